@@ -437,8 +437,10 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
                     .next("give it once, in no group and no OR"));
             }
             _ => {
-                return Err(Error::argument(format!("unknown `is:{}`", brief(value)))
-                    .next("use is:unread, is:read, is:starred, is:flagged or is:important"));
+                return Err(Error::argument(format!("unknown `is:{}`", brief(value))).next(
+                    "use is:unread, is:read, is:starred, is:flagged, is:important, is:answered \
+                         or is:unanswered",
+                ));
             }
         },
         "has" => match value.to_ascii_lowercase().as_str() {

@@ -131,7 +131,9 @@ async fn ranges_are_echoed_as_understood() {
         "2026-03-29", "2026-03-29", "Sun 2026-03-29";
         "2026-10-25", "2026-10-25", "Sun 2026-10-25";
         "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z",
-            "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30";
+            "Sun 2026-10-25 02h30 +0200 to Sun 2026-10-25 02h30 +0100";
+        "Sun 2026-10-25 02h30 +0100", "2026-10-25 03h00",
+            "Sun 2026-10-25 02h30 +0100 to Sun 2026-10-25 03h00";
     } {
         let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
         assert_eq!(notes, format!("events: 0 of 0, {reported}\nno events in that time"));
@@ -177,6 +179,9 @@ async fn impossible_arguments_are_refused() {
         json!({"q": "is:unread"}),
             "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
              subject: (title) body: (description) category: OR -not ( ), or is:clash alone";
+        json!({"q": "is:clash Vesper"}),
+            "`is:clash` stands alone: give q=is:clash, or the other words without it";
+        json!({"q": "is:clash", "detail": "full"}), "`detail` does not apply to q=is:clash";
         json!({"q": "in:inbox"}), "`in:` is for mail, not events";
         json!({"q": "raw:x"}), "`raw:` is for mail, not events";
         json!({"q": "a filename:b"}), "`filename:` is for mail, not events";
@@ -582,6 +587,14 @@ async fn people_and_rooms_of_events_are_found() {
             ),
             "contacts: 4 of 4".to_owned(),
         ]
+    );
+    // On the second page, those of the first are known; a part of an address is nobody's.
+    let emails = ["dee@example.com", "eve@example.net", "ee@example.com"];
+    let arguments = contacts(json!({"emails": emails, "limit": 1}));
+    let cursor = harness.json("lookup", arguments).await["next"].clone();
+    assert_eq!(
+        harness.notes("lookup", contacts(json!({"cursor": cursor}))).await,
+        "contacts: 1 of 2\nnobody matches ee@example.com: did you mean `dee@example.com`?"
     );
     *harness.fakes[0].mailbox.people.lock().unwrap() = Vec::new();
     let found = harness.call("lookup", contacts(json!({"q": "CY exam"}))).await.unwrap();

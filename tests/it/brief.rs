@@ -145,6 +145,10 @@ async fn brief_shows_a_day_in_one_answer() {
     assert_eq!(day.brief(json!({})).await, blocks);
     let named = json!({"from": "today", "to": "2026-11-16"});
     assert_eq!(day.brief(named).await, blocks);
+    // What is needed includes what the call reserves.
+    let short = day.call("brief", json!({"reserve": 7900})).await.unwrap_err().to_string();
+    let needed = short.split_once("needed=").unwrap().1.split(':').next().unwrap();
+    day.call("brief", json!({"budget": needed, "reserve": 7900})).await.unwrap();
 }
 
 /// The messages of each section by their subjects, with the reasons.
@@ -503,6 +507,11 @@ async fn events_clash_when_both_take_time() {
         let search: Value = serde_json::from_str(&search[0]).unwrap();
         let searched = search["clashes"].as_array().unwrap();
         assert_eq!(searched[searched.len() - 2..], rows("clashes")[1..], "{who:?}");
+        let call = json!({"q": "Is:Clash", "from": "2026-11-20 00h00", "to": "2026-11-20",
+                          "limit": 1});
+        let notes = day.call("calendar_search", call).await.unwrap().pop().unwrap();
+        let first = format!("clashes: 1 of {} in ", searched.len());
+        assert!(notes.starts_with(&first), "{notes}");
         let titles = |name: &str| -> Vec<String> {
             rows(name).iter().map(|row| text(row, "title")).collect()
         };
@@ -551,7 +560,7 @@ async fn brief_of_a_range_has_its_mail() {
     let cases = cases! {
         json!({"from": "2026-11-09", "to": "2026-11-15"}),
             "brief of Mon 2026-11-09 to Sun 2026-11-15, 2 accounts: ",
-            "mail: in:inbox after:2026-10-19", "unread: since 2026-11-09", "2026-10-12";
+            "mail: in:inbox after:2026-10-19", "unread: since 2026-11-04", "2026-10-12";
         json!({"from": "2026-11-01", "to": "2026-11-07", "account": WORK}),
             "brief of Sun 2026-11-01 to Sat 2026-11-07, 1 account: ",
             "mail: in:inbox after:2026-10-11 before:2026-11-08", "unread: since 2026-11-01",

@@ -2,7 +2,7 @@
 
 use super::range;
 use crate::error::{Error, Result};
-use crate::pipeline::calendar::clashes::{clashes, is_declined};
+use crate::pipeline::calendar::clashes::{clashes, is_declined, not_competing};
 use crate::pipeline::{Pipeline, Response, zone_line};
 use crate::text::{note, ours};
 use crate::time_parse::TimeContext;
@@ -19,10 +19,11 @@ impl Pipeline {
             ("series", request.series),
             ("as", request.form != EventForm::Rows),
             ("fields", request.fields.is_some()),
+            ("detail", request.detail.is_some()),
         ];
         if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
             return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
-                .next("give only from, to, account and tz with it"));
+                .next("give only from, to, account, tz and limit with it"));
         }
         let zone = self.zone(request.tz.as_deref())?;
         let here = TimeContext { now: self.clock().now, zone: zone.clone(), named: false };
@@ -35,7 +36,9 @@ impl Pipeline {
         let own = ranged.events().enumerate();
         let own = own.filter(|(_, (facts, place))| place.is_writable() && !is_declined(facts));
         let own: Vec<_> = own.map(|(at, (facts, place))| (at, facts, place.main)).collect();
-        let found = clashes(&own, &zone);
+        let mut found = clashes(&own, &zone);
+        let all = found.len();
+        found.truncate(request.limit.map_or(all, |limit| limit as usize));
         let mut shown: Vec<usize> =
             found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
         shown.sort_unstable();
@@ -45,17 +48,20 @@ impl Pipeline {
         let table = self.clash_rows(&found, &ranged, &shown, &rows, &zone);
         response.document.tables.push(table);
         zone_line(&mut response.document, &zone);
+        let shown = match found.len() < all {
+            true => format!("{} of {all}", found.len()),
+            false => all.to_string(),
+        };
         response.notes.push(note!(
-            "clashes: {} in {} events, {}",
-            found.len(),
+            "clashes: {} in {} events of yours, {}",
+            ours(shown),
             own.len(),
             ours(range.tell(&zone))
         ));
-        response.notes.push(
-            "not counted: free, out-of-office and declined time, tentative events of 6 hours or \
-             more, timed events on an all-day one"
-                .into(),
-        );
+        response.notes.push(note!(
+            "not counted: declined events, calendars you cannot write to, {}",
+            ours(not_competing())
+        ));
         let missing = ranged.missing.iter().map(|error| note!("left out: {}", error));
         response.notes.extend(missing);
         response.notes.extend(ranged.notes);

@@ -69,8 +69,8 @@ impl Pipeline {
         if !request.ids.is_empty() {
             return self.events_by_id(&request).await;
         }
-        let clashes = request.q.as_deref().map(str::trim) == Some(clash::QUERY);
-        if clashes && request.cursor.is_none() {
+        let q = request.q.as_deref().map_or("", str::trim);
+        if q.eq_ignore_ascii_case(clash::QUERY) && request.cursor.is_none() {
             return self.clash_search(&request).await;
         }
         let (plan, mut notes) = self.plan_agenda(request).await?;

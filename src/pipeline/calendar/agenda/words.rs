@@ -4,6 +4,7 @@
 //! same query finds the same events in every calendar. A word is found at the
 //! beginning of a word, whatever its case; a phrase as neighbours.
 
+use super::clash::QUERY;
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::project::{Projection, project};
@@ -28,6 +29,11 @@ pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
     let use_others = format!("use words, \"phrases\", {OPERATORS}");
     if query::is_raw(text) {
         return refused("raw:", &use_others);
+    }
+    let is_clash = |word: &str| word.trim_matches(['(', ')', '-']).eq_ignore_ascii_case(QUERY);
+    if text.split_whitespace().any(is_clash) {
+        return Err(Error::argument(format!("`{QUERY}` stands alone"))
+            .next(format!("give q={QUERY}, or the other words without it")));
     }
     let query = query::parse(text, clock).map_err(|error| match error.next_step() {
         Some(next) if next.contains(query::OPERATORS) => {

@@ -331,6 +331,9 @@ async fn invitation_message_is_answered_for_its_event() {
         "{answer}"
     );
     assert_eq!(harness.written(), ["respond main/p Accepted \"Gladly\""]);
+    // The message shows the answer, too.
+    let read = harness.json("mail_read", json!({"ids": ["m1"]})).await;
+    assert_eq!(read["invitations"][0]["people"], "me+ cy+");
     // It has been moved since the message was written.
     harness.ana().touch("main/p", |facts| {
         facts.start = EventTime::At("2036-02-05T15:00:00Z".parse().unwrap());

@@ -223,6 +223,14 @@ async fn invitation_is_answered() {
         let harness = harness().await;
         assert_eq!(harness.ok("calendar_respond", call.clone()).await, answer, "{call}");
         assert_eq!(harness.written(), [written], "{call}");
+        if call.as_object().unwrap().len() == 2 {
+            assert_eq!(
+                harness.ok("calendar_respond", call).await,
+                "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|accept|unchanged|\"already as \
+                 requested: give a comment to notify the organizer again\""
+            );
+            assert_eq!(harness.written(), Vec::<String>::new());
+        }
     }
     // A recurring one, in part or whole.
     for (id, scope, written) in [
@@ -263,6 +271,11 @@ async fn events_without_invitation_cannot_be_answered() {
         json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
             "`propose`: the event has a time, but `start` is only a day: add the time, or give \
              `end` as a day to make it all-day";
+        json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00/2036-02-06 09h00"}),
+            "`propose`: the event would end before it starts: Wed 2036-02-06 10h00 to 09h00: write \
+             start/end, with the date of an end on another day";
+        json!({"id": "main/i", "response": "tentative", "propose": "2020-02-06 10h00"}),
+            "`propose` is in the past: give a future time";
         json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
             "a comment or proposal reaches nobody with notify=none: leave out either";
         json!({"id": "main/i", "response": "forward", "to": ["cy"]}),

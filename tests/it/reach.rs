@@ -403,7 +403,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
     let blocks = harness.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
         blocks[1],
-        "the user will be asked, as these were never written to: eve@example.org\n\
+        "never written to: eve@example.org; the user has to confirm, or the call is refused\n\
          dry run: nothing was written"
     );
     assert_eq!(user.questions().len(), 0);

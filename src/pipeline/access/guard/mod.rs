@@ -275,11 +275,11 @@ impl Pipeline {
         if !must && act.asks == Asks::New {
             return Ok(Decision::Unasked);
         }
-        // A dry run asks nobody, but notes that the real call will.
+        // A dry run asks nobody, but notes that the real call has to.
         let Some(caller) = caller else {
             if must {
                 notes.push(note!(
-                    "the user will be asked, as these were never written to: {}",
+                    "never written to: {}; the user has to confirm, or the call is refused",
                     ours(&new)
                 ));
             }

@@ -363,6 +363,12 @@ impl Pipeline {
                 None => port.rehearse(None, Some(&target.value), change, *notify).await,
             };
             rehearsed.map_err(|error| error.context(&target.handle))?;
+            if !target.facts.own {
+                report.notes.push(note!(
+                    "{} has another organizer: only your copy would be changed, if the service                      allows that",
+                    ours(&target.handle)
+                ));
+            }
             let mut detail = vec![item.difference(&self.config.zone)];
             detail.extend(met.iter().map(ToString::to_string));
             report.outcomes.push(Outcome::new(item.name, "change", "planned", detail.join("; ")));

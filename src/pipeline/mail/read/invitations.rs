@@ -150,26 +150,30 @@ impl Pipeline {
                 true => Some((entry.start.when(), entry.end.when())),
                 false => known,
             };
-            let event = same.map(|facts| facts.id.as_str());
-            objects.push(object(message, &kind, entry, times, event, &clashes, owner));
+            objects.push(object(message, &kind, entry, times, same, &clashes, owner));
         }
         Ok(())
     }
 }
 
-/// Converts an entry to an object of the table.
+/// Converts an entry to an object of the table; the owner's answer is that of its `event`.
 fn object(
     message: &str,
     kind: &str,
     entry: &Entry,
     times: Option<(EventTime, EventTime)>,
-    event: Option<&str>,
+    event: Option<&EventData>,
     clashes: &[String],
     owner: &Owner,
 ) -> Value {
     let organizer = entry.organizer.as_ref();
-    let people: Vec<Value> =
-        entry.guests.iter().map(|guest| person(guest, &owner.account.email)).collect();
+    let own = &owner.account.email;
+    let people = entry.guests.iter().map(|guest| {
+        let is_me = guest.address.eq_ignore_ascii_case(own);
+        let answer = event.filter(|_| is_me).map_or(guest.answer, |event| event.answer);
+        person(&Guest { answer, me: is_me, ..guest.clone() })
+    });
+    let people: Vec<Value> = people.collect();
     json!({
         "message": message,
         "kind": if entry.cancelled { "cancel" } else { kind },
@@ -179,7 +183,7 @@ fn object(
         "where": (!entry.place.is_empty()).then_some(&entry.place),
         "organizer": organizer.map(|guest| recipient(guest.name.as_deref(), &guest.address)),
         "people": people,
-        "event": event,
+        "event": event.map(|event| event.id.as_str()),
         "clashes": clashes,
         "repeats": entry.repeat.as_ref().map(|repeat| &repeat.rule),
     })
@@ -191,7 +195,7 @@ fn recipient(name: Option<&str>, email: &str) -> Value {
     json!({ key: { named: name, address: email } })
 }
 
-fn person(guest: &Guest, own: &str) -> Value {
+fn person(guest: &Guest) -> Value {
     json!({
         "name": guest.name,
         "address": guest.address,
@@ -200,7 +204,7 @@ fn person(guest: &Guest, own: &str) -> Value {
             Answer::Declined => "declined",
             Answer::Tentative => "tentative",
         }),
-        "me": guest.address.eq_ignore_ascii_case(own),
+        "me": guest.me,
         "optional": guest.optional,
         "room": guest.room,
     })

@@ -160,6 +160,12 @@ impl Pipeline {
         let response = response(answer, propose, request);
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes: echo, ..WriteReport::default() };
+        let adds = response.comment.is_some() || response.propose.is_some();
+        if target.facts.answer == Some(answer) && !adds {
+            let detail = "already as requested: give a comment to notify the organizer again";
+            report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
+            return self.write_report(report).await;
+        }
         let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let can = target.owner.port.capabilities();
@@ -211,9 +217,19 @@ impl Pipeline {
         };
         let words =
             EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-        let other =
-            read(&words, &self.here(), Some(before)).map_err(|error| error.context("`propose`"))?;
+        let other = read(&words, &self.here(), Some(before)).map_err(|error| {
+            let form = error.next_step().is_some_and(|next| next.contains("`end`"));
+            let error = match form {
+                true => Error::argument(error.message())
+                    .next("write start/end, with the date of an end on another day"),
+                false => error,
+            };
+            error.context("`propose`")
+        })?;
         match other.map(|other| (other.start, other.end)) {
+            Some((EventTime::At(from), _)) if from < self.clock().now => {
+                Err(Error::argument("`propose` is in the past").next("give a future time"))
+            }
             Some((EventTime::At(from), EventTime::At(to))) => {
                 let when = span(EventTime::At(from), EventTime::At(to), &self.config.zone);
                 Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))

@@ -63,8 +63,8 @@ words! {
 /// An operation on accounts.
 #[derive(Debug, Clone)]
 pub enum AccountsOp {
-    /// List the signed-in accounts.
-    List,
+    /// List the signed-in accounts, or those of one provider.
+    List(Option<Provider>),
     /// Sign in.
     Add(Add),
     /// Sign in again.
@@ -106,7 +106,7 @@ impl AccountsRequest {
             })
         };
         Ok(match self.op {
-            Op::List => AccountsOp::List,
+            Op::List => AccountsOp::List(self.provider),
             Op::Add => {
                 let provider = self.provider.ok_or_else(|| {
                     Error::argument("`op: add` needs `provider`")

@@ -21,7 +21,8 @@ use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::accounts::{AccountsOp, Add};
+use crate::tools::accounts::{AccountsOp, Add, Provider};
+use crate::words::Words;
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,7 +247,7 @@ impl Pending {
 impl Pipeline {
     pub(in crate::pipeline) async fn accounts(&self, op: AccountsOp) -> Result<Response> {
         match op {
-            AccountsOp::List => self.account_list().await,
+            AccountsOp::List(provider) => self.account_list(provider).await,
             AccountsOp::Add(add) => self.account_add(add).await,
             AccountsOp::Again { account, device } => {
                 let account = self.accounts.find(Some(&account)).await?;
@@ -303,7 +304,7 @@ impl Pipeline {
         }
     }
 
-    async fn account_list(&self) -> Result<Response> {
+    async fn account_list(&self, provider: Option<Provider>) -> Result<Response> {
         let known = self.accounts.list().await?;
         let mut objects: Vec<Value> = known
             .iter()
@@ -330,9 +331,13 @@ impl Pipeline {
             }
             waiting.retain(Pending::is_open);
         });
+        let is_none = objects.is_empty();
+        if let Some(provider) = provider {
+            objects.retain(|one| one.get("provider").is_some_and(|is| is == provider.word()));
+        }
         let columns = ACCOUNT.up_to(Level::More);
         let rows = rows_of(&self.local(), &ACCOUNT, &columns, &objects, &mut notes);
-        notes.push(if objects.is_empty() {
+        notes.push(if is_none {
             note!("no account is signed in: {}", HOW_TO_ADD)
         } else {
             note!("accounts: {}", rows.len())

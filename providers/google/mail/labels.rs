@@ -337,6 +337,9 @@ fn paint(colour: &str) -> Result<Value> {
     }))
 }
 
+/// How a label is created, by a call that changes messages or beside one.
+const NEW: &str = "mail_modify with create=true, or manage op=create, creates it";
+
 /// Returns the error for an unknown name, with similar names.
 fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     let what = match kind {
@@ -354,8 +357,8 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     let names: Vec<_> =
         near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
     match names.is_empty() {
-        true => error.next("lookup kind=folders lists them; create=true creates it"),
-        false => error.next(format!("use one of these, or create=true: {}", names.join(", "))),
+        true => error.next(format!("lookup kind=folders lists them; {NEW}")),
+        false => error.next(format!("use one of these: {}; {NEW}", names.join(", "))),
     }
 }
 

@@ -79,10 +79,8 @@ impl Pipeline {
         if report.clashing > 0 && !report.events.is_empty() {
             let summary = match report.events.len() {
                 1 => "written, although it clashes: if_conflict=refuse would not write it".into(),
-                many => note!(
-                    "written: {}, {} of them although they clash: if_conflict=refuse would leave \
-                     those out",
-                    many,
+                _ => note!(
+                    "written; with clashes: {}; if_conflict=refuse would leave those out",
                     report.clashing
                 ),
             };

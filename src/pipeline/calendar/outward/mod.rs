@@ -220,7 +220,8 @@ impl Pipeline {
             report.notes.push(note.into());
         }
         if !target.facts.own {
-            let note = "deleted from your calendar only; calendar_respond notifies the organizer";
+            let note = "deleted from your calendar only; calendar_respond response=decline, not a \
+                        deletion, notifies the organizer";
             report.notes.push(note.into());
         }
         Ok(())

@@ -226,8 +226,11 @@ def first_block(printed):
 
 
 def project(rows, *columns):
-    """Rows with the named columns alone, as lists."""
-    return [[row.get(column) for column in columns] for row in rows]
+    """Rows with the named columns alone, as lists; of a start, not the local time beside it."""
+    def cell(row, column):
+        value = row.get(column)
+        return value.split(" = ")[0] if column == "start" and value else value
+    return [[cell(row, column) for column in columns] for row in rows]
 
 
 # Signing in -----------------------------------------------------------------

@@ -1,13 +1,13 @@
 //! Sign-in: OAuth 2.0 over the `oauth2` crate.
 //!
-//! The differences between providers are one [`OAuthProvider`] entry each (`oauth/services.rs`):
+//! The differences between providers are one [`OAuthProvider`] entry each (`oauth/providers.rs`):
 //! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
 //! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`), consent
 //! on another machine with a code (`oauth/device.rs`), and in this module the requests to the
 //! token endpoint with a code or a refresh token. Accounts that nobody signs in to get their
 //! tokens from a command (`oauth/command.rs`) or with the key of a service account
-//! (`oauth/service.rs`). `oauth/said.rs` reads the refusals of an
-//! endpoint, and `oauth/words.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
+//! (`oauth/service.rs`). `oauth/error_response.rs` reads the refusals of an endpoint, and
+//! `oauth/error_messages.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
 //!
 //! It stores nothing: `accounts.rs` keeps the tokens. No token, code or client secret gets into
 //! an error, a log or a `Debug` output, and redirects of a token endpoint are not followed.

@@ -106,6 +106,8 @@ tool! {
         /// Without signature and quote
         body: Option<String> = VERBATIM,
         body_format: BodyFormat = default(),
+        /// edit: add body to the text
+        append: bool = SWITCH,
         quote: Quote = default(),
         from: Option<String> = TEXT,
         /// Paths, a3, m12, data: URLs; body shows cid:NAME

@@ -624,7 +624,7 @@ async fn drafts_behave_the_same() {
             life.push(format!(
                 "{} {} {}",
                 line(&made, "signature"),
-                line(&made, "quote").ends_with(" characters"),
+                line(&made, "quote").contains(" characters, "),
                 line(&made, "text")
             ));
             life.push(made[1].lines().next().unwrap().split(", m").next().unwrap().to_owned());
@@ -638,7 +638,7 @@ async fn drafts_behave_the_same() {
         let edited = session.ok("mail_draft", edit).await;
         life.push(format!(
             "{} {}",
-            line(&edited, "quote").ends_with(" characters"),
+            line(&edited, "quote").contains(" characters, "),
             line(&edited, "text")
         ));
         life.push(edited[1].clone().replace(draft, "d"));
@@ -650,6 +650,10 @@ async fn drafts_behave_the_same() {
         let undo = json!({"undo": line(&edited, "undo")});
         let undone = session.ok("mail_modify", undo.clone()).await;
         life.push(line(&undone, "text").to_owned());
+        let more = json!({"mode": "edit", "id": draft, "body": "And no.", "append": true});
+        let more = session.ok("mail_draft", more).await;
+        life.push(format!("{} {}", line(&more, "text"), more[1].replace(draft, "d")));
+        session.ok("mail_modify", json!({"undo": line(&more, "undo")})).await;
         let twice = session.error("mail_modify", undo).await;
         life.push(twice.replace(draft, "d"));
         let discarded = session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
@@ -683,6 +687,7 @@ async fn drafts_behave_the_same() {
          true \"No.\\n\\n--\\nMira L.\"\n\
          replaced: the earlier text (16 characters)\nnothing was sent; mail_send id=d sends it\n\
          No.\nNo.\n\"Yes.\\n\\n--\\nMira L.\"\n\
+         \"Yes.\\n\\nAnd no.\\n\\n--\\nMira L.\" nothing was sent; mail_send id=d sends it\n\
          d was changed since: undo the later edit first, or edit it with mail_draft\n\
          messages: 3\nt: 1 more of them in trash or spam\n1"
     );

@@ -93,6 +93,19 @@ pub fn signature(html: &str) -> Option<String> {
     (!inside.is_empty()).then(|| inside.to_owned())
 }
 
+/// Returns a document above the [`signature`], cleaned, and whether it has one.
+pub fn above_signature(html: &str) -> Option<(String, bool)> {
+    let cleaner = read(html)?;
+    let whole = cleaner.finish();
+    let Sign::Was(from, _) = cleaner.sign.take() else {
+        return Some((whole, false));
+    };
+    // The signature is inside its element.
+    let above = whole.get(..from)?;
+    let above = clean_html(above.get(..above.rfind('<')?)?)?;
+    Some((above.trim_end().to_owned(), true))
+}
+
 /// Removes remote pictures from cleaned HTML, leaving their `alt` texts, and counts
 /// them; `None` for HTML that was not [cleaned](clean_html) and is built to be slow.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {

@@ -16,6 +16,8 @@ use crate::text::quote::split_quoted;
 const FORWARDED: &str = "---------- Forwarded message ----------";
 /// The beginning of a quote in HTML.
 const QUOTE: &str = "<blockquote type=\"cite\"";
+/// Lines of a quote that its beginning is taken from.
+const QUOTED: usize = 8;
 /// The style of a quote in HTML.
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
@@ -84,6 +86,16 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
     }
 }
 
+/// Returns the text of a message that we composed, above its signature and its quote.
+pub fn own_text(text: &str, html: &str) -> Option<Both> {
+    let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let (html, signed) = clean::above_signature(html.get(..start)?)?;
+    let mark = lines.iter().rposition(|line| signed && line.trim_end() == "--");
+    let own = lines.get(..mark.unwrap_or(lines.len()))?;
+    Some(Both { text: own.join("\n").trim_end().to_owned(), html })
+}
+
 /// The text of a draft, parted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftParts {
@@ -93,30 +105,48 @@ pub struct DraftParts {
     pub signature: bool,
     /// The length of the quote in characters, if there is one.
     pub quote: Option<usize>,
+    /// The beginning of the quoted text.
+    pub quoted: String,
 }
 
 /// Parts the text of any draft.
 pub fn parts(text: &str, html: &str) -> DraftParts {
-    let count = |text: &str| text.trim().chars().count();
     let (own, quote) = match quote_span(text, html) {
         Some((line, _)) => {
             let lines: Vec<&str> = text.lines().collect();
             let (own, quote) = lines.split_at_checked(line).unwrap_or((&lines, &[]));
-            (own.join("\n"), Some(count(&quote.join("\n"))))
+            (own.join("\n"), Some(quote.join("\n")))
         }
         None => {
             let parts = split_quoted(text);
             match parts.quoted {
                 Some(quote) => {
                     let own = [parts.fresh, parts.signature.unwrap_or_default()];
-                    (own.join("\n\n"), Some(count(&quote)))
+                    (own.join("\n\n"), Some(quote))
                 }
                 None => (text.to_owned(), None),
             }
         }
     };
     let signature = signature(text, html).is_some();
-    DraftParts { text: words::lines(&own), signature, quote }
+    DraftParts {
+        text: words::lines(&own),
+        signature,
+        quoted: quote.as_deref().map_or_else(String::new, quoted),
+        quote: quote.map(|quote| quote.trim().chars().count()),
+    }
+}
+
+/// Returns the beginning of the text in a quote, on one line, without the marks and the lines
+/// above it.
+fn quoted(quote: &str) -> String {
+    let lines = quote.trim().lines();
+    let above: Vec<&str> = match quote.trim().starts_with(FORWARDED) {
+        true => lines.skip_while(|line| !line.trim().is_empty()).collect(),
+        false => lines.skip_while(|line| !line.starts_with('>')).collect(),
+    };
+    let bare = above.iter().map(|line| line.trim_start_matches(['>', ' ']).trim());
+    bare.filter(|line| !line.is_empty()).take(QUOTED).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns where the quote of a message that we composed begins: the line of its text,

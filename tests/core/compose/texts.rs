@@ -156,6 +156,11 @@ fn written_quotes_are_found_again() {
         assert_eq!(quote::own_quote(&whole.text, &whole.html), Some(quoted));
     }
     assert_eq!(quote::own_quote("My text", "<p>My text</p>"), None);
+    let (sign, below) = (text::from_plain("Mira"), quote::reply_quote(&original, &zone));
+    for (sign, below) in [(None, None), (Some(&sign), None), (Some(&sign), Some(&below))] {
+        let whole = quote::together(&body, sign, below);
+        assert_eq!(quote::own_text(&whole.text, &whole.html), Some(body.clone()));
+    }
     let both = quote::reply_quote(&original, &zone);
     assert_eq!(both.text, "Jonas <jonas@example.com> wrote:\n> Hello");
     // Outlook keeps the HTML alone; its text has an empty line above the quote.

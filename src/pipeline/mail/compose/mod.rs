@@ -57,6 +57,10 @@ impl Pipeline {
         request: DraftOf,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
+        if request.append && (request.mode != DraftMode::Edit || request.body.is_none()) {
+            return Err(Error::argument("`append` is for mode=edit with a `body`")
+                .next("leave it out, or give both"));
+        }
         match request.mode {
             DraftMode::Discard => self.discard_draft(&request).await,
             DraftMode::Edit => self.edit_draft(&request, caller).await,
@@ -357,6 +361,17 @@ impl Pipeline {
         self.check_sizes(&content.files)?;
         if let Some(mut body) = body(request)? {
             attachments::inline(&mut body, &mut content.files, &content.message_id)?;
+            if request.append {
+                let ours = people::is_ours(&content.message_id);
+                let old = quote::own_text(&content.text, &content.html).filter(|_| ours);
+                let old = old.ok_or_else(|| {
+                    Error::argument(
+                        "another program wrote this draft: where its text ends is unknown",
+                    )
+                    .next("give the whole text as `body`, without `append`")
+                })?;
+                body = quote::together(&old, None, Some(&body));
+            }
             let quote = match request.quotes() {
                 true => quote::own_quote(&content.text, &content.html),
                 false => None,
@@ -561,7 +576,9 @@ fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
     if let (Some(chars), None) = (old.quote, new.quote) {
         notes.push(note!("removed: the quote ({} characters)", chars));
     }
-    if old.text != new.text && !old.text.is_empty() {
+    let own = quote::own_text(&before.text, &before.html);
+    let grown = own.is_some_and(|own| now.text.starts_with(&own.text) && !own.text.is_empty());
+    if old.text != new.text && !old.text.is_empty() && !grown {
         notes.push(note!("replaced: the earlier text ({} characters)", old.text.chars().count()));
     }
     notes

@@ -6,11 +6,14 @@ use crate::compose::quote;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
+use crate::text::opening::opening;
 use crate::text::{self, Address};
 use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// A text of at most so many characters is shown without a fence.
 const SHORT: usize = 400;
+/// The columns of the beginning of a quote.
+const QUOTED: usize = 30;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
@@ -57,10 +60,19 @@ impl Pipeline {
             scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
         }
         let parts = quote::parts(&content.text, &content.html);
-        let signature = if parts.signature { "yes" } else { "none" };
+        let signature = match (parts.signature, undo) {
+            (true, _) => "yes",
+            (false, Some(_)) => "none",
+            // Said once, when the draft is new.
+            (false, None) => "none (manage kind=signature sets one)",
+        };
         scalars.push(("signature", Cell::Text(signature.to_owned())));
         match parts.quote {
-            Some(chars) => scalars.push(("quote", Cell::Text(format!("{chars} characters")))),
+            Some(chars) => {
+                let (begins, _) = text::clip(opening(&parts.quoted, &content.subject), QUOTED);
+                let text = format!("{chars} characters, {begins}");
+                scalars.push(("quote", Cell::Text(text.trim_end_matches(", ").to_owned())));
+            }
             None if is_reply => scalars.push(("quote", Cell::Text("none".to_owned()))),
             None => {}
         }

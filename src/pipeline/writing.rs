@@ -116,6 +116,9 @@ pub(super) fn of(action: &Action) -> Option<String> {
         Action::Save(save) if !save.dry_run => {
             let changed: Vec<&str> = save.changes().into_iter().map(|(id, _)| id).collect();
             match (changed.len(), &save.ics, save.events.len()) {
+                _ if save.undo.is_some() => {
+                    format!("calendar_save undo={}", save.undo.as_deref().unwrap_or_default())
+                }
                 (1.., ..) => format!("calendar_save{}{}", ids(&changed), scope(save.scope)),
                 (0, Some(_), _) => "calendar_save ics=…".to_owned(),
                 (0, None, 1) => "calendar_save of a new event".to_owned(),

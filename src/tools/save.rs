@@ -36,6 +36,8 @@ tool! {
         notify: Option<Notify> = choice(),
         if_conflict: IfConflict = default(),
         dry_run: bool = SWITCH,
+        /// u3, alone
+        undo: Option<String> = TEXT,
         ..format
     }
 }
@@ -112,6 +114,11 @@ fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
 
 impl Save {
     fn checked(self, args: &Args) -> Result<Self> {
+        if self.undo.is_some() {
+            let others = ["ids", "scope", "account", "calendar", "events", "ics", "notify"];
+            args.refuse_beside(&others, "`undo`", "give the undo id alone")?;
+            return Ok(self);
+        }
         let named = self.events.iter().filter(|event| event.id.is_some()).count();
         let changes = named + self.ids.len();
         let many = self.events.len().max(self.ids.len());

@@ -90,6 +90,13 @@ def run(name, checks, call, account):
     checks.same(f"{name}: a day becomes a time", interop.project(
         ours("Interop: whole day"), "start", "end", "where"),
         [["Wed 2027-01-06 15h00", "15h20", "Shed"]])
+    # Changed, deleted, and both undone.
+    other = {"id": whole["id"], "events": [{"title": "Interop: other", "where": ""}]}
+    call("calendar_save", {"undo": call("calendar_save", other)["undo"]})
+    call("calendar_save", {"undo": call("calendar_delete", {"id": whole["id"]})["undo"]})
+    checks.same(f"{name}: what was undone is as before", interop.project(
+        ours("Interop: whole day"), "start", "end", "where"),
+        [["Wed 2027-01-06 15h00", "15h20", "Shed"]])
 
     # A meeting: asked, changed, called off.
     [meeting] = save({"account": account, "events": [MEETING], "notify": "all"})

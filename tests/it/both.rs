@@ -692,3 +692,193 @@ async fn drafts_behave_the_same() {
          messages: 3\nt: 1 more of them in trash or spam\n1"
     );
 }
+
+/// What a write of an event answers: rows, outcomes and notes, without what is the same in all.
+fn event_answer(blocks: &[String]) -> String {
+    let lines = blocks.iter().flat_map(|block| block.lines());
+    let lines = lines.filter(|line| !line.starts_with("zone:") && !line.ends_with("}:"));
+    let row = |line: &str| line.trim().split('\t').take(4).collect::<Vec<_>>().join(" ");
+    lines.map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn writes_to_events_are_undone_alike() {
+    let day = "2036-02-05";
+    let plain = json!({"title": "Plain", "start": format!("{day} 10h00"), "notes": "Bring it.",
+        "where": "Room 3", "reminder": "5", "tz": "America/New_York", "duration": "90m"});
+    let other = json!({"title": "Other", "start": "2036-02-06", "end": "2036-02-06", "notes": "", "where": "",
+        "reminder": "none", "show": "free", "visibility": "private"});
+    let weekly = json!({"title": "Weekly", "start": format!("{day} 09h00"), "repeats": "FREQ=WEEKLY;COUNT=5"});
+    let guest = json!({"title": "Meeting", "start": format!("{day} 15h00"),
+        "people": ["bo@example.com"]});
+    let mut lives = Vec::new();
+    for account in [GOOGLE, MICROSOFT] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+        let create = |event: &Value| json!({"account": account, "events": [event], "notify": "all", "if_conflict": "ignore"});
+        let details = json!({"ids": "e1", "fields": ["notes", "show", "visibility", "reminder",
+            "zone", "uid"]});
+        let undo = |id: u8| json!({"undo": format!("u{id}")});
+        let series = |id: &str, scope: &str, change: Value| json!({"id": id, "scope": scope, "events": [change]});
+        let mut life = Vec::new();
+        session.ok("calendar_save", create(&plain)).await;
+        let before = session.json("calendar_search", details.clone()).await;
+        let calls = [
+            ("calendar_save", json!({"id": "e1", "events": [other]})),
+            ("calendar_save", json!({"undo": "u2", "dry_run": true})),
+            ("mail_modify", undo(2)),
+            ("calendar_save", undo(2)),
+            // The undo is undone, and that once more.
+            ("calendar_save", undo(3)),
+            ("calendar_save", undo(4)),
+            ("calendar_delete", json!({"id": "e1"})),
+            ("calendar_save", undo(6)),
+            ("calendar_save", undo(6)),
+            // Of what was restored, earlier writes can be undone, too.
+            ("calendar_save", undo(3)),
+            ("calendar_save", undo(2)),
+        ];
+        for (tool, call) in calls {
+            life.push(event_answer(&session.ok(tool, call).await));
+        }
+        let after = session.json("calendar_search", details).await;
+        let cells = |found: &Value| {
+            let mut row = found["events"][0].clone();
+            // What was created again has a new UID and id.
+            row["uid"].take();
+            row["provider_id"].take();
+            row.to_string()
+        };
+        assert_eq!(cells(&after), cells(&before));
+        let calls = [
+            ("calendar_save", undo(1)),
+            ("calendar_save", undo(1)),
+            ("calendar_save", undo(2)),
+            ("calendar_save", create(&guest)),
+            ("calendar_save", create(&weekly)),
+            ("calendar_delete", json!({"id": "e3", "scope": "series"})),
+            ("calendar_save", undo(12)),
+        ];
+        for (tool, call) in calls {
+            life.push(event_answer(&session.ok(tool, call).await));
+        }
+        let found = json!({"account": account, "from": day, "to": "2036-03-15", "q": "Weekly",
+            "fields": ["start", "title"]});
+        let rows = session.json("calendar_search", found.clone()).await;
+        let occurrences = column(&rows, "events", "id");
+        let calls = [
+            ("calendar_delete", json!({"id": occurrences[3], "scope": "following"})),
+            ("calendar_save", series("e3", "series", json!({"start": "11h00"}))),
+            ("calendar_save", series(&occurrences[2], "following", json!({"title": "Later"}))),
+            ("calendar_save", series(&occurrences[2], "this", json!({"title": "Once"}))),
+            ("calendar_delete", json!({"id": occurrences[1], "scope": "this"})),
+            ("calendar_save", series("e3", "series", json!({"title": "Renamed", "end": "10h30"}))),
+        ];
+        for (tool, call) in calls {
+            let written = session.ok(tool, call).await;
+            life.push(event_answer(&written));
+            if !line(&written, "undo").is_empty() {
+                let undo = json!({"undo": line(&written, "undo")});
+                life.push(event_answer(&session.ok("calendar_save", undo).await));
+            }
+        }
+        // The series is not as it was created.
+        life.push(event_answer(&session.ok("calendar_save", undo(11)).await));
+        let rows = session.json("calendar_search", found).await;
+        life.push(column(&rows, "events", "start").join(", "));
+        lives.push(life.join("\n"));
+    }
+    let [google, microsoft] = [0, 1].map(|at| lives[at].lines().collect::<Vec<_>>());
+    let differ = |these: &[&str], those: &[&str]| {
+        let not_there = these.iter().filter(|line| !those.contains(line));
+        not_there.map(|line| (*line).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lives[0],
+        "undo: u2\n\
+         e1 Wed 2036-02-06 2036-02-06 Other\n\
+         e1 Other undo planned back to Tue 2036-02-05 16h00 to 17h30 Plain\n\
+         dry run: nothing was written\n\
+         undo: u3\n\
+         e1 Tue 2036-02-05 16h00 = 10h00 New York 17h30 Plain\n\
+         e1 undo unchanged already as it was\n\
+         undo: u4\n\
+         e1 Wed 2036-02-06 2036-02-06 Other\n\
+         undo: u5\n\
+         e1 Tue 2036-02-05 16h00 = 10h00 New York 17h30 Plain\n\
+         undo: u6\n\
+         e1 Plain delete done Tue 2036-02-05 16h00 to 17h30\n\
+         calendar_save undo=u6 undoes it\n\
+         undo: u7\n\
+         e1 Tue 2036-02-05 16h00 = 10h00 New York 17h30 Plain\n\
+         e1 undo unchanged it is there\n\
+         undo: u8\n\
+         e1 Wed 2036-02-06 2036-02-06 Other\n\
+         undo: u9\n\
+         e1 Tue 2036-02-05 16h00 = 10h00 New York 17h30 Plain\n\
+         undo: u10\n\
+         e1 Plain undo done deleted\n\
+         e1 undo unchanged already deleted\n\
+         e1 undo skipped \"deleted since: undo that first\"\n\
+         e2 Tue 2036-02-05 15h00 16h00 Meeting\n\
+         undo: u11\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         undo: u12\n\
+         e3 Weekly delete done the whole series\n\
+         calendar_save undo=u12 undoes it\n\
+         undo: u13\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         undo: u14\n\
+         e3 Weekly delete done from Tue 2036-02-26 09h00 on\n\
+         calendar_save undo=u14 undoes it\n\
+         undo: u15\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         undo: u16\n\
+         e3 Tue 2036-02-05 11h00 12h00 Weekly\n\
+         start: 11h00 = Tue 2036-02-05 11h00 Europe/Berlin\n\
+         undo: u17\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         undo: u18\n\
+         e9 Tue 2036-02-19 09h00 10h00 Later\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         the series was split: e3 has the earlier part, the first row the later\n\
+         undo: u19\n\
+         e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
+         e9 Later undo done deleted\n\
+         undo: u20\n\
+         e6 Tue 2036-02-19 09h00 10h00 Once\n\
+         undo: u21\n\
+         e6 Tue 2036-02-19 09h00 10h00 Weekly\n\
+         undo: u22\n\
+         e5 Weekly delete done the occurrence Tue 2036-02-12 09h00 to 10h00\n\
+         calendar_save undo=u22 undoes it\n\
+         undo: u23\n\
+         e5 Tue 2036-02-12 09h00 10h00 Weekly\n\
+         e3 Tue 2036-02-05 09h00 10h30 Renamed\n\
+         2 occurrences changed individually follow the rule again: Tue 2036-02-12 09h00, Tue 2036-02-19 09h00\n\
+         no undo: occurrences that differ from their series cannot be restored\n\
+         e3 undo skipped \"changed since: left as it is\"\n\
+         Tue 2036-02-12 09h00, Tue 2036-02-19 09h00"
+    );
+    assert_eq!(
+        differ(&google, &microsoft),
+        [
+            "undo: u22",
+            "calendar_save undo=u22 undoes it",
+            "undo: u23",
+            "e5 Tue 2036-02-12 09h00 10h00 Weekly",
+            "2 occurrences changed individually follow the rule again: Tue 2036-02-12 09h00, \
+             Tue 2036-02-19 09h00",
+            "Tue 2036-02-12 09h00, Tue 2036-02-19 09h00",
+        ]
+    );
+    assert_eq!(
+        differ(&microsoft, &google),
+        [
+            "e1 was created again: links to it are new",
+            "e3 was created again: links to it, and ids of its occurrences, are new",
+            "no undo: Outlook cannot restore a deleted occurrence",
+            "an occurrence changed individually follows the rule again: Tue 2036-02-19 09h00",
+            "Tue 2036-02-19 09h00",
+        ]
+    );
+}

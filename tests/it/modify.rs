@@ -341,7 +341,7 @@ async fn incompatible_arguments_are_refused() {
             "there is no `u7`, or it expired: changes can be undone for 30 days, by the id of the \
              answer";
         json!({"undo": "m7"}),
-            "`undo` is not an undo id: give the one mail_modify or mail_draft returned, such as u3";
+            "`undo` is not an undo id: give the one of an answer, such as u3";
     };
     harness.refuses("mail_modify", undo).await;
     assert_eq!(harness.ana().written(), Vec::<String>::new());

@@ -134,6 +134,51 @@ pub fn patch_body(current: &Value, change: &Change, request: &str) -> Result<Val
     Ok(Value::Object(body))
 }
 
+/// The members of an event that are restored.
+const RESTORED: &[&str] = &[
+    "status",
+    "summary",
+    "description",
+    "location",
+    "start",
+    "end",
+    "recurrence",
+    "attendees",
+    "transparency",
+    "visibility",
+    "colorId",
+    "reminders",
+    "conferenceData",
+    "attachments",
+    "source",
+    "guestsCanInviteOthers",
+    "guestsCanModify",
+    "guestsCanSeeOtherGuests",
+    "outOfOfficeProperties",
+    "focusTimeProperties",
+    "workingLocationProperties",
+];
+
+/// Returns the body that makes an event what it was; empty if nothing differs.
+pub fn restored(before: &Value, now: &Value) -> Value {
+    let mut body = Map::new();
+    for key in RESTORED {
+        let (was, is) = (before.get(*key), now.get(*key));
+        let value = match (was, is) {
+            _ if was == is => continue,
+            (Some(Value::Object(was)), Some(Value::Object(is))) => {
+                // A patch would leave members that are not named.
+                let gone = is.keys().filter(|key| !was.contains_key(*key));
+                let gone = gone.map(|key| (key.clone(), Value::Null));
+                was.clone().into_iter().chain(gone).collect()
+            }
+            (was, _) => was.cloned().unwrap_or_default(),
+        };
+        body.insert((*key).to_owned(), value);
+    }
+    Value::Object(body)
+}
+
 /// Returns the body that answers an invitation; times in its text are in `zone`.
 pub fn response_body(
     current: &Value,

@@ -297,6 +297,14 @@ impl Calendars for GoogleCalendar {
         self.remove(current, notify).await
     }
 
+    fn content(&self, event: &Value) -> Option<String> {
+        Some(body::restored(event, &Value::Null).to_string())
+    }
+
+    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
+        self.put_back(before, now).await
+    }
+
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         self.answer(current, response).await.map(Some)
     }

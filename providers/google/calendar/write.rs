@@ -91,6 +91,19 @@ impl GoogleCalendar {
         Ok(self.await_meeting_link(changed).await)
     }
 
+    /// Restores an event. Google keeps deleted ones, as cancelled.
+    pub(super) async fn put_back(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
+        let Some(now) = now else {
+            return Err(Error::new(Kind::NotFound, "Google no longer has the deleted event")
+                .next("create it again"));
+        };
+        let body = body::restored(before, now);
+        if body.as_object().is_some_and(|keys| keys.is_empty()) {
+            return Ok(now.clone());
+        }
+        self.modify(now, &body, Notify::Nobody).await
+    }
+
     pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url =

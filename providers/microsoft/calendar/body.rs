@@ -7,8 +7,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::events::RULE;
 use super::events::facts::{self, attendees, is_organizer, times};
+use super::events::{CALENDAR, RULE};
 use super::{online, zones};
 use crate::json::{is, nested, text};
 use daysheet_core::error::{Error, Result};
@@ -142,6 +142,93 @@ pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> R
     Ok(Value::Object(event))
 }
 
+/// The properties that are restored as they were.
+const RESTORED: &[&str] = &[
+    "subject",
+    "body",
+    "location",
+    "showAs",
+    "sensitivity",
+    "isReminderOn",
+    "reminderMinutesBeforeStart",
+    "categories",
+    "allowNewTimeProposals",
+    "responseRequested",
+];
+/// The properties that are restored together.
+const TIMES: &[&str] =
+    &["start", "end", "isAllDay", "originalStartTimeZone", "originalEndTimeZone", "recurrence"];
+
+/// The properties that a restored event must not lose, although they are not written.
+const OTHERS: &[&str] = &["attendees", "isOnlineMeeting", "hasAttachments"];
+
+/// Returns the parts of an event that an undo depends on, as one text.
+pub fn content(event: &Value) -> String {
+    let all = [RESTORED, TIMES, OTHERS].concat();
+    all.iter()
+        .map(|key| event.get(*key).cloned().unwrap_or_default())
+        .collect::<Value>()
+        .to_string()
+}
+
+/// Returns why a change or a deletion of an event cannot be undone, if it cannot.
+pub fn irreversible(event: &Value, change: Option<&Change>) -> Option<&'static str> {
+    let Some(change) = change else {
+        return match event {
+            _ if !text(event, "seriesMasterId").is_empty() => {
+                Some("Outlook cannot restore a deleted occurrence")
+            }
+            _ if is(event, "isOnlineMeeting") => {
+                Some("Outlook would give the event another online meeting")
+            }
+            _ if is(event, "hasAttachments") => Some("the attachments cannot be restored"),
+            _ if text(event, CALENDAR).is_empty() => Some("Outlook does not report its calendar"),
+            _ => None,
+        };
+    };
+    (change.online == Some(true) && !is(event, "isOnlineMeeting"))
+        .then_some("Outlook cannot remove an online meeting")
+}
+
+/// Returns the properties that make an event what it was, or create it again; empty if
+/// nothing differs.
+pub fn restored(before: &Value, now: Option<&Value>) -> Value {
+    let differs = |key: &&&str| now.is_none_or(|now| now.get(**key) != before.get(**key));
+    let mut event: Map<String, Value> = RESTORED
+        .iter()
+        .filter(differs)
+        .filter_map(|key| Some(((*key).to_owned(), before.get(*key)?.clone())))
+        .collect();
+    if !TIMES.iter().any(|key| differs(&key)) {
+        return Value::Object(event);
+    }
+    let (start, end) = times(before);
+    let whole = is(before, "isAllDay");
+    event.insert("isAllDay".to_owned(), whole.into());
+    for (key, zone, at) in
+        [("start", "originalStartTimeZone", start), ("end", "originalEndTimeZone", end)]
+    {
+        // Outlook refuses a whole day of two zones.
+        let zone = match text(before, zone) {
+            zone if !whole && !zone.is_empty() => zone,
+            _ => text(before, "originalStartTimeZone"),
+        };
+        if let Some(at) = at {
+            event.insert(key.to_owned(), in_zone(at, zone).json());
+        }
+    }
+    match before.get("recurrence").and_then(Value::as_object) {
+        Some(recurrence) => {
+            event.insert("recurrence".to_owned(), echoed(recurrence));
+        }
+        None if now.is_some_and(|now| nested(now, "recurrence").is_object()) => {
+            event.insert("recurrence".to_owned(), Value::Null);
+        }
+        None => {}
+    }
+    Value::Object(event)
+}
+
 /// A local time, and Graph's name of its zone.
 struct Local {
     at: DateTime,
@@ -178,16 +265,20 @@ fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> Local {
 
 /// Returns when an event first starts, in its own zone.
 fn first(current: &Value) -> Option<Local> {
-    let zone = facts::zone(current);
+    Some(in_zone(times(current).0?, text(current, "originalStartTimeZone")))
+}
+
+/// Returns a time of an event in the zone that the event names, under that name.
+fn in_zone(at: EventTime, named: &str) -> Local {
+    let found = event_time::find_zone(named);
+    let own = if found.is_some() { named } else { "UTC" };
+    let zone = found.unwrap_or(TimeZone::UTC);
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
-    let moment = match times(current).0? {
+    let moment = match at {
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ZonedTime::At(zone.to_datetime(at), name),
     };
-    // Its zone is sent back under the name it had.
-    let own = text(current, "originalStartTimeZone");
-    let own = event_time::find_zone(own).map_or("UTC", |_| own);
-    Some(Local { zone: own.to_owned(), ..local(&moment, own, true) })
+    Local { zone: own.to_owned(), ..local(&moment, own, true) }
 }
 
 fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
@@ -203,14 +294,23 @@ fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
         return None;
     }
     range.insert("recurrenceTimeZone".to_owned(), start.zone.clone().into());
-    // Graph shows a date of the year 1 if there is none.
-    let ends = text(&Value::Object(range.clone()), "type").eq_ignore_ascii_case("endDate");
-    if !ends {
-        range.remove("endDate");
-    }
     let mut moved = recurrence.clone();
     moved.insert("range".to_owned(), Value::Object(range));
-    Some(Value::Object(moved))
+    Some(echoed(&moved))
+}
+
+/// Returns a rule as it is sent back: Graph shows a date of the year 1 if it has no end.
+fn echoed(recurrence: &Map<String, Value>) -> Value {
+    let mut recurrence = recurrence.clone();
+    if let Some(range) = recurrence.get_mut("range").and_then(Value::as_object_mut)
+        && !range
+            .get("type")
+            .and_then(Value::as_str)
+            .is_some_and(|it| it.eq_ignore_ascii_case("endDate"))
+    {
+        range.remove("endDate");
+    }
+    Value::Object(recurrence)
 }
 
 /// Returns all guests. Graph identifies existing guests by their address, and keeps

@@ -214,6 +214,18 @@ impl Calendars for OutlookCalendar {
         write::delete(&self.graph, current, message, notify).await
     }
 
+    fn content(&self, event: &Value) -> Option<String> {
+        Some(body::content(event))
+    }
+
+    fn irreversible(&self, event: &Value, change: Option<&Change>) -> Option<&'static str> {
+        body::irreversible(event, change)
+    }
+
+    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
+        write::restore(&self.graph, before, now).await
+    }
+
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         write::respond(&self.graph, current, response).await
     }

@@ -10,11 +10,11 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::body::{self, properties, tells};
-use super::events::facts::{attendees, times, zone};
+use super::events::facts::{attendees, facts, times, zone};
 use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
 use crate::json::{is, nested, text};
 use crate::microsoft::client::Graph;
-use crate::microsoft::response::DENIED;
+use crate::microsoft::response::{DENIED, not_ours};
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
@@ -38,16 +38,11 @@ pub async fn create(
     notify: Notify,
 ) -> Result<Value> {
     body::check(change, None, notify)?;
-    if change.time.is_none() {
+    let Some((start, end)) = &change.time else {
         return Err(Error::argument("an event needs a time").next("give its start and end"));
-    }
-    let path = match calendar {
-        Some(calendar) => {
-            check_calendar(calendar)?;
-            format!("calendars/{}/events", net::path_segment(calendar))
-        }
-        None => "events".to_owned(),
     };
+    let span = (start.when(), end.when());
+    let path = path_of(calendar)?;
     let except = change
         .repeat
         .iter()
@@ -67,7 +62,7 @@ pub async fn create(
         // Graph creates no second event with the same id, so a lost creation may be sent again.
         body.insert("transactionId".to_owned(), id.clone().into());
     }
-    let mut event = post_event(graph, &path, &body, &id, change).await?;
+    let mut event = post_event(graph, &path, &body, &id, span).await?;
     if !except.is_empty() {
         let series = text(&event, "id").to_owned();
         leave_out(graph, &event, &except)
@@ -95,13 +90,22 @@ pub async fn create(
     Ok(event)
 }
 
+/// Returns the path of a calendar's events; those of the main one without `calendar`.
+fn path_of(calendar: Option<&str>) -> Result<String> {
+    let Some(calendar) = calendar else {
+        return Ok("events".to_owned());
+    };
+    check_calendar(calendar)?;
+    Ok(format!("calendars/{}/events", net::path_segment(calendar)))
+}
+
 /// Sends a new event, twice at most.
 async fn post_event(
     graph: &Graph,
     path: &str,
     body: &Value,
     id: &str,
-    change: &Change,
+    span: (EventTime, EventTime),
 ) -> Result<Value> {
     let request = graph.mailbox_url(path, &[]);
     let send = || graph.write(&Method::POST, &request, None, Some(body));
@@ -110,10 +114,10 @@ async fn post_event(
         Err(error) if is_open(&error) => match send().await {
             // The first one had arrived.
             Err(error) if error.kind() == Kind::Provider(409) => {
-                return find(graph, path, id, change).await?.ok_or_else(unreadable_event);
+                return find(graph, path, id, span).await?.ok_or_else(unreadable_event);
             }
             Err(error) => {
-                let made = || find(graph, path, id, change);
+                let made = || find(graph, path, id, span);
                 return graph.settle(error, made).await.map_err(calendar_error);
             }
             other => other,
@@ -136,13 +140,15 @@ fn unreadable_event() -> Error {
 }
 
 /// Looks up the event that was created with an id of ours.
-async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Option<Value>> {
-    let Some((start, end)) = &change.time else {
-        return Ok(None);
-    };
+async fn find(
+    graph: &Graph,
+    path: &str,
+    id: &str,
+    (start, end): (EventTime, EventTime),
+) -> Result<Option<Value>> {
     // A whole day begins at another instant in each zone, so the range has a margin.
     let day = jiff::Span::new().hours(36);
-    let instant = |moment: &ZonedTime| moment.when().instant(&TimeZone::UTC);
+    let instant = |when: EventTime| when.instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
     let to = instant(end).checked_add(day).unwrap_or(Timestamp::MAX);
     let view = format!("{}calendarView", path.strip_suffix("events").unwrap_or(path));
@@ -194,6 +200,37 @@ pub async fn update(
         event = again(graph, event).await;
     }
     keep_calendar(&mut event, current.get(CALENDAR).and_then(Value::as_str));
+    Ok(event)
+}
+
+/// Restores an event, or creates it again: Graph has no way back for a deleted one.
+pub async fn restore(graph: &Graph, before: &Value, now: Option<&Value>) -> Result<Value> {
+    let mut body = body::restored(before, now);
+    let facts = facts(before, "").ok_or_else(|| not_ours("event"))?;
+    let calendar = before.get(CALENDAR).and_then(Value::as_str);
+    let mut event = match now {
+        Some(now) if body.as_object().is_some_and(serde_json::Map::is_empty) => {
+            return Ok(now.clone());
+        }
+        Some(now) => patch(graph, text(now, "id"), version(now), &body).await?,
+        None => {
+            let id = transaction()?;
+            if let Some(body) = body.as_object_mut() {
+                body.insert("transactionId".to_owned(), id.clone().into());
+            }
+            let path = path_of(calendar)?;
+            post_event(graph, &path, &body, &id, (facts.start, facts.end)).await?
+        }
+    };
+    let except = facts.repeat.map(|repeat| repeat.except).unwrap_or_default();
+    // A rule that is written anew has all its occurrences.
+    if body.get("recurrence").is_some() && !except.is_empty() {
+        leave_out(graph, &event, &except)
+            .await
+            .map_err(|error| half("the series was restored", error))?;
+        event = again(graph, event).await;
+    }
+    keep_calendar(&mut event, calendar);
     Ok(event)
 }
 

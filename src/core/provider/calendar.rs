@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Page;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::project::Projection;
 use crate::recurrence::Repeat;
@@ -369,6 +369,31 @@ pub trait Calendars: Send + Sync {
     /// meeting of one's own is cancelled, with a message where the service
     /// carries one.
     async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()>;
+
+    /// Returns the parts of an event that [`Calendars::restore`] restores, as one text; `None`
+    /// if it restores nothing.
+    fn content(&self, event: &Value) -> Option<String> {
+        let _ = event;
+        None
+    }
+
+    /// Returns why a change of an event, or its deletion if there is no `change`, cannot be
+    /// undone by [`Calendars::restore`].
+    fn irreversible(&self, event: &Value, change: Option<&Change>) -> Option<&'static str> {
+        let _ = (event, change);
+        None
+    }
+
+    /// Restores an event as it was fetched before a write, and notifies nobody; returns the
+    /// restored event. `now` is the event as it is, which for some services includes a deleted
+    /// one. Without it the event is created again.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if `now` has changed.
+    async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
+        let _ = (before, now);
+        Err(Error::argument("the provider restores no events").next("write it again"))
+    }
 
     /// Answers an invitation that was fetched complete; returns the event, if it is
     /// still in the calendar.

@@ -5,3 +5,4 @@ pub(super) mod fit;
 pub(super) mod outcome;
 mod output;
 pub(super) mod shown;
+pub(super) mod undo_state;

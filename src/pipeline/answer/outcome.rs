@@ -4,11 +4,13 @@
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::pipeline::answer::undo_state::UndoLog;
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
-use crate::row::RowTable;
+use crate::row::{Cell, RowTable};
 use crate::schemas::{Level, OUTCOME};
-use crate::text::{Note, note};
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) notes: Vec<Note>,
     /// The number of events that were written although they have conflicts.
     pub(in crate::pipeline) clashing: usize,
+    /// The writes to events that can be undone.
+    pub(in crate::pipeline) undo: UndoLog,
 }
 
 impl Pipeline {
@@ -71,6 +75,24 @@ impl Pipeline {
     pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
         let mut response = Response::default();
         self.written_rows(&report.events, &mut response.document, &mut response.notes).await;
+        let mut undo = report.undo;
+        match self.save_undo(&mut undo).await {
+            Ok(()) => {
+                if let Some(number) = undo.number {
+                    let kind = HandleKind::Undo;
+                    response.document.scalars.push(("undo", Cell::Handle(kind.prefix(), number)));
+                    if undo.events.len() < undo.writes {
+                        let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
+                        response.notes.push(note!(
+                            "{} undoes only {}",
+                            ours(kind.handle(number)),
+                            ours(events.join(" "))
+                        ));
+                    }
+                }
+            }
+            Err(error) => response.notes.push(note!("no undo: {}", error)),
+        }
         let rows = self.outcomes(&report.outcomes);
         if !rows.is_empty() {
             response.document.tables.push(rows);

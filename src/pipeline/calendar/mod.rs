@@ -7,3 +7,4 @@ pub(super) mod guests;
 mod outward;
 pub(super) mod save;
 pub(super) mod target;
+mod undo;

@@ -8,4 +8,3 @@ mod pages;
 pub mod read;
 pub(super) mod search;
 pub(super) mod send;
-mod undo_state;

@@ -204,6 +204,37 @@ async fn clearing_a_field_sends_the_whole_event() {
 }
 
 #[tokio::test]
+async fn restored_event_gets_back_what_differs() {
+    let before = fetched("a", "\"1\"");
+    let with = |more: Value| {
+        let mut now = fetched("a", "\"2\"");
+        now.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        now
+    };
+    // What was not there is taken out of the whole event; a deleted one is confirmed again.
+    for (now, method, expected) in cases! {
+        with(json!({"summary": "Other"})), "PATCH", json!({"summary": before["summary"]});
+        with(json!({"status": "cancelled"})), "PATCH", json!({"status": before["status"]});
+        with(json!({"location": "Room 3", "status": "cancelled"})), "PUT", {
+            let mut whole = event("a", "\"2\"");
+            whole["organizer"] = before["organizer"].clone();
+            whole
+        };
+    } {
+        let google = scripted(turns(method, vec![respond(200, &event("a", "\"3\""))])).await;
+        google.calendars().await.restore(&before, Some(&now)).await.unwrap();
+        let (request, version, body) = sent(&google).remove(0);
+        assert!(request.contains("sendUpdates=none"), "{request}");
+        assert_eq!((version.as_str(), body), ("\"2\"", expected));
+    }
+    let google = scripted(|_| None).await;
+    assert_eq!(
+        words(google.calendars().await.restore(&before, None).await),
+        "Google no longer has the deleted event: create it again"
+    );
+}
+
+#[tokio::test]
 async fn deletion_names_the_version_it_was_made_for() {
     let now = fetched("a", "\"1\"");
     let empty = || empty(204);

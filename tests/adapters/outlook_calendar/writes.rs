@@ -229,6 +229,59 @@ async fn only_changed_fields_are_sent() {
 }
 
 #[tokio::test]
+async fn restored_event_gets_back_what_differs() {
+    let outlook = taker().await;
+    let calendars = outlook.calendars().await;
+    let days = json!({"isAllDay": true, "isOnlineMeeting": false, "attendees": [],
+        "start": {"dateTime": "2026-02-03T00:00:00.0000000", "timeZone": "UTC"},
+        "end": {"dateTime": "2026-02-05T00:00:00.0000000", "timeZone": "UTC"}});
+    let with = |more: Value| {
+        let mut event = meeting();
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let weekly = json!({"recurrence": {
+        "pattern": {"type": "weekly", "interval": 1, "daysOfWeek": ["tuesday"]},
+        "range": {"type": "noEnd", "startDate": "2026-02-03", "endDate": "0001-01-01"}}});
+    let zone = meeting()["originalStartTimeZone"].as_str().unwrap().to_owned();
+    let local = |time: &str| json!({"dateTime": time, "timeZone": zone});
+    for (before, now, expected) in cases! {
+        meeting(), with(json!({"subject": "Other", "showAs": "free", "hasAttachments": true})),
+            json!({"subject": "Proofs"});
+        with(days.clone()), with(weekly.clone()),
+            json!({"isAllDay": true, "start": local("2026-02-03T00:00:00"),
+                   "end": local("2026-02-05T00:00:00"), "recurrence": null});
+        with(weekly.clone()), with(days),
+            json!({"isAllDay": false, "start": local("2026-02-03T18:05:00"),
+                   "end": local("2026-02-03T19:05:00"), "recurrence": {
+                "pattern": {"type": "weekly", "interval": 1, "daysOfWeek": ["tuesday"]},
+                "range": {"type": "noEnd", "startDate": "2026-02-03"}}});
+    } {
+        calendars.restore(&before, Some(&now)).await.unwrap();
+        let seen = outlook.tap.requests();
+        assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
+        assert_eq!((seen[0].header("if-match"), &seen[0].body), ("W/\"1\"", &expected));
+    }
+    calendars.restore(&meeting(), None).await.unwrap();
+    let (line, body) = write(&outlook);
+    assert_eq!(line, format!("POST /me/calendars/{CALENDAR}/events"));
+    assert!(body["transactionId"].is_string() && body["attendees"].is_null(), "{body}");
+    for (event, change, reason) in cases! {
+        with(json!({"seriesMasterId": "x"})), None,
+            Some("Outlook cannot restore a deleted occurrence");
+        meeting(), None, Some("Outlook would give the event another online meeting");
+        with(json!({"isOnlineMeeting": false, "hasAttachments": true})), None,
+            Some("the attachments cannot be restored");
+        with(json!({"isOnlineMeeting": false})), None, None;
+        with(json!({"isOnlineMeeting": false})),
+            Some(Change { online: Some(true), ..Change::default() }),
+            Some("Outlook cannot remove an online meeting");
+    } {
+        assert_eq!(calendars.irreversible(&event, change.as_ref()), reason);
+    }
+}
+
+#[tokio::test]
 async fn unsupported_changes_are_refused_before_any_write() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;

@@ -32,6 +32,8 @@ pub const WRITES: &[(&str, &[&str])] = &[
     ("meeting cancel", BOTH),
     ("occurrence delete", BOTH),
     ("following delete", BOTH),
+    ("event undo", BOTH),
+    ("event restore", BOTH),
     ("invitation accept", BOTH),
     ("invitation decline", BOTH),
     ("meeting forward", BOTH),
@@ -249,6 +251,15 @@ impl Room<'_> {
             }
             "occurrence change" | "occurrence delete" | "following change" | "following delete"
             | "series change" => self.occurrence(&tag, 3).await,
+            "event undo" | "event restore" => {
+                let event = self.event(&tag, json!({})).await;
+                let change = json!({"id": event, "events": [{"where": "Room 7"}]});
+                let written = match name {
+                    "event undo" => self.ok("calendar_save", change).await,
+                    _ => self.ok("calendar_delete", json!({"id": event})).await,
+                };
+                written["undo"].as_str().unwrap().to_owned()
+            }
             "invitation accept" | "invitation decline" => {
                 let call = self.new_event(&tag, json!({"people": [self.me]}));
                 let call = with(call, json!({"account": self.other, "notify": "all"}));
@@ -396,6 +407,7 @@ impl Room<'_> {
             "meeting cancel" => ("calendar_delete", reported(delete(None))),
             "occurrence delete" => ("calendar_delete", delete(Some("this"))),
             "following delete" => ("calendar_delete", delete(Some("following"))),
+            "event undo" | "event restore" => ("calendar_save", json!({"undo": id})),
             "invitation accept" => ("calendar_respond", json!({"id": id, "response": "accept"})),
             "invitation decline" => ("calendar_respond", json!({"id": id, "response": "decline"})),
             "meeting forward" => (
@@ -494,6 +506,11 @@ impl Room<'_> {
         };
         match *name {
             "event create" | "meeting create" => count(self.events(tag).await.len(), 1),
+            "event restore" => count(self.events(tag).await.len(), 1),
+            "event undo" => {
+                let rows = self.events(tag).await;
+                count(rows.iter().filter(|row| !is(row, "where", "Room 7")).count(), 1)
+            }
             "series create" => count(self.events(tag).await.len(), 6),
             "series import" => count(self.events(tag).await.len(), 3),
             "event rename" | "event move" | "invitation accept" | "meeting forward" => {

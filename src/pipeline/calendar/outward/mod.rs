@@ -16,7 +16,8 @@ use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
-use crate::text::Note;
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
 use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
 
@@ -93,6 +94,10 @@ impl Pipeline {
             }
         }
         report.notes.dedup();
+        if let Some(undo) = report.undo.number {
+            let undo = HandleKind::Undo.handle(undo);
+            report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
+        }
         self.write_report(report).await
     }
 
@@ -205,12 +210,18 @@ impl Pipeline {
         };
         let write = async {
             match deletion {
-                Deletion::Whole => port.delete(&target.value, message, *notify).await,
-                Deletion::Rest(change) => self.shorten(target, change, *notify).await.map(|_| ()),
+                Deletion::Whole => {
+                    port.delete(&target.value, message, *notify).await.map(|()| None)
+                }
+                Deletion::Rest(change) => self.shorten(target, change, *notify).await.map(Some),
             }
         };
-        match self.run_logged(entry, &mut report.notes, write, |()| None).await {
-            Ok(()) => {}
+        let change = match deletion {
+            Deletion::Whole => None,
+            Deletion::Rest(change) => Some(&**change),
+        };
+        match self.write_event(target, change, entry, report, write).await {
+            Ok(_) => {}
             Err(error) if error.is_open() => return Err(error),
             Err(error) => return Err(self.passed_over(target, error).await),
         }

@@ -393,8 +393,9 @@ impl Pipeline {
             ..Entry::default()
         };
         let write = target.owner.port.update(&target.value, change, *notify);
-        match self.run_logged(entry, &mut report.notes, write, |_| None).await {
-            Ok(value) => report.events.push((target.owner.clone(), value)),
+        let write = async { write.await.map(Some) };
+        match self.write_event(target, Some(change), entry, report, write).await {
+            Ok(value) => report.events.extend(value.map(|value| (target.owner.clone(), value))),
             Err(error) if error.is_open() => return Err(error),
             Err(error) => return Err(self.passed_over(target, error).await),
         }

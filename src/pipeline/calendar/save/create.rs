@@ -224,11 +224,13 @@ impl Pipeline {
                 recipients: notified(&[], change.guests.as_ref(), own, notify),
                 ..Entry::default()
             };
+            let notifies = !entry.recipients.is_empty();
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match self.run_logged(entry, &mut report.notes, write, id).await {
                 Ok(value) => {
                     report.clashing += usize::from(!item.met.lines.is_empty());
+                    self.keep_created(&to.owner, &value, notifies, report).await;
                     report.events.push((to.owner.clone(), value));
                 }
                 Err(error) if single && !error.is_open() => return Err(error),

@@ -204,11 +204,16 @@ impl Pipeline {
         // The old series is cut only when the new one exists, so that no event is lost.
         let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
         let write = self.shorten(master, &shorter, notify);
-        let shortened = self.run_logged(entry.clone(), &mut report.notes, write, |_| None).await;
+        let write = async { write.await.map(Some) };
+        let line = entry.clone();
+        let shortened = self.write_event(master, Some(&shorter), line, report, write).await;
         match shortened {
             Ok(old) => {
+                if !report.undo.events.is_empty() {
+                    self.keep_created(&master.owner, &new, false, report).await;
+                }
                 report.events.push((master.owner.clone(), new));
-                report.events.push((master.owner.clone(), old));
+                report.events.extend(old.map(|old| (master.owner.clone(), old)));
                 report.notes.push(note!(
                     "the series was split: {} has the earlier part, the first row the later",
                     ours(&master.handle)

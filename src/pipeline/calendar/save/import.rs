@@ -520,7 +520,6 @@ impl Pipeline {
             ids: id.into_iter().cloned().collect(),
             ..Line::default()
         };
-        let notes = &mut report.notes;
         let written = match &item.there {
             None => {
                 let fits = make::fits(&item.change, port.capabilities())
@@ -528,7 +527,9 @@ impl Pipeline {
                 let write = port.create(calendar, &item.change, Notify::Nobody);
                 let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
                 match fits {
-                    Ok(()) => self.run_logged(line("create", None), notes, write, id).await,
+                    Ok(()) => {
+                        self.run_logged(line("create", None), &mut report.notes, write, id).await
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -536,7 +537,16 @@ impl Pipeline {
             Some(there) => {
                 let write = port.update(&there.value, &difference, Notify::Nobody);
                 let line = line("update", Some(&there.handle));
-                self.run_logged(line, notes, write, |_| None).await
+                // Exceptions that follow would not be undone.
+                match item.exceptions.is_empty() {
+                    true => {
+                        let write = async { write.await.map(Some) };
+                        let written =
+                            self.write_event(there, Some(&difference), line, report, write);
+                        written.await.map(Option::unwrap_or_default)
+                    }
+                    false => self.run_logged(line, &mut report.notes, write, |_| None).await,
+                }
             }
         };
         let value = match written {
@@ -554,6 +564,9 @@ impl Pipeline {
             return Ok(());
         };
         let target = self.as_target_after(&to.owner, value, facts, &mut report.notes).await;
+        if item.there.is_none() {
+            self.keep_created(&to.owner, &target.value, false, report).await;
+        }
         let put = match (&item.there, difference == Change::default()) {
             (None, _) => Put::Created(target),
             (Some(_), true) => Put::Same(target),

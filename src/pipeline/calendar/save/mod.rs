@@ -28,7 +28,7 @@ use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
-const TOOL: &str = "calendar_save";
+pub(super) const TOOL: &str = "calendar_save";
 
 impl Pipeline {
     pub(in crate::pipeline) async fn save_events(
@@ -37,6 +37,9 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
+        if let Some(undo) = &request.undo {
+            return self.undo(undo, request.dry_run, caller).await;
+        }
         let caller = (!request.dry_run).then_some(caller);
         match (&request.ics, request.changes().is_empty()) {
             (Some(ics), _) => self.import(ics, &request, caller).await,

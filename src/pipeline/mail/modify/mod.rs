@@ -22,7 +22,7 @@ use crate::client::{ClientPrompts, Confirmation};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
-use crate::pipeline::mail::undo_state::{AccountUndo, MessageUndo, UndoState};
+use crate::pipeline::answer::undo_state::{AccountUndo, MessageUndo, UndoState};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;

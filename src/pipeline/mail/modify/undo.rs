@@ -8,7 +8,7 @@ use super::ChosenMessages;
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::mail::undo_state::{MessageUndo, UndoState};
+use crate::pipeline::answer::undo_state::{MessageUndo, UndoState};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::mail::MailState;
@@ -63,7 +63,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
 
 impl Pipeline {
     /// Undoes a change; an undo can be undone.
-    pub(super) async fn undo(
+    pub(in crate::pipeline) async fn undo(
         &self,
         id: &str,
         dry_run: bool,
@@ -71,7 +71,7 @@ impl Pipeline {
     ) -> Result<Response> {
         let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
             return Err(Error::argument("`undo` is not an undo id")
-                .next("give the one mail_modify or mail_draft returned, such as u3"));
+                .next("give the one of an answer, such as u3"));
         };
         let Some((_, state)) = self.store.undo(number).await? else {
             return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
@@ -80,6 +80,9 @@ impl Pipeline {
         let account_undo = match UndoState::read(id, &state)? {
             UndoState::Mail(mail) => mail,
             UndoState::Draft(edit) => return self.undo_edit(id, &edit, dry_run, caller).await,
+            UndoState::Events { events } => {
+                return self.undo_events(events, dry_run, caller).await;
+            }
         };
         let mut choice = Choice::default();
         let mut works = Vec::new();

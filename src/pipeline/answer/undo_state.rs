@@ -1,0 +1,88 @@
+//! What an undo id stands for, as the store keeps it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Kind, Result};
+use crate::provider::mail::MailState;
+
+/// What is kept for an undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(in crate::pipeline) enum UndoState {
+    /// A change to messages, by account.
+    Mail(Vec<AccountUndo>),
+    /// An edit of a draft.
+    Draft(DraftUndo),
+    /// Writes to events, in the order in which they are undone.
+    Events { events: Vec<EventUndo> },
+}
+
+/// A change in one account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct AccountUndo {
+    /// The account's id.
+    pub(in crate::pipeline) account: String,
+    pub(in crate::pipeline) mail: Vec<MessageUndo>,
+}
+
+/// A change to one message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct MessageUndo {
+    pub(in crate::pipeline) before: MailState,
+    /// Nothing if nobody knows.
+    pub(in crate::pipeline) after: Option<MailState>,
+}
+
+/// An edit of a draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct DraftUndo {
+    /// The account's id.
+    pub(in crate::pipeline) account: String,
+    /// The provider's id of the draft.
+    pub(in crate::pipeline) draft: String,
+    /// The sealed content before the edit.
+    pub(in crate::pipeline) sealed: String,
+    /// The hash of the content after it; empty if unknown.
+    pub(in crate::pipeline) after: String,
+}
+
+/// A write to an event. Without `sealed` it was created, without `version` deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct EventUndo {
+    /// The handle, which a restored event keeps even if its id is a new one.
+    pub(in crate::pipeline) event: String,
+    /// The sealed event before the write.
+    pub(in crate::pipeline) sealed: Option<String>,
+    /// The version after it; empty if unknown.
+    pub(in crate::pipeline) version: Option<String>,
+    /// The hash of the content after it, by which a state that was restored is recognized.
+    pub(in crate::pipeline) content: String,
+}
+
+/// The writes to events of one call, as far as they can be undone.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct UndoLog {
+    /// The number of its id, once it is stored.
+    pub(in crate::pipeline) number: Option<u64>,
+    /// The number of writes that were made, whether they can be undone or not.
+    pub(in crate::pipeline) writes: usize,
+    /// The ids of the accounts.
+    pub(in crate::pipeline) accounts: BTreeSet<String>,
+    pub(in crate::pipeline) events: Vec<EventUndo>,
+}
+
+impl UndoState {
+    /// Reads the stored state of the undo id `id`.
+    pub(in crate::pipeline) fn read(id: &str, state: &str) -> Result<Self> {
+        serde_json::from_str(state)
+            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))
+    }
+
+    /// Returns the form that is stored.
+    pub(in crate::pipeline) fn write(&self) -> Result<String> {
+        serde_json::to_string(self)
+            .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
+    }
+}

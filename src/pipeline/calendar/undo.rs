@@ -1,0 +1,355 @@
+//! Undoes writes to events, for handles such as `u3`.
+//!
+//! Before a change or a deletion, the event goes into the store, sealed. It is restored only if
+//! the write notified nobody, and if the event has not changed since.
+
+use serde_json::Value;
+
+use super::guests::others;
+use super::target::{EventTarget, Owner, event_line, listed, title};
+use crate::client::ClientPrompts;
+use crate::error::{Error, Kind, Result};
+use crate::outputs::hash;
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::guard::events::EventWrite;
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::answer::undo_state::{EventUndo, UndoLog, UndoState};
+use crate::pipeline::{Pipeline, Response};
+use crate::provider::calendar::{Change, Notify};
+use crate::store::HandleKind;
+use crate::text::{note, ours};
+
+/// The longest event that is kept, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// An event that an undo deletes or restores.
+struct UndoStep {
+    /// The event as it is; as it was, if it was deleted.
+    target: EventTarget,
+    /// The event to restore; none to delete it.
+    before: Option<Value>,
+    /// What is left of a deleted event; none if the event is there.
+    deleted: Option<Option<Value>>,
+}
+
+/// What an undo does to an event.
+enum Plan {
+    Step(Box<UndoStep>),
+    /// Nothing: the result, and why.
+    Nothing(&'static str, &'static str),
+}
+
+impl Pipeline {
+    /// Changes an event, or deletes it if there is no `change`, between two lines of the log.
+    /// If the write notifies nobody, the event before it is kept for an undo.
+    ///
+    /// # Errors
+    /// Those of the log and of the write.
+    pub(in crate::pipeline) async fn write_event(
+        &self,
+        target: &EventTarget,
+        change: Option<&Change>,
+        entry: Entry<'_>,
+        report: &mut WriteReport,
+        write: impl Future<Output = Result<Option<Value>>>,
+    ) -> Result<Option<Value>> {
+        let kept = entry.recipients.is_empty() && self.keep_event(target, change, report).await;
+        let written = self.run_logged(entry, &mut report.notes, write, |_| None).await;
+        let log = &mut report.undo;
+        log.writes += usize::from(written.is_ok());
+        if kept && written.is_err() {
+            log.events.pop();
+            if let Err(error) = self.save_undo(log).await {
+                tracing::warn!(%error, "what was kept of a failed write stays");
+            }
+        } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut())
+        {
+            let facts = target.owner.port.event_data(value);
+            last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
+            last.content = content(&target.owner, value);
+        }
+        written
+    }
+
+    /// Keeps an event that is about to be changed or deleted; returns false if that write
+    /// cannot be undone. A note says why, if the provider is the reason.
+    async fn keep_event(
+        &self,
+        target: &EventTarget,
+        change: Option<&Change>,
+        report: &mut WriteReport,
+    ) -> bool {
+        let (port, facts) = (&target.owner.port, &target.facts);
+        // A deletion that others see is not offered to be undone.
+        let shared = !facts.own || facts.guests.iter().any(|guest| !guest.me);
+        let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
+        if port.content(&target.value).is_none() || !is_named || (change.is_none() && shared) {
+            return false;
+        }
+        let mut reason = port.irreversible(&target.value, change);
+        if reason.is_none() && self.has_exceptions(target, change).await {
+            reason = Some("occurrences that differ from their series cannot be restored");
+        }
+        if let Some(reason) = reason {
+            report.notes.push(note!("no undo: {}", ours(reason)));
+            return false;
+        }
+        let json = target.value.to_string();
+        let kept = async {
+            if json.len() > LONGEST {
+                return Err(Error::argument(format!("the event exceeds {LONGEST} bytes")));
+            }
+            let sealed = self.store.seal(&identity(&target.handle), json.as_bytes()).await?;
+            let version = change.map(|_| String::new());
+            let event = target.handle.clone();
+            let content = String::new();
+            report.undo.accounts.insert(target.owner.account.id.clone());
+            report.undo.events.push(EventUndo { event, sealed: Some(sealed), version, content });
+            let saved = self.save_undo(&mut report.undo).await;
+            saved.inspect_err(|_| drop(report.undo.events.pop()))
+        };
+        match kept.await {
+            Ok(()) => true,
+            Err(error) => {
+                report.notes.push(note!("no undo: {}", error));
+                false
+            }
+        }
+    }
+
+    /// Keeps the version of an event that was created, unless somebody was notified.
+    pub(in crate::pipeline) async fn keep_created(
+        &self,
+        owner: &Owner,
+        value: &Value,
+        notified: bool,
+        report: &mut WriteReport,
+    ) {
+        report.undo.writes += 1;
+        let content = content(owner, value);
+        let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
+        let Some(facts) = facts else {
+            return;
+        };
+        let kind = HandleKind::Event;
+        let notes = &mut report.notes;
+        if let Some(number) = self.number_after(&owner.account, kind, &facts.id, notes).await {
+            let version = Some(facts.version.unwrap_or_default());
+            let event = kind.handle(number);
+            report.undo.accounts.insert(owner.account.id.clone());
+            report.undo.events.push(EventUndo { event, sealed: None, version, content });
+        }
+    }
+
+    /// Stores what a call has kept so far.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub(in crate::pipeline) async fn save_undo(&self, log: &mut UndoLog) -> Result<()> {
+        let state = UndoState::Events { events: log.events.clone() }.write()?;
+        let state = Some(state).filter(|_| !log.events.is_empty());
+        match (log.number, state) {
+            (None, None) => {}
+            (None, Some(state)) => {
+                let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
+                let accounts = accounts.join(" ");
+                log.number = Some(self.store.keep_undo(&accounts, "events", &state).await?);
+            }
+            (Some(number), state) => self.store.trim_undo(number, state.as_deref()).await?,
+        }
+        log.number = log.number.filter(|_| !log.events.is_empty());
+        Ok(())
+    }
+
+    /// Returns true if a write to a series would lose occurrences that differ from it, or
+    /// if that cannot be found out.
+    async fn has_exceptions(&self, series: &EventTarget, change: Option<&Change>) -> bool {
+        let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
+        let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
+            return false;
+        };
+        let port = &series.owner.port;
+        let differs = |one: &Value| {
+            let facts = port.event_data(one);
+            facts.is_some_and(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
+        };
+        !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
+    }
+
+    /// Undoes writes to events. That can be undone, too.
+    pub(in crate::pipeline) async fn undo_events(
+        &self,
+        events: Vec<EventUndo>,
+        dry_run: bool,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
+        let caller = (!dry_run).then_some(caller);
+        let mut report = WriteReport::default();
+        let mut steps = Vec::new();
+        for one in &events {
+            match self.undo_step(one).await {
+                Ok(Plan::Step(step)) => steps.push(*step),
+                Ok(Plan::Nothing(result, why)) => {
+                    report.outcomes.push(Outcome::new(&one.event, "undo", result, why));
+                }
+                Err(error) => report.outcomes.push(Outcome::failed(&one.event, "undo", &error)),
+            }
+        }
+        let zone = &self.config.zone;
+        let (mut changes, mut lines) = (Vec::new(), Vec::new());
+        for step in &steps {
+            self.may_write(&step.target).await?;
+            changes.push(step.change());
+            lines.push(event_line(&step.target.facts, zone));
+        }
+        let writes = steps.iter().zip(&changes).map(|(step, change)| {
+            let change = change.as_ref().map(EventWrite::Change);
+            (&step.target, change.unwrap_or(EventWrite::Delete(false)))
+        });
+        let writes: Vec<_> = writes.collect();
+        let question = format!("Undo writes to events with other people?\n{}", listed(lines));
+        self.agreed_for(&writes, question, caller, &mut report.notes).await?;
+        if dry_run {
+            report.notes.push("dry run: nothing was written".into());
+        }
+        for step in steps {
+            let name = format!("{} {}", step.target.handle, title(&step.target.facts));
+            if dry_run {
+                let before = step.before.as_ref();
+                let before = before.and_then(|one| step.target.owner.port.event_data(one));
+                let detail = before.map_or_else(
+                    || "delete it".to_owned(),
+                    |facts| format!("back to {}", event_line(&facts, &self.config.zone)),
+                );
+                report.outcomes.push(Outcome::new(name, "undo", "planned", detail));
+                continue;
+            }
+            match self.take_back(&step, &mut report).await {
+                Ok(Some(value)) => report.events.push((step.target.owner, value)),
+                Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
+                Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
+            }
+        }
+        self.write_report(report).await
+    }
+
+    /// Returns what an undo does to an event as it is now; or nothing, and why.
+    async fn undo_step(&self, undo: &EventUndo) -> Result<Plan> {
+        let (account, id) = self.event_target(&undo.event, None).await?;
+        let owner = self.owner(account).await?;
+        let now = match self.fetch_event(owner.clone(), &id).await {
+            Ok(now) => Some(now),
+            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (now, left) = match now {
+            Some(now) if now.facts.cancelled => (None, Some(now.value)),
+            now => (now, None),
+        };
+        let before = match &undo.sealed {
+            Some(sealed) => {
+                let kept = self.store.unseal(&identity(&undo.event), sealed).await?;
+                let kept: Value = serde_json::from_slice(&kept)
+                    .map_err(|_| Error::new(Kind::Store, "the kept event cannot be read"))?;
+                Some(kept)
+            }
+            None => None,
+        };
+        let step = |target, deleted| UndoStep { target, before: before.clone(), deleted };
+        let same = |now: &EventTarget| {
+            now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
+        };
+        let was = before.as_ref().map(|before| content(&owner, before));
+        Ok(match (now, &before, &undo.version) {
+            (Some(_), Some(_), None) => Plan::Nothing("unchanged", "it is there"),
+            (Some(now), ..) if same(&now) => Plan::Step(Box::new(step(now, None))),
+            (Some(now), ..) if was == Some(content(&now.owner, &now.value)) => {
+                Plan::Nothing("unchanged", "already as it was")
+            }
+            (Some(_), ..) => Plan::Nothing("skipped", "changed since: left as it is"),
+            (None, None, _) => Plan::Nothing("unchanged", "already deleted"),
+            (None, Some(_), Some(_)) => Plan::Nothing("skipped", "deleted since: undo that first"),
+            (None, Some(before), None) => match owner.port.event_data(before) {
+                Some(facts) => {
+                    let target = self.as_target(&owner, before.clone(), facts).await?;
+                    Plan::Step(Box::new(step(target, Some(left))))
+                }
+                None => Plan::Nothing("failed", "the kept event cannot be read"),
+            },
+        })
+    }
+
+    /// Carries out one step of an undo; returns the restored event.
+    async fn take_back(&self, step: &UndoStep, report: &mut WriteReport) -> Result<Option<Value>> {
+        let (target, port) = (&step.target, &step.target.owner.port);
+        let account = &target.owner.account;
+        let entry = Entry {
+            account: &account.email,
+            tool: super::save::TOOL,
+            op: "undo",
+            ids: vec![target.handle.clone()],
+            ..Entry::default()
+        };
+        let change = step.change();
+        let (Some(before), Some(left)) = (&step.before, &step.deleted) else {
+            let write = async {
+                let Some(before) = &step.before else {
+                    // A room counts as a guest where guests cannot be left unnotified.
+                    let notify = match others(&target.facts.guests, &account.email).is_empty() {
+                        true => Notify::All,
+                        false => Notify::Nobody,
+                    };
+                    return port.delete(&target.value, None, notify).await.map(|()| None);
+                };
+                port.restore(before, Some(&target.value)).await.map(Some)
+            };
+            return self.write_event(target, change.as_ref(), entry, report, write).await;
+        };
+        let write = port.restore(before, left.as_ref());
+        let restored = self.run_logged(entry, &mut report.notes, write, |_| None).await?;
+        if let Some(facts) = port.event_data(&restored)
+            && facts.id != target.facts.id
+        {
+            let (kind, old, new) = (HandleKind::Event, &target.facts.id, &facts.id);
+            if let Err(error) = self.store.move_handle(&account.id, kind, old, new).await {
+                tracing::warn!(%error, "the handle of a restored event is lost");
+            }
+            let what = match target.facts.repeat {
+                Some(_) => "links to it, and ids of its occurrences,",
+                None => "links to it",
+            };
+            report.notes.push(note!(
+                "{} was created again: {} are new",
+                ours(&target.handle),
+                ours(what)
+            ));
+        }
+        self.keep_created(&target.owner, &restored, false, report).await;
+        Ok(Some(restored))
+    }
+}
+
+impl UndoStep {
+    /// Returns a change that concerns as many as restoring the event does; none if it is
+    /// deleted.
+    fn change(&self) -> Option<Change> {
+        let before = self.target.owner.port.event_data(self.before.as_ref()?)?;
+        Some(Change {
+            title: Some(before.title),
+            guests: Some(before.guests),
+            repeat: Some(before.repeat),
+            ..Change::default()
+        })
+    }
+}
+
+/// Returns the hash of what an undo restores of an event; empty if the provider restores
+/// nothing.
+fn content(owner: &Owner, event: &Value) -> String {
+    owner.port.content(event).map_or_else(String::new, |text| hash(&text))
+}
+
+/// Returns what the sealed event is bound to.
+fn identity(handle: &str) -> String {
+    format!("undo of {handle}")
+}

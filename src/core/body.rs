@@ -30,6 +30,8 @@ pub struct Readable {
     pub text: String,
     /// The parts that were left out, in words.
     pub notes: Vec<Note>,
+    /// True if its new text names a new account for payments.
+    pub payment: bool,
 }
 
 /// Makes the texts of `prefix` readable.
@@ -50,6 +52,7 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
             if found.text.trim().is_empty() {
                 continue;
             }
+            out.payment |= text::payment::names_new_account(&fresh(&found, form));
             if !out.text.is_empty() {
                 out.text.push_str("\n\n");
             }
@@ -95,6 +98,15 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
         out.notes.push("the HTML is too large to read whole; body=html has all of it".into());
     }
     out
+}
+
+/// Returns the text without quoted history, and without markup.
+fn fresh(found: &ChosenText, form: Form) -> String {
+    let text = match (form, found.kind) {
+        (Form::Html, "html") => &text::html::html(&found.text, Style::Text, false).text,
+        _ => &found.text,
+    };
+    text::quote::split_quoted(text).fresh
 }
 
 /// One text of a message in the chosen form.

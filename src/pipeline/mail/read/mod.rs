@@ -342,7 +342,7 @@ async fn readable(
         let source = |kind| Readable {
             kind,
             text: body::visible(message.source.as_deref().unwrap_or_default()),
-            notes: Vec::new(),
+            ..Readable::default()
         };
         let readable = match form {
             Body::Raw => source("raw"),

@@ -27,8 +27,8 @@ const FIELDS: &[Field] = &In("rule").columns([
     field(
         "then",
         Text,
-        "Actions, any of: read star archive trash never_spam important label:NAME move:NAME; \
-         forward:ADDRESS is shown but cannot be set.",
+        "Actions, any of: read star archive trash never_spam important label:NAME (Outlook: \
+         category:NAME) move:NAME; forward:ADDRESS is shown but cannot be set.",
     )
     .settable()
     .untrusted(240)

@@ -275,8 +275,10 @@ impl Pipeline {
     async fn fetch_objects(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
         Ok(match table.name {
             "rule" => {
-                let rules = self.connect.mailbox(account)?.rules().await?;
-                Some(rules.iter().map(settings::rules::object).collect())
+                let mailbox = self.connect.mailbox(account)?;
+                let rules = mailbox.rules().await?;
+                let can = mailbox.capabilities();
+                Some(rules.iter().map(|rule| settings::rules::object(rule, can)).collect())
             }
             "auto_reply" => {
                 let reply = self.connect.mailbox(account)?.auto_reply().await?;

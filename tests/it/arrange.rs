@@ -60,14 +60,14 @@ async fn rules_are_created_changed_and_deleted() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let made = "rules[1|]{id|name|when|then|enabled|other}:\n  \
-                r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null\n--\n\
+                r1|Bills|\"from:bill@shop.example\"|\"category:\\\"My bills\\\" read\"|true|null\n--\n\
                 it applies to new mail; op=run applies it to the inbox as it is";
     assert!(tokens(made) <= 80, "{}", tokens(made));
     let rule = |op: &str, more: Value| with(json!({"kind": "rule", "op": op}), more);
     let cases = cases! {
         rule("create", json!({"set": set, "dry_run": true})),
             "outcomes[1|]{item|op|result|detail}:\n  \
-             Bills|create|planned|\"when from:bill@shop.example then label:\\\"My bills\\\" \
+             Bills|create|planned|\"when from:bill@shop.example then category:\\\"My bills\\\" \
              read\"\n--\ndry run: nothing was written";
         rule("create", json!({"set": set})), made;
         rule("update", json!({"id": "r1", "set": {"then": "star move:Bills", "enabled": false}})),

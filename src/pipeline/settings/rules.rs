@@ -11,8 +11,8 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::With;
 use crate::pipeline::{Pipeline, Response};
-use crate::provider::Account;
 use crate::provider::mail::{Rule, RuleStep, SettingsChange};
+use crate::provider::{Account, MailCapabilities};
 use crate::query::{self, Query, Term};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
@@ -20,15 +20,15 @@ use crate::text::{note, ours};
 use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageOp};
 
-/// Returns a rule as an object of ours, for the table `rule`.
-pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
+/// Returns a rule as an object of ours, for the table `rule`, in its provider's words.
+pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
     let when = rule.when.as_ref().map(query);
     let other = (!rule.other.is_empty()).then(|| rule.other.join("; "));
     json!({
         "id": rule.id,
         "name": rule.name,
         "when": when,
-        "then": steps(&rule.then),
+        "then": steps(&rule.then, can),
         "enabled": rule.enabled,
         "stop": rule.stop,
         "other": other,
@@ -136,7 +136,8 @@ impl Pipeline {
             Some(_) => ("update", describe(&rule)),
         };
         let when = rule.when.as_ref().map(query).unwrap_or_default();
-        let detail = format!("when {when} then {}", steps(&rule.then));
+        let can = owner.mailbox.capabilities();
+        let detail = format!("when {when} then {}", steps(&rule.then, can));
         let id = rule.id.clone();
         let change = match op {
             "create" => SettingsChange::CreateRule(rule),
@@ -180,7 +181,7 @@ impl Pipeline {
                         "it applies to new mail; op=run applies it to the inbox as it is".into(),
                     );
                 }
-                Ok(self.one_row(owner, &RULE, Api::Local, object(rule)).await)
+                Ok(self.one_row(owner, &RULE, Api::Local, object(rule, can)).await)
             }
             None => {
                 let detail = "the provider accepted it but does not list it: see lookup kind=rules";

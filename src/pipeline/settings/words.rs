@@ -2,6 +2,7 @@
 //! archive`. Both can be read back unchanged.
 
 use crate::error::{Error, Result};
+use crate::provider::MailCapabilities;
 use crate::provider::mail::RuleStep;
 use crate::query::{Query, State, Term};
 use crate::text::brief;
@@ -64,8 +65,9 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Writes the actions of a rule as text.
-pub(super) fn steps(steps: &[RuleStep]) -> String {
+/// Writes the actions of a rule as text, with labels as the provider calls them.
+pub(super) fn steps(steps: &[RuleStep], can: &MailCapabilities) -> String {
+    let label = if can.has_labels() { "label" } else { "category" };
     let one = |step: &RuleStep| match step {
         RuleStep::Read => "read".to_owned(),
         RuleStep::Star => "star".to_owned(),
@@ -73,7 +75,7 @@ pub(super) fn steps(steps: &[RuleStep]) -> String {
         RuleStep::Trash => "trash".to_owned(),
         RuleStep::NeverSpam => "never_spam".to_owned(),
         RuleStep::Important => "important".to_owned(),
-        RuleStep::Label(name) => format!("label:{}", quoted(name)),
+        RuleStep::Label(name) => format!("{label}:{}", quoted(name)),
         RuleStep::Move(name) => format!("move:{}", quoted(name)),
         RuleStep::Forward(address) => format!("forward:{}", quoted(address)),
     };

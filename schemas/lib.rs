@@ -231,9 +231,9 @@ pub enum Source {
     /// The receiving server's findings about the sender, from the first
     /// Authentication-Results in the list of header fields at a path (RFC 8601).
     SenderAuth(&'static str),
-    /// Warnings about the sender, from the list of header fields at a path, and about
-    /// how the text begins.
-    SenderWarnings(&'static str, &'static Source),
+    /// Warnings about the sender, from the list of header fields at a path, about how the
+    /// text begins, and about spam; a folder is read by its name if the names are there.
+    SenderWarnings(&'static str, &'static Source, &'static Source),
     /// The way to leave a mailing list, from the list of header fields at a path (RFC 2369,
     /// RFC 8058).
     Unsubscribe(&'static str),

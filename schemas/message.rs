@@ -100,7 +100,7 @@ const FIELDS: &[Field] = &In("message").columns([
         "auth",
         Text,
         "The provider's authentication results: SPF, DKIM and DMARC, as in `passed: spf dkim \
-         dmarc` or `failed: dmarc; none: spf dkim`.",
+         dmarc` or `failed: dmarc; none: spf dkim`; `not checked` without any.",
     )
     .level(More)
     .ours()
@@ -110,14 +110,16 @@ const FIELDS: &[Field] = &In("message").columns([
         "warn",
         Words,
         "Warnings about the sender, any of: dmarc, spf, dkim (the check failed), name (shows \
-         another address or domain), reply_to (replies go elsewhere), script (mixed), lookalike, \
-         punycode, injection (the text gives an assistant orders). No column if there are none.",
+         another address or domain), reply_to (replies go elsewhere), script (mixed), lookalike \
+         (of you, or of somebody you know), punycode, injection (the text gives an assistant \
+         orders), unchecked (spam without results), payment (names a new account; only in \
+         mail_read). No column if there are none.",
     )
     .level(Key)
     .sparse()
     .sources(&[
-        (Gmail, SenderWarnings(HEADERS, &Escaped("snippet"))),
-        (Outlook, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"))),
+        (Gmail, SenderWarnings(HEADERS, &Escaped("snippet"), &Has("labelIds", "SPAM"))),
+        (Outlook, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"), &Names("parentFolderId"))),
     ]),
     field(
         "answered",

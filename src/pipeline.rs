@@ -64,6 +64,8 @@ pub struct Pipeline {
     accounts: Arc<Accounts>,
     connect: Arc<dyn Connect>,
     sign_ins: Arc<access::sign_in::SignIns>,
+    /// People that were listed lately.
+    known: lookup::known::KnownPeople,
     /// Calendars that were listed lately.
     lists: calendar::agenda::calendars::Lists,
     /// Answers recently returned in chunks.
@@ -101,6 +103,7 @@ impl Pipeline {
             accounts,
             connect,
             sign_ins: Arc::default(),
+            known: lookup::known::KnownPeople::default(),
             lists: calendar::agenda::calendars::Lists::default(),
             snapshots: answer::fit::Snapshots::default(),
             shown: answer::shown::ShownRows::default(),

@@ -21,7 +21,7 @@ use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::opening;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::unsubscribe::way;
-use crate::text::{self, Note};
+use crate::text::{self, Address, Note};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
@@ -176,8 +176,8 @@ pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
-            Source::SenderWarnings(path, opening) => {
-                Some(doubts_at(object, path, *opening, context))
+            Source::SenderWarnings(path, opening, spam) => {
+                Some(doubts_at(object, path, (*opening, *spam), context))
             }
             _ => None,
         })
@@ -186,7 +186,48 @@ pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
         .collect()
 }
 
-fn doubts_at(object: &Value, path: &str, opening: Source, context: &Context) -> Vec<Warning> {
+/// Returns the sender of a message, as the header field From names them; `None` for an
+/// object without one.
+pub fn sender(table: &Table, object: &Value, context: &Context) -> Option<Address> {
+    let mut sources = table.fields.iter().map(|field| field.source(context.api));
+    let path = sources.find_map(|source| match source {
+        Source::SenderWarnings(path, ..) => Some(path),
+        _ => None,
+    })?;
+    sender_at(object, path)
+}
+
+fn sender_at(object: &Value, path: &str) -> Option<Address> {
+    let (from, _) = wire::SENDER;
+    let senders = text::address_list(headers(object, path, from).next()?);
+    senders.into_iter().next().filter(|one| !one.email.is_empty())
+}
+
+/// Returns true for a message whose sender the provider has not checked, and whose folder
+/// is known by an id alone.
+pub fn needs_folder(table: &Table, object: &Value, context: &Context) -> bool {
+    let mut sources = table.fields.iter().map(|field| field.source(context.api));
+    sources.any(|source| {
+        matches!(source, Source::SenderWarnings(path, _, Source::Names(_))
+            if is_unchecked(object, path, context))
+    })
+}
+
+/// Returns true for a message of somebody else without results of the provider's own.
+fn is_unchecked(object: &Value, path: &str, context: &Context) -> bool {
+    let receivers = context.api.receivers();
+    let results = headers(object, path, wire::RESULTS).next();
+    let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
+    let sender = sender_at(object, path);
+    results.is_none() && sender.is_some_and(|one| !one.email.eq_ignore_ascii_case(context.address))
+}
+
+fn doubts_at(
+    object: &Value,
+    path: &str,
+    (opening, spam): (Source, Source),
+    context: &Context,
+) -> Vec<Warning> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;
     let heads = SenderHeaders {
@@ -196,7 +237,19 @@ fn doubts_at(object: &Value, path: &str, opening: Source, context: &Context) -> 
         reply_to: first(reply_to),
     };
     let mut found = sender_auth::warnings(&heads, context.address);
-    let text = Reader { context, odd: false }.read(object, opening);
+    let mut reader = Reader { context, odd: false };
+    let in_spam = match reader.read(object, spam) {
+        ReadValue::Text(folder) => folder == "spam",
+        ReadValue::Flag(flag) => flag,
+        _ => false,
+    };
+    if in_spam && is_unchecked(object, path, context) {
+        found.push(Warning {
+            word: "unchecked",
+            note: "the provider has not checked the sender".into(),
+        });
+    }
+    let text = reader.read(object, opening);
     if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
         found.push(Warning {
             word: "injection",
@@ -306,6 +359,9 @@ impl Reader<'_> {
                 let receivers = self.context.api.receivers();
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => ReadValue::Text(line),
+                    None if is_unchecked(object, path, self.context) => {
+                        ReadValue::Text("not checked".to_owned())
+                    }
                     None => ReadValue::Nothing,
                 }
             }
@@ -319,8 +375,8 @@ impl Reader<'_> {
                     None => ReadValue::Nothing,
                 }
             }
-            Source::SenderWarnings(path, opening) => {
-                let warnings = doubts_at(object, path, *opening, self.context);
+            Source::SenderWarnings(path, opening, spam) => {
+                let warnings = doubts_at(object, path, (*opening, *spam), self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {

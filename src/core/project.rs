@@ -109,12 +109,19 @@ impl Projection {
                 }
             }
             Source::Heading(path, name, _) => self.headings(base, path, &[name]),
-            Source::SenderAuth(path) => self.headings(base, path, &[wire::RESULTS]),
             Source::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
-            Source::SenderWarnings(path, opening) => {
+            Source::SenderAuth(path) => {
+                self.headings(base, path, &[wire::RESULTS, wire::SENDER.0]);
+            }
+            Source::SenderWarnings(path, opening, spam) => {
                 let (from, reply_to) = wire::SENDER;
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);
                 self.read(base, *opening);
+                match spam {
+                    // Its name is only needed of a message without results.
+                    Source::Names(path) => self.path(base, path),
+                    flag => self.read(base, *flag),
+                }
             }
             Source::Flags(words) | Source::First(words, _) => {
                 for (_, condition) in words {

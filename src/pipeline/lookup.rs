@@ -4,6 +4,7 @@
 //! other, and our own schemas. A list is fetched again for every page; a cursor keeps
 //! the request and the position.
 
+pub(super) mod known;
 mod people;
 
 use futures_util::future::join_all;
@@ -143,6 +144,9 @@ impl Pipeline {
             all += count;
             if let Some(account) = &part.account {
                 self.assign_handles(&mut own, account).await?;
+                if plan.listing.is_people() {
+                    notes.extend(self.mark_look_alikes(account, &mut own).await?);
+                }
             }
             notes.extend(failed_note(&own, failed).map(&named));
             notes.extend(part.list.page.notes.iter().cloned().map(named));

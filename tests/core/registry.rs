@@ -520,7 +520,7 @@ fn message_row_reads_like_this() {
             text("<proof-1@studio.example>"),
             text("aside"),
             Cell::Null,
-            Cell::Null,
+            text("not checked"),
             text(""),
             Cell::Null,
             text("mira@example.com"),

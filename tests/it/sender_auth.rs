@@ -4,13 +4,18 @@
 use std::collections::HashMap;
 
 use daysheet::flatten::{self, Context, Room};
+use daysheet::provider::{MessageContent, Page, PlainText, TextPart};
 use daysheet::row::Cell;
 use daysheet::schemas::{Api, EVENT};
-use daysheet::text::sender_auth::{AuthResults, SenderHeaders, looks_like, warnings};
+use daysheet::text::Address;
+use daysheet::text::sender_auth::{
+    Acquaintance, AuthResults, SenderHeaders, imitated, looks_like, warnings,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::fake_mailbox::MailHarness;
+use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
+use crate::common::harness::Harness;
 
 #[test]
 fn authentication_results_of_all_providers_are_read() {
@@ -132,6 +137,58 @@ fn authentication_failures_are_reported() {
     }
 }
 
+/// Senders beside the one person who is known, Aurel.
+#[test]
+fn senders_who_imitate_somebody_are_found() {
+    let known = |text: &str, sure| Acquaintance::new(address(text), sure).unwrap();
+    let aurel = [known("Aurel Holunder <aurel@holunder.example>", true)];
+    for sender in [
+        "Accounts <accounts@holunder-billing.example>",
+        "x@secure-holunder.com",
+        "Aurel <aurel@holunber.example>",
+        "a@ho1under.example",
+        "a@mail.holumder.example",
+        "a@holnuder.example",
+        "a@h\u{43e}lunder.example",
+        "Aurel Holunder <aurell@holunder.example>",
+        "Aurel Holunder <auerl@holunder.example>",
+        "aure1@holunder.example",
+        "aurel@holunder.com",
+        "Aurel Holunder <office@holunder.com>",
+    ] {
+        assert_eq!(imitated(&address(sender), aurel.iter()), [&aurel[0]], "{sender}");
+    }
+    for sender in [
+        "Aurel Holunder <AUREL@Holunder.example>",
+        "Nora <nora@holunder.example>",
+        // Colleagues may be called alike.
+        "Aurela Holunder <aurela@holunder.example>",
+        "Aurex Holunder <aurex@holunder.example>",
+        "Shop <news@holunder.com>",
+        "a@holunder-druck.example",
+        "a@t-holunder.example",
+        "a@hollander.example",
+        "a@holunder2.example",
+        "a@mirabelle.example",
+        "aurel@mirabelle.example",
+        "nobody",
+    ] {
+        assert!(imitated(&address(sender), aurel.iter()).is_empty(), "{sender}");
+    }
+    // Short names are alike by chance, and somebody who is sure imitates nobody.
+    let short = [known("a@ab.example", true), known("a@mail.example", true)];
+    assert!(imitated(&address("a@ac.example"), short.iter()).is_empty());
+    let both = [known("a@linden.example", true), known("a@lindens.example", true)];
+    assert!(imitated(&address("a@lindens.example"), both.iter()).is_empty());
+    // Anybody can be on a list of those who wrote.
+    let wrote = [known("a@linden.example", true), known("a@lindens.example", false)];
+    assert_eq!(imitated(&address("a@lindens.example"), wrote.iter()), [&wrote[0]]);
+}
+
+fn address(text: &str) -> Address {
+    daysheet::text::address_list(text).remove(0)
+}
+
 #[test]
 fn look_alike_characters_count_as_what_they_imitate() {
     for (text, word) in [
@@ -244,11 +301,133 @@ async fn reading_mentions_only_failed_authentication() {
             answer.rsplit("--\n").next().unwrap(),
             "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
-        // Nothing is said, and no column shown, where nothing is known.
+        assert!(answer.contains("|not checked|\"\"\n"), "{answer}");
+        // Nothing is said, and no column shown, of one's own mail.
+        harness.ana().heads("ana-0003", vec![header("From", "ana@example.com")]);
         let plain = harness.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
         assert!(!plain.contains("auth"), "{plain}");
         let columns = json!({"q": "is:unread", "fields": ["id", "auth", "warn"]});
         let found = harness.ok("mail_search", columns).await;
         assert!(found.contains("m1|\"failed: spf dmarc; none: dkim\"|dmarc"), "{found}");
+    }
+}
+
+/// The person whom a forger imitates, as a service lists them.
+fn saved(api: Api, name: &str, email: &str) -> Value {
+    match api {
+        Api::Gmail => {
+            json!({"names": [{"displayName": name}], "emailAddresses": [{"value": email}]})
+        }
+        _ => json!({"displayName": name, "emailAddresses": [{"address": email}]}),
+    }
+}
+
+#[tokio::test]
+async fn look_alikes_of_known_people_are_warned_of() {
+    for api in [Api::Gmail, Api::Outlook] {
+        let harness = MailHarness::one(api, "full").await;
+        harness.ana().fill(3);
+        let from = |text: &str| vec![("From".to_owned(), text.to_owned())];
+        let forger = "Aurel Holunder <aurel@holunder-billing.example>";
+        harness.ana().heads("ana-0001", from(forger));
+        harness.ana().heads("ana-0002", from("Aurel Holunder <aurel@holunder.example>"));
+        let mut wrote = saved(api, "Aurel Holunder", "aurel@holunder-billing.example");
+        if let (Api::Outlook, Some(person)) = (api, wrote.as_object_mut()) {
+            let emails = person.remove("emailAddresses").unwrap();
+            person.insert("scoredEmailAddresses".to_owned(), emails);
+        }
+        wrote["unsaved"] = true.into();
+        *harness.ana().people.lock().unwrap() =
+            vec![saved(api, "Aurel Holunder", "aurel@holunder.example"), wrote];
+
+        let found = harness.ok("mail_search", json!({"fields": ["id", "warn"]})).await;
+        assert!(found.contains("m1|\"\"\n  m2|\"\"\n  m3|lookalike\n"), "{found}");
+        let calls = *harness.ana().call_count.lock().unwrap();
+        let read = harness.ok("mail_read", json!({"ids": ["m1", "m3"], "body": "none"})).await;
+        let notes = read.rsplit("--\n").next().unwrap();
+        let expected = "the sender `aurel@holunder-billing.example` looks like \
+                        `aurel@holunder.example`, whom you know";
+        assert_eq!(notes, format!("messages: 2\nm3: {expected}"), "{read}");
+        // People are remembered, and what was found out of a sender.
+        assert_eq!(*harness.ana().call_count.lock().unwrap(), calls);
+
+        let listed = harness.ok("lookup", json!({"kind": "contacts"})).await;
+        assert!(listed.contains("|aurel@holunder.example|saved|"), "{listed}");
+        assert!(listed.contains("|aurel@holunder-billing.example|mail lookalike|"), "{listed}");
+        assert!(listed.contains(expected), "{listed}");
+
+        // An address that is written is compared, too.
+        let draft = json!({"mode": "new", "to": ["aurel@holundr.example", "bo@example.com"],
+                           "cc": ["Aurel@holunder.example"], "subject": "x", "body": "y"});
+        let draft = harness.ok("mail_draft", draft).await;
+        let doubt = "aurel@holundr.example was never written to: did you mean \
+                     `aurel@holunder.example`?";
+        assert_eq!(draft.matches("did you mean").count(), 1, "{draft}");
+        assert!(draft.contains(doubt), "{draft}");
+    }
+}
+
+/// Spam that the provider has not checked, by Gmail's label and by the folder's name.
+#[tokio::test]
+async fn spam_without_results_is_warned_of() {
+    for api in [Api::Gmail, Api::Outlook] {
+        let script = Script {
+            list: Some(Box::new(move |fake: &FakeMailbox, _: &_| {
+                let headers = json!([{"name": "From", "value": "Shop <news@shop.example>"}]);
+                let in_folder = |id: &str, place: &str| {
+                    json!({"id": id, "internalDate": "1770000000000", "labelIds": [place],
+                           "parentFolderId": fake.folder(&place.to_lowercase()),
+                           "payload": {"headers": headers}, "internetMessageHeaders": headers})
+                };
+                let items = vec![in_folder("a", "SPAM"), in_folder("b", "INBOX")];
+                Page { items, ..Page::default() }
+            })),
+            ..Script::default()
+        };
+        let fake = FakeMailbox::scripted("ana", api, script);
+        let harness = Harness::over(vec![fake], &[]).await;
+        let found = harness.ok("mail_search", json!({"fields": ["id", "auth", "warn"]})).await;
+        let expected = "m1|not checked|unchecked\n  m2|not checked|\"\"\n";
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+/// A text that names a new account is warned of when it is read, and not one's own.
+#[tokio::test]
+async fn new_accounts_for_payments_are_warned_of() {
+    for api in [Api::Gmail, Api::Outlook] {
+        let script = Script {
+            read_message: Some(Box::new(|_: &FakeMailbox, id: &str, _| {
+                let from = if id == "own" { "ana@example.com" } else { "bo@example.org" };
+                let headers = json!([{"name": "From", "value": from}]);
+                let text = "Please note our new account:\nDE89 3704 0044 0532 0130 00\n";
+                let text = match id {
+                    "quoted" => {
+                        let history = text.replace('\n', "\n> ");
+                        format!("No.\n\nOn Mon, 2 Feb 2026 at 10:00, Bo wrote:\n> {history}")
+                    }
+                    _ => text.to_owned(),
+                };
+                let part = match id {
+                    "html" => TextPart::Html(format!("<p>{text}</p>")),
+                    _ => TextPart::Plain(PlainText { text, flowed: None }),
+                };
+                let item = json!({"id": id, "payload": {"headers": headers},
+                                  "internetMessageHeaders": headers});
+                Ok(MessageContent { item, parts: vec![vec![vec![part]]], ..Default::default() })
+            })),
+            ..Script::default()
+        };
+        let fake = FakeMailbox::scripted("ana", api, script);
+        let harness = Harness::over(vec![fake], &[]).await;
+        for body in ["text", "none", "html"] {
+            let ids = ["plain", "html", "own", "quoted"];
+            let read = harness.ok("mail_read", json!({"ids": ids, "body": body})).await;
+            let warned: Vec<_> = read.lines().filter(|line| line.contains("|payment")).collect();
+            assert_eq!(warned.len(), 2, "{body}: {read}");
+            let note = "m2: it names a new account for payments: check that with the payee by \
+                        other means";
+            assert!(read.contains(note), "{read}");
+        }
     }
 }

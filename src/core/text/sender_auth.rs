@@ -6,6 +6,7 @@
 
 mod auth_results;
 mod script;
+mod twin;
 
 pub(crate) use script::is_mixed;
 
@@ -13,6 +14,7 @@ use super::note::{note, quoted_end};
 use super::{Address, Note, quoted};
 
 pub use auth_results::AuthResults;
+pub use twin::{Acquaintance, imitated};
 
 /// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]

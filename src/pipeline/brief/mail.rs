@@ -17,12 +17,13 @@ use serde_json::Value;
 use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
+use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, senders};
 use crate::pipeline::{Pipeline, columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
-use crate::row::{Cell, RowTable};
+use crate::row::RowTable;
 use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
 use crate::text::{Note, note, ours};
 
@@ -34,8 +35,6 @@ const ENOUGH: usize = 300;
 const PAGES: usize = 4;
 /// The columns of a message that the rules read, in addition to those shown.
 const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk", WARNINGS];
-/// The column with the warnings about the sender.
-const WARNINGS: &str = "warn";
 /// The columns of a draft.
 const DRAFT: &[&str] = &["id", "date", "to", "subject"];
 /// The columns of a sent message that they read.
@@ -62,6 +61,8 @@ pub(super) struct Inbox {
     items: Vec<Value>,
     /// Drafts that wait, the newest first.
     drafts: Vec<Value>,
+    /// The senders who look like somebody else.
+    look_alikes: LookAlikes,
 }
 
 /// What one account was asked for.
@@ -120,6 +121,23 @@ impl Pipeline {
         }
         let me = &mail.own.addresses;
         mail.own.people.retain(|address| !me.contains(address));
+        let looks = mail.inboxes.iter().map(|inbox| {
+            self.known.wrote_to(&inbox.account.id, mail.own.people.iter());
+            let senders = senders(inbox.items.iter(), inbox.mailbox.api());
+            self.look_alikes_of(&inbox.account, &*inbox.mailbox, senders)
+        });
+        let found = join_all(looks).await;
+        for (inbox, look_alikes) in mail.inboxes.iter_mut().zip(found) {
+            inbox.look_alikes = look_alikes;
+        }
+        for (message, (owner, at)) in mail.messages.iter_mut().zip(&mail.places) {
+            let Some(inbox) = mail.inboxes.get(*owner) else {
+                continue;
+            };
+            let context = &Context::bare(inbox.mailbox.api());
+            let sent = |item| inbox.look_alikes.sent(item, context);
+            message.suspicious |= inbox.items.get(*at).is_some_and(sent);
+        }
         Ok(mail)
     }
 
@@ -149,7 +167,9 @@ impl Pipeline {
         let (mut listed, sent) = (inbox?, sent?);
         let items = std::mem::take(&mut listed.items);
         let label = label.to_owned();
-        let inbox = Inbox { account: account.clone(), label, mailbox, items, drafts: Vec::new() };
+        let account = account.clone();
+        let (drafted, look_alikes) = (Vec::new(), LookAlikes::default());
+        let inbox = Inbox { account, label, mailbox, items, drafts: drafted, look_alikes };
         Ok(AccountMail { inbox, listed, sent, drafts, aliases })
     }
 
@@ -212,7 +232,7 @@ impl Pipeline {
         let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
         self.assign_handles(&mut rows, &inbox.account).await?;
         if columns.iter().any(|field| field.name == WARNINGS) {
-            own.extend(warnings(items, &rows, &context));
+            own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| false));
         }
         notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
         Ok(rows)
@@ -300,19 +320,6 @@ impl Mail {
         }
         self.inboxes.push(inbox);
     }
-}
-
-/// Returns a note for each message with warnings about its sender.
-fn warnings(items: &[Value], rows: &RowTable, context: &Context<'_>) -> Vec<Note> {
-    let noted = items.iter().enumerate().filter_map(|(at, item)| {
-        let warnings = flatten::warnings(&MESSAGE, item, context);
-        let Some(Cell::Handle(kind, number)) = rows.cell(at, "id") else {
-            return None;
-        };
-        let id = format!("{kind}{number}");
-        (!warnings.is_empty()).then(|| note!("{}: {}", ours(id), ours(warnings.join("; "))))
-    });
-    noted.collect()
 }
 
 fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {

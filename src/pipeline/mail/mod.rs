@@ -8,3 +8,4 @@ mod pages;
 pub mod read;
 pub(super) mod search;
 pub(super) mod send;
+pub(super) mod senders;

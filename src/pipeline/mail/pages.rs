@@ -127,6 +127,14 @@ pub(super) async fn fetch_pages(
 }
 
 impl GatheredMessages {
+    /// Returns the objects of the rows.
+    pub(super) fn items(&self) -> impl Iterator<Item = &Value> {
+        self.rows.iter().filter_map(|row| match &row.found {
+            ListedRow::Item(item) => Some(item),
+            ListedRow::Failed(..) => None,
+        })
+    }
+
     /// Sorts rows, the newest or the oldest first. A row without a date, because it could not be
     /// fetched, keeps its place beside its neighbour; without a neighbour it comes
     /// first, because a row left behind would hold back its page.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answered;
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
+use super::senders::{LookAlikes, WARNINGS, needs_folders, senders};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{Context, Room};
@@ -96,6 +97,8 @@ struct SearchPart {
     fetched: GatheredMessages,
     /// The number of messages in spam and trash that match, if known.
     hidden: Option<u64>,
+    /// The senders who look like somebody else.
+    look_alikes: LookAlikes,
 }
 
 impl Pipeline {
@@ -270,20 +273,29 @@ impl Pipeline {
             // Dates and ids need no names.
             let asking =
                 ListOptions { table: request.table, context: &context, answered: request.answered };
-            let fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
+            let mut fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
+            if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
+                fetched.names = mailbox.names().await.unwrap_or_default();
+            }
+            let look_alikes = match request.columns.iter().any(|field| field.name == WARNINGS) {
+                true => {
+                    let senders = senders(fetched.items(), mailbox.api());
+                    self.look_alikes_of(&account, &*mailbox, senders).await
+                }
+                false => LookAlikes::default(),
+            };
             let hidden = match fetched.hidden() {
                 None if request.counts_hidden() && fetched.is_whole() => {
                     count_hidden(&*mailbox, request).await
                 }
                 known => known,
             };
-            Ok((account, mailbox.clone(), fetched, hidden))
+            let label = label.clone();
+            Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
         };
         let answer = self.await_account(merged, answer).await;
         match answer {
-            Ok((account, mailbox, fetched, hidden)) => {
-                Ok(SearchPart { account, label, mailbox, fetched, hidden })
-            }
+            Ok(part) => Ok(part),
             Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -328,6 +340,7 @@ impl Pipeline {
         };
         let mut own = Vec::new();
         let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
+        part.look_alikes.mark(&mut rows, &items, &context);
         if request.looks_up() {
             let (looked_up, failed) = match request.answered {
                 Some(_) => (part.fetched.answers.clone(), None),

@@ -362,7 +362,11 @@ impl Pipeline {
     }
 
     /// Returns the people to whom the mailbox of one account, or of any, has never written.
-    async fn new_among(&self, from: Option<&Account>, people: &[String]) -> Result<Vec<String>> {
+    pub(in crate::pipeline) async fn new_among(
+        &self,
+        from: Option<&Account>,
+        people: &[String],
+    ) -> Result<Vec<String>> {
         let all = self.accounts.list().await?;
         let own =
             |address: &str| all.iter().any(|account| account.email.eq_ignore_ascii_case(address));

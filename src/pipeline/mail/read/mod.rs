@@ -7,6 +7,8 @@ mod invitations;
 pub mod items;
 mod targets;
 
+use std::collections::HashMap;
+
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,7 @@ use serde_json::json;
 
 use self::items::MessageLocation;
 use super::answered;
+use super::senders::{needs_folders, senders};
 use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
@@ -230,21 +233,21 @@ impl Pipeline {
             let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
             let attached: Vec<_> =
                 group.iter().flat_map(|one| one.message.attachments.clone()).collect();
+            let names = match needs_folders(&items, &context) {
+                true => mailbox.names().await.unwrap_or_default(),
+                false => HashMap::new(),
+            };
+            let context = Context { names: &names, ..context };
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             // What is unknown stays null: the message itself could be read.
             let (answers, _) = answered::look_up(&*mailbox, &MESSAGE, &items, &context).await;
             self.fill_answered(&mut some, &answers, &account).await?;
-            for (at, item) in items.iter().enumerate() {
-                let warnings = flatten::warnings(&MESSAGE, item, &context);
-                if let (false, Some(Cell::Handle(kind, number))) =
-                    (warnings.is_empty(), some.cell(at, "id"))
-                {
-                    let line =
-                        note!("{}: {}", ours(format!("{kind}{number}")), ours(warnings.join("; ")));
-                    response.notes.push(line);
-                }
-            }
+            let senders = senders(items.iter(), mailbox.api());
+            let look_alikes = self.look_alikes_of(&account, &*mailbox, senders).await;
+            let payment = |at: usize| group.get(at).is_some_and(|one| one.readable.payment);
+            let noted = look_alikes.noted(&mut some, &items, &context, payment);
+            response.notes.extend(noted);
             messages.append(some);
             let mut some =
                 rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);

@@ -1,0 +1,155 @@
+//! Senders that look like somebody the reader knows, by their addresses and names.
+//!
+//! A guess from spelling alone: the caller knows who has been written to, and says so only
+//! of senders who have not.
+
+use super::{Address, ascii, organisation, script, to_unicode};
+
+/// The fewest characters of names that are compared one by one: short ones are alike by chance.
+const LEAST: usize = 5;
+/// Words that forgers add to the name of a company.
+const ADDED: &[&str] = &[
+    "account", "accounts", "alert", "alerts", "bank", "billing", "buchhaltung", "facturation",
+    "fattura", "finance", "group", "help", "helpdesk", "inc", "info", "invoice", "invoices",
+    "konto", "login", "mail", "office", "online", "pay", "payment", "payments", "portal",
+    "rechnung", "rechnungen", "secure", "security", "service", "services", "sicherheit", "support",
+    "team", "update", "verify", "web", "zahlung", "zahlungen",
+];
+
+/// Somebody the reader knows, prepared for comparisons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acquaintance {
+    /// Name and address.
+    pub address: Address,
+    /// True if the reader saved the address or has written to it; anybody can get on a list
+    /// of people who wrote.
+    pub sure: bool,
+    spelling: Spelling,
+}
+
+impl Acquaintance {
+    /// Prepares an address; `None` for one without an @.
+    pub fn new(address: Address, sure: bool) -> Option<Self> {
+        let spelling = Spelling::of(&address)?;
+        Some(Self { address, sure, spelling })
+    }
+}
+
+/// What is compared of an address, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Spelling {
+    email: String,
+    local: String,
+    /// The domain that an organization registers.
+    domain: String,
+    /// Its first label, its other labels, and all of it with look-alikes made one.
+    label: String,
+    ending: String,
+    skeleton: String,
+    /// The display name with look-alikes made one; empty without one.
+    name: String,
+}
+
+impl Spelling {
+    fn of(address: &Address) -> Option<Self> {
+        let email = address.email.to_lowercase();
+        let (local, domain) = email.rsplit_once('@')?;
+        let domain = to_unicode(&organisation(&ascii(domain)));
+        let (label, ending) = domain.split_once('.')?;
+        Some(Self {
+            local: local.to_owned(),
+            label: label.to_owned(),
+            ending: ending.to_owned(),
+            skeleton: script::skeleton(&domain),
+            name: address.name.as_deref().map(script::skeleton).unwrap_or_default(),
+            email: email.clone(),
+            domain,
+        })
+    }
+
+    /// Returns true if it can be taken for `known`, which is another address.
+    fn imitates(&self, known: &Self) -> bool {
+        let same_name = !self.name.is_empty() && self.name == known.name;
+        if self.domain == known.domain {
+            // Colleagues may have similar addresses, but not the same name.
+            let unnamed = self.name.is_empty() || known.name.is_empty();
+            let same = script::skeleton(&self.local) == script::skeleton(&known.local);
+            let alike =
+                same && (same_name || unnamed) || same_name && one_more(&self.local, &known.local);
+            return alike && self.local != known.local;
+        }
+        let company = known.label.chars().count() >= LEAST;
+        self.skeleton == known.skeleton
+            || self.ending == known.ending && one_apart(&self.label, &known.label)
+            || company && has_added(&self.label, &known.label)
+            // Companies have several endings: the person counts there.
+            || self.label == known.label && (self.local == known.local || same_name)
+    }
+}
+
+/// Returns those of `known` whom a sender can be taken for; none for a sender who surely is
+/// one of them.
+pub fn imitated<'k>(
+    sender: &Address,
+    known: impl Iterator<Item = &'k Acquaintance> + Clone,
+) -> Vec<&'k Acquaintance> {
+    let Some(own) = Spelling::of(sender) else {
+        return Vec::new();
+    };
+    if known.clone().any(|one| one.sure && one.spelling.email == own.email) {
+        return Vec::new();
+    }
+    let alike =
+        |one: &&Acquaintance| one.spelling.email != own.email && own.imitates(&one.spelling);
+    known.filter(alike).collect()
+}
+
+/// Returns true if `label` is `company` and words that forgers add, with hyphens between.
+fn has_added(label: &str, company: &str) -> bool {
+    let mut parts = label.split('-').filter(|part| *part != company);
+    label.split('-').any(|part| part == company)
+        && label != company
+        && parts.all(|part| ADDED.contains(&part))
+}
+
+/// Returns the parts in which two texts differ, each without what both begin and end with.
+fn differing(one: &str, other: &str) -> (Vec<char>, Vec<char>) {
+    let (mut one, mut other): (Vec<char>, Vec<char>) =
+        (one.chars().collect(), other.chars().collect());
+    let begin = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    one.drain(..begin);
+    other.drain(..begin);
+    while let (Some(a), Some(b)) = (one.last(), other.last())
+        && a == b
+    {
+        one.pop();
+        other.pop();
+    }
+    (one, other)
+}
+
+/// Returns true if two texts differ by one character, or by two that changed places.
+/// Numbers are counted on by their owners.
+fn one_apart(one: &str, other: &str) -> bool {
+    if one.chars().count().min(other.chars().count()) < LEAST {
+        return false;
+    }
+    match differing(one, other) {
+        (a, b) if a.is_empty() && b.is_empty() => false,
+        (a, b) if a.iter().chain(&b).any(char::is_ascii_digit) => false,
+        (a, b) => match (a.as_slice(), b.as_slice()) {
+            ([] | [_], [] | [_]) => true,
+            ([a, b], [c, d]) => a == d && b == c,
+            _ => false,
+        },
+    }
+}
+
+/// Returns true if one has a character more than the other, or two changed places: initials
+/// differ among colleagues.
+fn one_more(one: &str, other: &str) -> bool {
+    one_apart(one, other) && {
+        let (a, b) = differing(one, other);
+        a.len() != 1 || b.len() != 1
+    }
+}

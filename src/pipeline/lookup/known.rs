@@ -1,0 +1,197 @@
+//! Whom an account knows, kept in memory for a while: senders who look like one of them are
+//! warned of.
+//!
+//! The services' lists of people are a hint: before anything is said of an address, the sent
+//! mail decides whether it has been written to.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::flatten::{self, Context};
+use crate::pipeline::Pipeline;
+use crate::project::project;
+use crate::provider::{Account, Mailbox, People};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{CONTACT, SAVED};
+use crate::text::sender_auth::{Acquaintance, imitated};
+use crate::text::{Address, Note, note, quoted_end};
+
+/// How long a list stays valid.
+const GOOD: Duration = Duration::from_secs(600);
+/// How long an answer waits for it.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The people that are read.
+const MOST: usize = 500;
+/// The column that says from where a person is known.
+const KNOWN: &str = "known";
+
+/// The people of accounts, and what was found out about senders.
+#[derive(Default)]
+pub(in crate::pipeline) struct KnownPeople {
+    circles: Mutex<HashMap<String, Circle>>,
+    written: Mutex<HashMap<String, Vec<Acquaintance>>>,
+}
+
+/// The people of one account.
+#[derive(Clone)]
+struct Circle {
+    since: Instant,
+    people: Arc<Vec<Acquaintance>>,
+    /// Whom senders look like, by name and address; `None` for nobody.
+    looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
+}
+
+impl KnownPeople {
+    fn circle(&self, account: &str) -> Option<Circle> {
+        let circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner);
+        circles.get(account).filter(|one| one.since.elapsed() < GOOD).cloned()
+    }
+
+    /// Adds people that an account has written to.
+    pub(in crate::pipeline) fn wrote_to<'a>(
+        &self,
+        account: &str,
+        addresses: impl Iterator<Item = &'a String>,
+    ) {
+        let address = |email: &String| Acquaintance::new(Address::new(None, email), true);
+        let people = addresses.filter_map(address).collect();
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.insert(account.to_owned(), people);
+    }
+}
+
+impl Pipeline {
+    /// Returns the people of an account. A list that cannot be read is empty.
+    async fn circle(&self, account: &Account, mailbox: &dyn Mailbox) -> Circle {
+        if let Some(circle) = self.known.circle(&account.id) {
+            return circle;
+        }
+        let columns: Vec<_> =
+            ["name", "emails", KNOWN].iter().filter_map(|name| CONTACT.field(name)).collect();
+        let people = People { limit: MOST, ..People::default() };
+        let projection = project(mailbox.api(), &columns);
+        let listed = mailbox.lookup(&CONTACT, &people, &projection);
+        let items = match tokio::time::timeout(PATIENCE, listed).await {
+            Ok(Ok(page)) => page.items,
+            Ok(Err(_)) | Err(_) => Vec::new(),
+        };
+        let context = Context::bare(mailbox.api());
+        let texts = |name: &str, item| {
+            CONTACT
+                .field(name)
+                .map(|field| flatten::texts(field, item, &context))
+                .unwrap_or_default()
+        };
+        let listed = items.iter().flat_map(|item| {
+            let name = texts("name", item).into_iter().next();
+            let saved = texts(KNOWN, item).iter().any(|word| word == SAVED);
+            let emails = texts("emails", item).into_iter();
+            emails.filter_map(move |email| {
+                Acquaintance::new(Address::new(name.as_deref(), &email), saved)
+            })
+        });
+        let mut people: Vec<_> = listed.collect();
+        // The reader's own addresses are imitated, too.
+        let accounts = self.accounts.list().await.unwrap_or_default();
+        let own = |one: &Account| Acquaintance::new(Address::new(None, &one.email), true);
+        people.extend(accounts.iter().filter_map(own));
+        let circle =
+            Circle { since: Instant::now(), people: Arc::new(people), looked_at: Arc::default() };
+        let mut circles = self.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
+        circles.insert(account.id.clone(), circle.clone());
+        circle
+    }
+
+    /// Returns a note on each of the senders who looks like somebody the account knows, and
+    /// has never been written to. People are only read for it if there are senders.
+    pub(in crate::pipeline) async fn look_alikes(
+        &self,
+        account: &Account,
+        mailbox: &dyn Mailbox,
+        senders: Vec<Address>,
+    ) -> HashMap<Address, Note> {
+        let mut found = HashMap::new();
+        let mut circle = None;
+        for sender in senders {
+            if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
+                continue;
+            }
+            let circle = match circle.take() {
+                Some(known) => circle.insert(known),
+                None => circle.insert(self.circle(account, mailbox).await),
+            };
+            let looked_at = || circle.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = looked_at().get(&sender).cloned();
+            let note = match known {
+                Some(note) => note,
+                None => {
+                    let note = self.look_alike(account, &sender, circle).await;
+                    looked_at().insert(sender.clone(), note.clone());
+                    note
+                }
+            };
+            found.extend(note.map(|note| (sender, note)));
+        }
+        found
+    }
+
+    async fn look_alike(
+        &self,
+        account: &Account,
+        sender: &Address,
+        circle: &Circle,
+    ) -> Option<Note> {
+        let people: Vec<Acquaintance> = {
+            let written = self.known.written.lock().unwrap_or_else(PoisonError::into_inner);
+            let written = written.get(&account.id).into_iter().flatten();
+            imitated(sender, written.chain(&*circle.people)).into_iter().cloned().collect()
+        };
+        for one in people {
+            let both = [sender.email.clone(), one.address.email.clone()];
+            let new = self.new_among(Some(account), &both).await.ok()?;
+            if !new.contains(&sender.email) {
+                return None;
+            }
+            if one.sure || !new.contains(&one.address.email) {
+                return Some(note!(
+                    "the sender {} looks like {}, whom you know",
+                    quoted_end(&sender.email),
+                    quoted_end(&one.address.email)
+                ));
+            }
+        }
+        None
+    }
+
+    /// Marks the people of a list who look like somebody else; returns notes on them.
+    pub(super) async fn mark_look_alikes(
+        &self,
+        account: &Account,
+        rows: &mut RowTable,
+    ) -> Result<Vec<Note>> {
+        let mailbox = self.connect.mailbox(account)?;
+        let mut notes = Vec::new();
+        for at in 0..rows.len() {
+            let text = |name: &str| match rows.cell(at, name) {
+                Some(Cell::Text(text)) => text.clone(),
+                _ => String::new(),
+            };
+            let known = text(KNOWN);
+            if known == SAVED {
+                continue;
+            }
+            let name = text("name");
+            let emails = text("emails");
+            let people = emails.split(", ").map(|email| Address::new(Some(&name), email));
+            let people: Vec<Address> = people.collect();
+            let found = self.look_alikes(account, &*mailbox, people.clone()).await;
+            notes.extend(people.iter().filter_map(|one| found.get(one).cloned()));
+            if let (false, Some(cell)) = (found.is_empty(), rows.cell_mut(at, KNOWN)) {
+                *cell = Cell::Text(format!("{known} lookalike").trim_start().to_owned());
+            }
+        }
+        Ok(notes)
+    }
+}

@@ -1,0 +1,128 @@
+//! Warnings in rows of messages: those that the message shows by itself, those that follow
+//! from whom the account knows, and those of a text that was read.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::flatten::{self, Context};
+use crate::pipeline::Pipeline;
+use crate::provider::{Account, Mailbox};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{Api, MESSAGE};
+use crate::text::{Address, Note, note, ours};
+
+/// The column with the warnings.
+pub(in crate::pipeline) const WARNINGS: &str = "warn";
+/// The word for a sender who looks like somebody else.
+const LOOKALIKE: &str = "lookalike";
+/// The word for a new account that money is to go to.
+const PAYMENT: &str = "payment";
+
+/// Senders of one account's messages who look like somebody it knows.
+#[derive(Default)]
+pub(in crate::pipeline) struct LookAlikes(HashMap<Address, Note>);
+
+impl LookAlikes {
+    /// Returns true if the sender of a message is one.
+    pub(in crate::pipeline) fn sent(&self, item: &Value, context: &Context<'_>) -> bool {
+        self.of(item, context).is_some()
+    }
+
+    fn of(&self, item: &Value, context: &Context<'_>) -> Option<&Note> {
+        match self.0.is_empty() {
+            true => None,
+            false => self.0.get(&flatten::sender(&MESSAGE, item, context)?),
+        }
+    }
+
+    /// Adds them to the warnings of rows that were made from `items`.
+    pub(in crate::pipeline) fn mark(
+        &self,
+        rows: &mut RowTable,
+        items: &[Value],
+        context: &Context<'_>,
+    ) {
+        for (at, item) in items.iter().enumerate() {
+            if self.sent(item, context) {
+                add(rows, at, LOOKALIKE);
+            }
+        }
+    }
+
+    /// Marks the rows, which have their handles, and returns a note for each message with
+    /// warnings. `payment` tells of a message whether it names a new account.
+    pub(in crate::pipeline) fn noted(
+        &self,
+        rows: &mut RowTable,
+        items: &[Value],
+        context: &Context<'_>,
+        payment: impl Fn(usize) -> bool,
+    ) -> Vec<Note> {
+        self.mark(rows, items, context);
+        let mut notes = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            let mut warnings = flatten::warnings(&MESSAGE, item, context);
+            warnings.extend(self.of(item, context).cloned());
+            let sender = flatten::sender(&MESSAGE, item, context);
+            let own = sender.is_some_and(|one| one.email.eq_ignore_ascii_case(context.address));
+            if payment(at) && !own {
+                add(rows, at, PAYMENT);
+                warnings.push(
+                    "it names a new account for payments: check that with the payee by other means"
+                        .into(),
+                );
+            }
+            if let (false, Some(Cell::Handle(kind, number))) =
+                (warnings.is_empty(), rows.cell(at, "id"))
+            {
+                let id = format!("{kind}{number}");
+                notes.push(note!("{}: {}", ours(id), ours(warnings.join("; "))));
+            }
+        }
+        notes
+    }
+}
+
+/// Adds a word to the warnings of a row that does not have it.
+fn add(rows: &mut RowTable, at: usize, word: &str) {
+    let Some(cell) = rows.cell_mut(at, WARNINGS) else {
+        return;
+    };
+    let words = match cell {
+        Cell::Text(words) => words.as_str(),
+        _ => "",
+    };
+    if !words.split(' ').any(|one| one == word) {
+        *cell = Cell::Text(format!("{words} {word}").trim_start().to_owned());
+    }
+}
+
+impl Pipeline {
+    /// Returns those of the [`senders`] who look like somebody the account knows.
+    pub(in crate::pipeline) async fn look_alikes_of(
+        &self,
+        account: &Account,
+        mailbox: &dyn Mailbox,
+        senders: Vec<Address>,
+    ) -> LookAlikes {
+        LookAlikes(self.look_alikes(account, mailbox, senders).await)
+    }
+}
+
+/// Returns true if the warnings about one of these messages depend on its folder's name.
+pub(in crate::pipeline) fn needs_folders<'a>(
+    items: impl IntoIterator<Item = &'a Value>,
+    context: &Context<'_>,
+) -> bool {
+    items.into_iter().any(|item| flatten::needs_folder(&MESSAGE, item, context))
+}
+
+/// Returns the senders of messages.
+pub(in crate::pipeline) fn senders<'a>(
+    items: impl Iterator<Item = &'a Value>,
+    api: Api,
+) -> Vec<Address> {
+    let context = Context::bare(api);
+    items.filter_map(|item| flatten::sender(&MESSAGE, item, &context)).collect()
+}

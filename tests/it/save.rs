@@ -46,6 +46,32 @@ async fn answer_shows_the_event_the_service_stored() {
     );
 }
 
+/// The address is still invited: it may be right.
+#[tokio::test]
+async fn similar_addresses_of_known_people_are_suggested() {
+    let harness = CalendarHarness::one().await;
+    let mailbox = &harness.fakes[0].mailbox;
+    *mailbox.people.lock().unwrap() = vec![json!({
+        "names": [{"displayName": "Runa Holm"}],
+        "emailAddresses": [{"value": "runa@lamps.example"}, {"value": "rune@lamps.example"}],
+    })];
+    // The second has been written to.
+    mailbox.known.lock().unwrap().push("runo@lamps.example".to_owned());
+    let doubt = "ruana@lamps.example was never written to: did you mean `runa@lamps.example`?";
+    let guests = json!(["Runa <runa@lamps.example>", "bo@example.com", "runo@lamps.example"]);
+    let notify = || json!({"notify": "none"});
+    let new = json!({"title": "T", "start": "2036-02-05 09h00", "people": guests});
+    let answer = harness.ok("calendar_save", event(new, notify())).await;
+    assert!(!answer.contains("did you mean"), "{answer}");
+    let more = change("e1", json!({"add": ["ruana@lamps.example"]}), notify());
+    let answer = harness.ok("calendar_save", more).await;
+    assert!(answer.contains(doubt), "{answer}");
+    let new = json!({"title": "T", "start": "2036-02-06 09h00", "people": ["ruana@lamps.example"]});
+    let answer = harness.ok("calendar_save", event(new, notify())).await;
+    assert!(answer.contains(doubt), "{answer}");
+    assert!(harness.written().pop().unwrap().contains("guests=[ruana@lamps.example]"));
+}
+
 #[tokio::test]
 async fn arguments_are_written_as_given() {
     let berlin = |from: &str, to: &str| {

@@ -3,9 +3,10 @@
 
 use crate::compose::people;
 use crate::error::{Error, Result};
-use crate::provider::CalendarCapabilities;
+use crate::pipeline::Pipeline;
 use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
+use crate::provider::{Account, CalendarCapabilities};
 use crate::text::Note;
 use crate::text::brief;
 use crate::tools::save::EventWords;
@@ -212,6 +213,20 @@ pub(in crate::pipeline) fn notified<'g>(
         }
     }
     found
+}
+
+impl Pipeline {
+    /// Returns notes on guests that a write adds, and whose addresses were perhaps mistyped.
+    pub(in crate::pipeline) async fn doubtful_guests(
+        &self,
+        account: &Account,
+        before: &[Guest],
+        after: Option<&Vec<Guest>>,
+    ) -> Vec<Note> {
+        let is_new = |one: &&Guest| !one.room && !before.iter().any(|old| is_same(old, one));
+        let added = after.into_iter().flatten().filter(is_new);
+        self.mistyped(account, added.map(|one| one.address.clone()).collect()).await
+    }
 }
 
 /// Returns the guests without the account's owner and rooms.

@@ -1,5 +1,5 @@
 //! Whom an account knows, kept in memory for a while: senders who look like one of them are
-//! warned of.
+//! warned of, and addresses that were perhaps mistyped are noted.
 //!
 //! The services' lists of people are a hint: before anything is said of an address, the sent
 //! mail decides whether it has been written to.
@@ -16,7 +16,7 @@ use crate::provider::{Account, Mailbox, People};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CONTACT, SAVED};
 use crate::text::sender_auth::{Acquaintance, imitated};
-use crate::text::{Address, Note, note, quoted_end};
+use crate::text::{Address, Note, note, ours, quoted_end};
 
 /// How long a list stays valid.
 const GOOD: Duration = Duration::from_secs(600);
@@ -24,6 +24,9 @@ const GOOD: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The people that are read.
 const MOST: usize = 500;
+/// The minimum similarity of both parts of an address for suggesting it, as `strsim`
+/// measures it.
+const ALIKE: f64 = 0.8;
 /// The column that says from where a person is known.
 const KNOWN: &str = "known";
 
@@ -194,4 +197,50 @@ impl Pipeline {
         }
         Ok(notes)
     }
+
+    /// Returns a note on each address that has never been written to, and is similar to one
+    /// that the account knows.
+    pub(in crate::pipeline) async fn mistyped(
+        &self,
+        account: &Account,
+        addresses: Vec<String>,
+    ) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let Ok(mailbox) = self.connect.mailbox(account) else {
+            return notes;
+        };
+        for address in addresses {
+            let circle = self.circle(account, &*mailbox).await;
+            let Some(near) = nearest(&address, &circle.people) else {
+                continue;
+            };
+            // Anybody can get on the list by writing: who has been written to decides.
+            let both = [address.clone(), near.address.email.clone()];
+            let new = self.new_among(Some(account), &both).await.unwrap_or_default();
+            if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
+                self.note_untrusted_quote();
+                notes.push(note!(
+                    "{} was never written to: did you mean {}?",
+                    ours(&address),
+                    quoted_end(&near.address.email)
+                ));
+            }
+        }
+        notes
+    }
+}
+
+/// Returns the person whose address is most similar; `None` if one has the address itself.
+fn nearest<'k>(address: &str, people: &'k [Acquaintance]) -> Option<&'k Acquaintance> {
+    let lower = address.to_lowercase();
+    let (local, domain) = lower.rsplit_once('@')?;
+    let alike = |one: &'k Acquaintance| {
+        let email = one.address.email.to_lowercase();
+        let (its_local, its_domain) = email.rsplit_once('@')?;
+        let locals = strsim::normalized_damerau_levenshtein(local, its_local);
+        let domains = strsim::normalized_damerau_levenshtein(domain, its_domain);
+        (locals >= ALIKE && domains >= ALIKE).then_some((locals + domains, one))
+    };
+    let best = people.iter().filter_map(alike).max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (!best.1.address.email.eq_ignore_ascii_case(address)).then_some(best.1)
 }

@@ -75,6 +75,11 @@ impl Pipeline {
             items.push(ready.map_err(|error| about(&names, at, error))?);
         }
         each_once(items.iter().map(|item| &item.target))?;
+        for item in &mut items {
+            let (account, guests) = (&item.target.owner.account, item.change.guests.as_ref());
+            let before = &item.target.facts.guests;
+            item.notes.extend(self.doubtful_guests(account, before, guests).await);
+        }
 
         let mut report = WriteReport::default();
         let under = |item: &ReadyChange, note: &Note| match several {

@@ -70,6 +70,10 @@ impl Pipeline {
                 .and_then(|()| port.check(None, change, notify_for(change, own, request)))
                 .map_err(|error| in_context(several, &item.name, error))?;
         }
+        for item in &mut items {
+            let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
+            item.made.notes.extend(self.doubtful_guests(account, &[], guests).await);
+        }
         self.compare(&mut items, request.if_conflict, &destination, &mut report).await?;
         for item in &items {
             let lines = item.made.notes.iter();

@@ -274,6 +274,7 @@ impl Pipeline {
         let cc = people::recipients_of("cc", request.cc.as_deref(), cc, &mut notes)?;
         let bcc = people::recipients_of("bcc", request.bcc.as_deref(), Vec::new(), &mut notes)?;
         let (to, cc, bcc) = people::once(to, cc, bcc);
+        notes.extend(self.doubtful(request, context, [&to, &cc, &bcc]).await);
 
         let subject = match (&request.subject, original) {
             (Some(subject), _) => line(subject)?,
@@ -350,6 +351,8 @@ impl Pipeline {
         content.bcc =
             people::recipients_of("bcc", request.bcc.as_deref(), content.bcc, &mut notes)?;
         (content.to, content.cc, content.bcc) = people::once(content.to, content.cc, content.bcc);
+        let lists = [&content.to, &content.cc, &content.bcc];
+        notes.extend(self.doubtful(request, context, lists).await);
         if let Some(subject) = &request.subject {
             content.subject = line(subject)?;
         }

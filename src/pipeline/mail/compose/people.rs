@@ -10,6 +10,7 @@ use crate::provider::{Account, Role};
 use crate::store::HandleKind;
 use crate::text::brief;
 use crate::text::{Note, note};
+use crate::tools::mail::DraftOf;
 
 /// The maximum number of recipients of a message.
 const MOST: usize = 200;
@@ -32,6 +33,19 @@ impl Pipeline {
                 vec![own(account)]
             }
         }
+    }
+
+    /// Returns notes on recipients that the call names, and that were perhaps mistyped.
+    pub(super) async fn doubtful(
+        &self,
+        request: &DraftOf,
+        context: &DraftContext,
+        lists: [&Vec<Person>; 3],
+    ) -> Vec<Note> {
+        let named = [&request.to, &request.cc, &request.bcc];
+        let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
+        let people = named.flat_map(|(list, _)| list).map(|one| one.address.clone());
+        self.mistyped(&context.account, people.collect()).await
     }
 
     /// Returns the message of a draft's handle; `None` if it is no such handle.

@@ -7,8 +7,9 @@ use super::{cell, is_invisible};
 
 /// Characters that have to be left for anything to be taken away.
 const LEAST: usize = 12;
-/// The maximum length of a greeting, in characters.
+/// The maximum length of a greeting, in characters and in words.
 const GREETING: usize = 60;
+const GREETING_WORDS: usize = 5;
 /// The maximum length of the line before a quotation, in characters.
 const QUOTING: usize = 160;
 /// Invisible characters in a row that fill a list of mail up behind a preheader.
@@ -35,8 +36,13 @@ const QUOTES: &[&str] = &[
 const DATED: &[&str] = &["On ", "Am ", "Le ", "El ", "Il giorno ", "Op ", "Em ", "Den "];
 /// Verbs of an order to an assistant to do something else, in lower case.
 const VERBS: &[&str] = &["ignore", "disregard", "forget", "override"];
-/// The instructions that are meant: `all previous`, but not those on a box of lamps.
-const EARLIER: &[&str] = &["all", "any", "previous", "prior", "earlier", "above", "your", "system"];
+/// Words for the instructions that are meant, not those on a box of lamps.
+const ORDERED: &[&str] = &["all", "your", "system"];
+/// Such words that people use of each other's instructions, too: they count after a verb that
+/// begins a sentence.
+const EARLIER: &[&str] = &["any", "previous", "prior", "earlier", "above"];
+/// Words for the instructions of the sender.
+const OWN: &[&str] = &["my", "our"];
 /// Words from the verb to the instructions.
 const ORDER: usize = 6;
 
@@ -66,15 +72,27 @@ pub fn opening(raw: &str, subject: &str) -> String {
 
 /// Returns true for a text that gives orders to an assistant.
 pub fn gives_orders(text: &str) -> bool {
-    let text = cell(text).to_lowercase();
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-    let orders = |from: usize| {
-        let next = words.get(from..).unwrap_or_default().iter().take(ORDER);
-        let mut before = next.clone().take_while(|word| !is_instruction(word));
-        next.clone().any(|word| is_instruction(word)) && before.any(|word| EARLIER.contains(word))
+    let text = cell(text);
+    // Each word, and whether it begins a sentence.
+    let mut words: Vec<(String, bool)> = Vec::new();
+    let mut begins = true;
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        if !word.is_empty() {
+            words.push((word.to_lowercase(), begins || word.starts_with(char::is_uppercase)));
+            begins = false;
+        }
+        begins |= part.ends_with(['.', '!', '?', ':', ';']);
+    }
+    let orders = |from: usize, begins: bool| {
+        let next = words.get(from..).unwrap_or_default().iter().map(|(word, _)| word.as_str());
+        let next = next.take(ORDER);
+        let before = next.clone().take_while(|word| !is_instruction(word));
+        let has = |list: &[&str]| before.clone().any(|word| list.contains(&word));
+        next.clone().any(is_instruction) && (has(ORDERED) || begins && has(EARLIER) && !has(OWN))
     };
-    let mut verbs = words.iter().enumerate().filter(|(_, word)| VERBS.contains(word));
-    verbs.any(|(at, _)| orders(at + 1))
+    let mut verbs = words.iter().enumerate().filter(|(_, (word, _))| VERBS.contains(&&**word));
+    verbs.any(|(at, (_, begins))| orders(at + 1, *begins))
 }
 
 fn is_instruction(word: &str) -> bool {
@@ -140,10 +158,20 @@ fn greeted(text: &str) -> Option<&str> {
         let ends =
             |c: char| matches!(c, ',' | '!' | ':' | ';' | '،' | '，' | '：' | '。' | '–' | '—');
         let (at, mark) = head.char_indices().find(|(_, c)| ends(*c))?;
+        // What is longer says something.
+        if head.get(..at)?.split_whitespace().count() > GREETING_WORDS {
+            return None;
+        }
         return text.get(at + mark.len_utf8()..).map(trimmed);
     }
     let name = head.get(..byte_after(head, 24)).unwrap_or_default();
-    let end = AFTER_NAME.split('|').filter_map(|word| Some(name.find(word)? + word.len()));
+    let end = AFTER_NAME.split('|').filter_map(|word| {
+        let end = name.find(word)? + word.len();
+        // The character may be part of a longer word, as in 仕様書.
+        let goes_on = word.ends_with(char::is_alphanumeric)
+            && text.get(end..)?.starts_with(char::is_alphanumeric);
+        (!goes_on).then_some(end)
+    });
     text.get(end.min()?..).map(trimmed)
 }
 

@@ -165,7 +165,8 @@ impl Pipeline {
         Ok(response)
     }
 
-    /// Adds the tables `today` (`events` of another range), `clashes` and `invited`; returns the number of clashes.
+    /// Adds the tables `today` (`events` of another range), `clashes` and `invited`; returns
+    /// the number of clashes.
     async fn event_tables(
         &self,
         span: &BriefSpan,

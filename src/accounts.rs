@@ -294,7 +294,7 @@ fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow
 
 fn ambiguous(what: &str, meant: &[&AccountRow], rows: &[AccountRow]) -> Error {
     let names: Vec<String> = meant.iter().map(|row| label(row, rows)).collect();
-    Error::argument(what).next(format!("name one of: {}", names.join(", ")))
+    Error::argument(what).next(format!("name one as `account`: {}", names.join(", ")))
 }
 
 /// Returns the label of an account among others: its address, or its id if two have the

@@ -112,7 +112,7 @@ async fn handles_remember_their_account() {
     let own = json!({"ids": ["18c2f0a1b2c3d4e5"]});
     assert_eq!(
         harness.call("mail_read", own).await.unwrap_err().to_string(),
-        "18c2f0a1b2c3d4e5: several accounts are signed in: name one of: a@example.com, \
+        "18c2f0a1b2c3d4e5: several accounts are signed in: name one as `account`: a@example.com, \
          b@example.com"
     );
 }

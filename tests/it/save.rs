@@ -247,7 +247,7 @@ async fn calendar_decides_the_account() {
     let call = |more| event(one.clone(), more);
     let cases = cases! {
         call(json!({})),
-            "several accounts are signed in: name one of: ana@example.com, bo@example.com";
+            "several accounts are signed in: name one as `account`: ana@example.com, bo@example.com";
         call(json!({"calendar": "work"})),
             "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
              bo@example.com)";

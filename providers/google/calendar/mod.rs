@@ -39,6 +39,8 @@ const PRIMARY: &str = "primary";
 const LIST_LASTS: Duration = Duration::from_secs(60);
 /// The maximum page size at Google.
 const MOST: usize = 2_500;
+/// The length of the shortest id that is taken from a call.
+const SHORTEST_ID: usize = 12;
 /// Pages of one iCalendar UID that are read: its exceptions may be many.
 const UID_PAGES: usize = 10;
 
@@ -347,7 +349,11 @@ impl Calendars for GoogleCalendar {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        check(id)
+        // Google's own ids have 26 digits or more; what is shorter is a word.
+        match id.len() >= SHORTEST_ID {
+            true => check(id),
+            false => Err(not_googles()),
+        }
     }
 }
 
@@ -369,8 +375,12 @@ fn check(id: &str) -> Result<()> {
     if fits && check_calendar(calendar).is_ok() {
         return Ok(());
     }
-    Err(Error::argument("the id is not Google Calendar's (calendar/event)")
-        .next("use a handle such as e12 from a search"))
+    Err(not_googles())
+}
+
+fn not_googles() -> Error {
+    Error::argument("the id is not Google Calendar's (calendar/event)")
+        .next("use a handle such as e12 from a search")
 }
 
 fn check_calendar(id: &str) -> Result<()> {

@@ -51,6 +51,8 @@ const NAMES_LAST: Duration = Duration::from_secs(60);
 const MESSAGES_AT_ONCE: usize = 8;
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: u64 = 5 << 20;
+/// The length of the shortest id that is taken from a call.
+const SHORTEST_ID: usize = 12;
 
 /// Carries out a generated call with what every call gets: a mask of fields,
 /// the scope, and our delegate. The builders share these setters, but no trait.
@@ -375,7 +377,10 @@ impl Mailbox for Gmail {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        check(id)
+        check(id)?;
+        // Ids of messages have 16 hexadecimal digits, those of drafts a longer number.
+        let is_id = id.len() >= SHORTEST_ID && id.bytes().any(|byte| byte.is_ascii_digit());
+        is_id.then_some(()).ok_or_else(not_gmails)
     }
 }
 
@@ -505,12 +510,12 @@ fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
 fn check(id: &str) -> Result<()> {
     let fits = (1..=128).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::argument("the id is not Gmail's (letters, digits, `_` and `-`)")
-            .next("use a handle such as m12 from a search"))
-    }
+    if fits { Ok(()) } else { Err(not_gmails()) }
+}
+
+fn not_gmails() -> Error {
+    Error::argument("the id is not Gmail's (letters, digits, `_` and `-`)")
+        .next("use a handle such as m12 from a search")
 }
 
 /// Returns the smallest of Gmail's formats that has what the projection reads.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
+use crate::text::quoted;
 
 /// The labels of accounts in rows and notes, by their ids.
 pub(in crate::pipeline) struct AccountLabels(HashMap<String, String>);
@@ -56,6 +57,31 @@ impl Pipeline {
             // Fails with how to sign in.
             0 => Ok(vec![self.account_named(None).await?]),
             _ => Ok(all),
+        }
+    }
+
+    /// Returns the account that a provider's own id belongs to: the one named, or the only
+    /// one whose provider has such ids, which `fits` decides. An error suggests an id
+    /// `such` as `m12 from mail_search`.
+    pub(in crate::pipeline) async fn owner_of_id(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        fits: impl Fn(&Account) -> Result<()>,
+        such: &str,
+    ) -> Result<Account> {
+        if account.is_some() {
+            let account = self.account_named(account).await?;
+            return fits(&account).map(|()| account);
+        }
+        let mut fitting = self.named_or_all(None).await?;
+        fitting.retain(|account| fits(account).is_ok());
+        match (fitting.len(), fitting.pop()) {
+            (1, Some(account)) => Ok(account),
+            (0, _) => Err(Error::argument(format!("{} is not an id", quoted(id)))
+                .next(format!("give one such as {such}"))),
+            // Fails with the accounts to choose from.
+            _ => self.account_named(None).await,
         }
     }
 

@@ -289,7 +289,9 @@ async fn accounts_are_found_by_any_usual_name() {
         let error = accounts.find(name).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Argument, "{name:?}");
         assert!(
-            error.to_string().contains(": name one of: mira@example.com, mirabel@example.com"),
+            error
+                .to_string()
+                .contains(": name one as `account`: mira@example.com, mirabel@example.com"),
             "{error}"
         );
     }

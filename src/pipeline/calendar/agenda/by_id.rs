@@ -257,24 +257,8 @@ impl Pipeline {
             return Err(Error::argument(format!("`{handle}` is a handle of kind {what}"))
                 .next("give event ids, such as e7, from calendar_search"));
         }
-        if account.is_some() {
-            let account = self.account_named(account).await?;
-            self.connect.calendars(&account)?.check_id(handle)?;
-            return Ok((account, handle.to_owned()));
-        }
-        let mut fitting = Vec::new();
-        let mut refused = None;
-        for account in self.named_or_all(None).await? {
-            match self.connect.calendars(&account)?.check_id(handle) {
-                Ok(()) => fitting.push(account),
-                Err(error) => refused = Some(error),
-            }
-        }
-        match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok((account, handle.to_owned())),
-            (0, _, Some(error)) => Err(error),
-            // Fails with the accounts to choose from.
-            _ => Ok((self.account_named(None).await?, handle.to_owned())),
-        }
+        let fits = |account: &Account| self.connect.calendars(account)?.check_id(handle);
+        let such = "e7 from calendar_search";
+        Ok((self.owner_of_id(handle, account, fits, such).await?, handle.to_owned()))
     }
 }

@@ -48,7 +48,8 @@ impl Pipeline {
         self.mistyped(&context.account, people.collect()).await
     }
 
-    /// Returns the message of a draft's handle; `None` if it is no such handle.
+    /// Returns the message of a draft's handle, or the message that it was sent as; `None`
+    /// if it is no such handle.
     pub(in crate::pipeline) async fn message_of_draft(
         &self,
         name: &str,
@@ -58,7 +59,11 @@ impl Pipeline {
             return Ok(None);
         };
         let owner = self.owner_named(&owner, account).await?;
-        let message = self.connect.mailbox(&owner)?.draft_message(&draft).await?;
+        let sent = self.store.journalled(&owner.id, &draft).await?.and_then(|sent| sent.sent_id);
+        let message = match sent {
+            Some(message) => message,
+            None => self.connect.mailbox(&owner)?.draft_message(&draft).await?,
+        };
         Ok(Some((owner, message)))
     }
 
@@ -92,25 +97,8 @@ impl Pipeline {
                 .next("give a message or draft, such as m12 or d5"));
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
-        if account.is_some() {
-            let account = self.account_named(account).await?;
-            fits(&account)?;
-            return Ok((account, name.to_owned()));
-        }
-        let mut fitting = Vec::new();
-        let mut refused = None;
-        for account in self.named_or_all(None).await? {
-            match fits(&account) {
-                Ok(()) => fitting.push(account),
-                Err(error) => refused = Some(error),
-            }
-        }
-        match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok((account, name.to_owned())),
-            (0, _, Some(error)) => Err(error),
-            // Fails with the accounts to choose from.
-            _ => Ok((self.account_named(None).await?, name.to_owned())),
-        }
+        let such = "m12 from mail_search, or d5 from mail_draft";
+        Ok((self.owner_of_id(name, account, fits, such).await?, name.to_owned()))
     }
 }
 

@@ -114,32 +114,10 @@ impl Pipeline {
             return Err(Error::new(Kind::NotFound, "there is no such handle")
                 .next("use an id from a search or lookup"));
         }
-        let account = self.owner_of(name, account).await?;
+        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
+        let such = "m12 from mail_search, or d5 from mail_draft";
+        let account = self.owner_of_id(name, account, fits, such).await?;
         Ok(vec![target(&account.id, name.to_owned())])
-    }
-
-    /// Returns the account that a provider's own id belongs to: the one named, or the
-    /// only one whose provider has such ids.
-    async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {
-        if account.is_some() {
-            let account = self.account_named(account).await?;
-            self.connect.mailbox(&account)?.check_id(id)?;
-            return Ok(account);
-        }
-        let mut fitting = Vec::new();
-        let mut refused = None;
-        for account in self.named_or_all(None).await? {
-            match self.connect.mailbox(&account)?.check_id(id) {
-                Ok(()) => fitting.push(account),
-                Err(error) => refused = Some(error),
-            }
-        }
-        match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok(account),
-            (0, _, Some(error)) => Err(error),
-            // Fails with the accounts to choose from.
-            _ => self.account_named(None).await,
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use cap_fs_ext::{OpenOptionsMaybeDirExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 
 use crate::error::{Error, Kind, Result};
-use crate::text::brief;
+use crate::text::{brief, quoted};
 
 /// The most files that have one name and a number.
 const MOST_NUMBERED: usize = 99;
@@ -268,10 +268,9 @@ impl Folder {
             let exists = self.is_file(name);
             let claimed = match exists {
                 Some(false) => {
-                    let shown = path.display();
                     return Err(Error::new(
                         Kind::Conflict,
-                        format!("{shown} exists and is not a file"),
+                        format!("{} exists and is not a file", quoted(name)),
                     )
                     .next("save it to another folder with `dir`"));
                 }
@@ -292,7 +291,7 @@ impl Folder {
         }
         Err(Error::new(
             Kind::Conflict,
-            format!("{} has {MOST_NUMBERED} files called {name}", self.path.display()),
+            format!("{} has {MOST_NUMBERED} files called {}", self.path.display(), quoted(name)),
         )
         .next("give another folder as `dir`"))
     }

@@ -1,7 +1,6 @@
 //! Attachments: listed, saved, returned.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -141,7 +140,8 @@ impl Pipeline {
 
     /// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
     async fn save_files(&self, request: AttachmentRequest) -> Result<Response> {
-        let (chosen, mut outcomes) = self.chosen(&request.ids).await?;
+        let mut notes = Vec::new();
+        let (chosen, mut outcomes) = self.chosen(&request.ids, &mut notes).await?;
         if chosen.len() > MOST_SAVED {
             return Err(Error::argument(format!(
                 "{} attachments are more than {MOST_SAVED}",
@@ -154,7 +154,7 @@ impl Pipeline {
         let folder = Arc::new(blocking(move || folders.folder(request.dir.as_deref())).await?);
         let alone = chosen.len() == 1 && outcomes.is_empty();
         let sources = self.sources(&chosen).await;
-        let mut saved: Vec<PathBuf> = Vec::new();
+        let mut saved: Vec<String> = Vec::new();
         course::expect("attachments", chosen.len());
         for some in chosen.chunks(AT_ONCE) {
             let fetched = join_all(some.iter().map(|one| self.fetched(one, &sources))).await;
@@ -163,8 +163,9 @@ impl Pipeline {
                 let done = match fetched {
                     Ok((file, bytes)) => {
                         let (folder, name) = (folder.clone(), file_name(&file));
-                        // Of two with one name, the second does not replace the first.
-                        let again = saved.iter().any(|path| path.ends_with(&name));
+                        // Of two with one name, the second does not replace the first, nor
+                        // does it on a disk for which upper and lower case are the same.
+                        let again = saved.contains(&name.to_lowercase());
                         let overwrite = request.overwrite && !again;
                         blocking(move || {
                             let to = folder.save(&name, &bytes, overwrite)?;
@@ -176,20 +177,24 @@ impl Pipeline {
                 };
                 match done {
                     Ok((file, name, to, bytes)) if alone => {
-                        return Ok(saved_one(&file, &name, &to, &bytes));
+                        let mut response = saved_one(&file, &name, &to, &bytes);
+                        response.notes.append(&mut notes);
+                        return Ok(response);
                     }
                     Err(error) if alone => return Err(error),
                     Ok((_, _, to, _)) => {
                         let result = if to.existing { "unchanged" } else { "done" };
+                        saved.extend(
+                            to.path.file_name().map(|name| name.to_string_lossy().to_lowercase()),
+                        );
                         let path = to.path.display().to_string();
                         outcomes.push(Outcome::new(&one.handle, "save", result, path));
-                        saved.push(to.path);
                     }
                     Err(error) => outcomes.push(Outcome::failed(&one.handle, "save", &error)),
                 }
             }
         }
-        self.write_report(WriteReport { outcomes, ..WriteReport::default() }).await
+        self.write_report(WriteReport { outcomes, notes, ..WriteReport::default() }).await
     }
 
     /// Reads the messages of attachments, each once.
@@ -227,10 +232,14 @@ impl Pipeline {
 
     /// Returns the attachments that ids stand for, those of a message in its order, and
     /// what became of the ids that stand for none.
-    async fn chosen(&self, ids: &[String]) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
+    async fn chosen(
+        &self,
+        ids: &[String],
+        notes: &mut Vec<Note>,
+    ) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
         let (mut chosen, mut outcomes): (Vec<Chosen>, Vec<Outcome>) = Default::default();
         for id in ids {
-            let found = match self.chosen_by(id).await {
+            let found = match self.chosen_by(id, notes).await {
                 Ok(found) if !found.is_empty() => found,
                 Ok(_) if ids.len() > 1 => {
                     outcomes.push(Outcome::new(
@@ -264,15 +273,14 @@ impl Pipeline {
     }
 
     /// Returns the attachment with this id, or those of the message or thread.
-    async fn chosen_by(&self, id: &String) -> Result<Vec<Chosen>> {
+    async fn chosen_by(&self, id: &String, notes: &mut Vec<Note>) -> Result<Vec<Chosen>> {
         if let Some((owner, lasting)) = self.handle(HandleKind::Attachment, id).await? {
             let account = self.accounts.by_id(&owner).await?;
             return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
         }
         let mut chosen = Vec::new();
-        for target in self.spread(std::slice::from_ref(id), None, None).await?.0 {
-            let account = self.accounts.by_id(&target.account).await?;
-            let rows = self.files_of(&account, target.id, &mut Vec::new()).await?;
+        let targets = self.message_targets(id, notes).await?;
+        for (account, rows) in self.files_of(targets, &mut Vec::new()).await? {
             let lasting = rows.ids(HandleKind::Attachment.prefix());
             let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
             let handles = self.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
@@ -322,16 +330,17 @@ impl Pipeline {
     async fn list_files(&self, ids: &[String]) -> Result<Response> {
         let mut messages: Vec<MessageTarget> = Vec::new();
         let mut response = Response::default();
+        let mut notes = Vec::new();
         for id in ids {
             let found = match self.handle(HandleKind::Attachment, id).await? {
                 Some((account, id)) => {
                     let (message, _) = split_id(&id);
-                    Ok((vec![MessageTarget { account, id: message.to_owned() }], Vec::new()))
+                    Ok(vec![MessageTarget { account, id: message.to_owned() }])
                 }
-                None => self.spread(std::slice::from_ref(id), None, None).await,
+                None => self.message_targets(id, &mut notes).await,
             };
             match found {
-                Ok((found, _)) => {
+                Ok(found) => {
                     for one in found {
                         if !messages.contains(&one) {
                             messages.push(one);
@@ -343,10 +352,7 @@ impl Pipeline {
             }
         }
         let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
-        let mut notes = Vec::new();
-        for message in messages {
-            let account = self.accounts.by_id(&message.account).await?;
-            let mut rows = self.files_of(&account, message.id, &mut notes).await?;
+        for (account, mut rows) in self.files_of(messages, &mut notes).await? {
             self.assign_handles(&mut rows, &account).await?;
             all.append(rows);
         }
@@ -356,16 +362,49 @@ impl Pipeline {
         Ok(response)
     }
 
-    /// Returns the table of a message's attachments, without handles.
+    /// Returns the messages that an id stands for, without those in the trash or in spam.
+    async fn message_targets(
+        &self,
+        id: &String,
+        notes: &mut Vec<Note>,
+    ) -> Result<Vec<MessageTarget>> {
+        let found = self.spread(std::slice::from_ref(id), None, Some(notes)).await;
+        let (messages, _) = found.map_err(|error| match error.kind() {
+            Kind::Argument => {
+                error.next("give attachment, message, thread or draft ids, such as a3 or m12")
+            }
+            _ => error,
+        })?;
+        Ok(messages)
+    }
+
+    /// Returns the tables of messages' attachments, without handles.
     async fn files_of(
         &self,
-        account: &Account,
-        id: String,
+        messages: Vec<MessageTarget>,
         notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let mailbox = self.connect.mailbox(account)?;
+    ) -> Result<Vec<(Account, RowTable)>> {
+        let mut tables = Vec::new();
+        for some in messages.chunks(AT_ONCE) {
+            let read = join_all(some.iter().map(|message| self.message_files(message))).await;
+            for one in read {
+                let (account, rows, mut own) = one?;
+                notes.append(&mut own);
+                tables.push((account, rows));
+            }
+        }
+        Ok(tables)
+    }
+
+    async fn message_files(
+        &self,
+        message: &MessageTarget,
+    ) -> Result<(Account, RowTable, Vec<Note>)> {
+        let account = self.accounts.by_id(&message.account).await?;
+        let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
-        let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
+        let ids = std::slice::from_ref(&message.id);
+        let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
         let read = answers
             .into_iter()
             .next()
@@ -373,10 +412,11 @@ impl Pipeline {
         let columns = ATTACHMENT.up_to(Level::Core);
         let label = self.labels().await?.of(&account.id);
         let context =
-            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, account) };
-        let rows = rows_of(&context, &ATTACHMENT, &columns, &read.attachments, notes);
+            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
+        let mut notes = Vec::new();
+        let rows = rows_of(&context, &ATTACHMENT, &columns, &read.attachments, &mut notes);
         notes.extend(read.notes);
-        Ok(rows)
+        Ok((account, rows, notes))
     }
 }
 
@@ -391,7 +431,7 @@ fn saved_one(file: &AttachmentInfo, name: &str, saved: &SavedFile, bytes: &[u8])
     scalars.push(("bytes", Cell::Count(length)));
     scalars.push(("sha256", Cell::Text(hash)));
     if saved.existing {
-        response.notes.push("it was there already, with the same content".into());
+        response.notes.push("the file already exists, with the same content".into());
     }
     if name != file.name {
         response.notes.push(note!("originally named {}", quoted(&file.name)));

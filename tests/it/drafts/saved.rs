@@ -23,7 +23,7 @@ async fn attachments_are_listed_saved_and_returned() {
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
     // The same file is not saved twice, another one of its name gets a number.
     let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
-    assert_eq!(blocks[1], "it was there already, with the same content");
+    assert_eq!(blocks[1], "the file already exists, with the same content");
     std::fs::write(&path, "%PDF?").unwrap();
     let blocks = mira.call("mail_attachment", json!({"ids": "m1", "as": "file"})).await.unwrap();
     let second = path.with_file_name("offer (2).pdf");

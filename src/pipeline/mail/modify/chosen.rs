@@ -54,13 +54,25 @@ struct AccountMatches {
 }
 
 impl Pipeline {
-    /// Resolves these ids to messages, with threads expanded.
-    pub(super) async fn chosen_ids(&self, ids: &[String], account: Option<&str>) -> Result<Choice> {
-        let (mut messages, failed) = self.spread(ids, account, None).await?;
+    /// Resolves these ids to messages, with threads expanded; those of a thread that are in
+    /// the trash or in spam are left out with a note, unless `hidden` is set.
+    pub(super) async fn chosen_ids(
+        &self,
+        ids: &[String],
+        account: Option<&str>,
+        hidden: bool,
+    ) -> Result<Choice> {
+        let mut notes = Vec::new();
+        let noted = Some(&mut notes).filter(|_| !hidden);
+        let (mut messages, failed) = self.spread(ids, account, noted).await?;
         let left = messages.len().saturating_sub(MOST_MESSAGES);
         messages.truncate(MOST_MESSAGES);
-        let mut choice =
-            Choice { failed, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
+        let mut choice = Choice {
+            failed,
+            notes,
+            left: (left > 0).then(|| left.to_string()),
+            ..Choice::default()
+        };
         for (account, targets) in by_owner(messages) {
             let account = self.accounts.by_id(&account).await?;
             let ids = targets.into_iter().map(|one| one.id).collect();

@@ -97,7 +97,10 @@ impl Pipeline {
         }
         let choice = match &request.q {
             Some(q) => self.chosen_query(q, request.account.as_deref()).await?,
-            None => self.chosen_ids(&request.ids, request.account.as_deref()).await?,
+            None => {
+                let hidden = matches!(verb, Verb::Restore | Verb::Delete);
+                self.chosen_ids(&request.ids, request.account.as_deref(), hidden).await?
+            }
         };
         if verb == Verb::Unsubscribe {
             return self.unsubscribe(choice, request.dry_run, caller).await;
@@ -346,7 +349,7 @@ async fn look(work: &mut Work) {
                 outcome: Turn::Planned,
             }),
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
-            None => work.miss(id, "failed", "the provider did not say"),
+            None => work.miss(id, "failed", "the provider did not report its state"),
         }
     }
     work.chosen.ids = ids;
@@ -495,7 +498,7 @@ fn not_so() -> Error {
 }
 
 fn unanswered() -> Error {
-    Error::new(Kind::Network, "the provider did not say")
+    Error::new(Kind::Network, "the provider did not report its state")
 }
 
 /// Groups equal items, in the order of their first.

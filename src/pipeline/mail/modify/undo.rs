@@ -148,7 +148,7 @@ async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Work {
                 UndoStep::Elsewhere => work.miss(id, "skipped", "changed since: left as it is"),
             },
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
-            None => work.miss(id, "failed", "the provider did not say"),
+            None => work.miss(id, "failed", "the provider did not report its state"),
         }
     }
     work.actions.push(PlannedAction::put_back(targets));

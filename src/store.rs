@@ -124,6 +124,9 @@ impl Store {
             return;
         };
         let closing = async {
+            if let Err(error) = self.purge_undos(pool).await {
+                tracing::debug!(%error, "old states were not deleted");
+            }
             let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
             if let Err(error) = checkpoint.execute(pool).await {
                 tracing::debug!(%error, "the database was closed without a checkpoint");

@@ -214,8 +214,8 @@ impl Store {
         .map(|_changed| ())
     }
 
-    /// Deletes an account with its tokens and the outputs that concern it. Its handles stay,
-    /// because their numbers must never mean anything else. Returns false if there was none.
+    /// Deletes an account with its tokens, the outputs that concern it and the earlier states
+    /// that are of it alone: those have texts. Its handles stay, because their numbers must never mean anything else. Returns false if there was none.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -228,6 +228,12 @@ impl Store {
             .await
             .map_err(|error| self.broken(&error))?;
         self.delete_outputs(&mut tx, id).await?;
+        sqlx::query("DELETE FROM undos WHERE owner = $1 AND account = $2")
+            .bind(OWNER)
+            .bind(id)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
         self.commit(tx).await?;
         Ok(done.rows_affected() > 0)
     }

@@ -4,6 +4,7 @@
 //! after thirty days. Numbers are never used again.
 
 use jiff::Timestamp;
+use sqlx::SqliteExecutor;
 
 use super::{HandleKind, OWNER, Store};
 use crate::error::Result;
@@ -21,12 +22,7 @@ impl Store {
         let now = Timestamp::now().as_second();
         let mut tx = self.writing().await?;
         let number = self.next_number(&mut tx, HandleKind::Undo).await?;
-        sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
-            .bind(OWNER)
-            .bind(now - RETENTION)
-            .execute(&mut *tx)
-            .await
-            .map_err(|error| self.broken(&error))?;
+        self.purge_undos(&mut *tx).await?;
         sqlx::query(
             "INSERT INTO undos (owner, number, account, what, state, saved) \
              VALUES ($1, $2, $3, $4, $5, $6)",
@@ -43,6 +39,36 @@ impl Store {
         self.advance(&mut tx, HandleKind::Undo, number).await?;
         self.commit(tx).await?;
         Ok(number.unsigned_abs())
+    }
+
+    /// Deletes the states that are older than thirty days.
+    pub(super) async fn purge_undos(&self, executor: impl SqliteExecutor<'_>) -> Result<()> {
+        sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
+            .bind(OWNER)
+            .bind(Timestamp::now().as_second() - RETENTION)
+            .execute(executor)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// Returns the number of the last change `what` of an account, if it can still be undone.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn undo_of(&self, account: &str, what: &str) -> Result<Option<u64>> {
+        let number: Option<i64> = sqlx::query_scalar(
+            "SELECT MAX(number) FROM undos \
+             WHERE owner = $1 AND account = $2 AND what = $3 AND saved > $4",
+        )
+        .bind(OWNER)
+        .bind(account)
+        .bind(what)
+        .bind(Timestamp::now().as_second() - RETENTION)
+        .fetch_one(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(number.map(i64::unsigned_abs))
     }
 
     /// Replaces what is stored under `number` by `state`; with `None` it is deleted.

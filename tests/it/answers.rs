@@ -39,7 +39,7 @@ pub const STEPS: &[MessageAction] = &cases! {
     "lookup", r#"{"kind": "auto_reply", "fields": "$all auto_reply"}"#, &[];
     "lookup", r#"{"kind": "signatures", "fields": "$all signature"}"#, &[];
     "lookup", r#"{"kind": "schemas", "fields": "$all schema"}"#, &[];
-    "mail_search", r#"{"limit": 5}"#, &[("first", "/messages/0/id"), ("second", "/messages/1/id")];
+    "mail_search", r#"{"q": "in:inbox", "limit": 5}"#, &[("first", "/messages/0/id"), ("second", "/messages/1/id")];
     "mail_search", r#"{"limit": 100, "fields": "$all message", "budget": 100000}"#, &[];
     "mail_search", r#"{"limit": 100, "detail": "full", "budget": 4000}"#, &[];
     "mail_search", r#"{"limit": 100, "detail": "full", "budget": 1200}"#, &[];

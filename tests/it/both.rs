@@ -123,9 +123,9 @@ async fn messages_are_answered_or_not_at_both() {
     assert!(!counts[0].0.is_empty() && counts[0].1.values().any(|state| state == "draft"));
     assert_eq!(counts[0], counts[1]);
     for (q, why) in [
-        ("is:answered OR is:starred", "`is:answered` is looked up, not searched for"),
-        ("-(is:unanswered x)", "`is:unanswered` is looked up, not searched for"),
-        ("is:answered is:unanswered", "`is:unanswered` is looked up, not searched for"),
+        ("is:answered OR is:starred", "`is:answered` works once, outside groups and OR"),
+        ("-(is:unanswered x)", "`is:unanswered` works once, outside groups and OR"),
+        ("is:answered is:unanswered", "`is:unanswered` works once, outside groups and OR"),
     ] {
         let error = all(&mut session, json!({"q": q}), "messages").await.unwrap_err();
         assert!(error.contains(why), "{error}");
@@ -209,6 +209,15 @@ async fn searches_find_what_they_mean() {
             let rows = all(&mut session, call, "messages").await;
             assert_eq!(rows.ok().map(|rows| rows.len()), expected, "{account} {query}");
         }
+    }
+    // Nothing can match: the note says which conditions exclude each other.
+    for (q, why) in [
+        ("in:sent is:unanswered", "of received mail"),
+        ("after:2026-11-20 before:2026-11-10", "the range is empty"),
+        ("larger:10K smaller:5K", "no size is in the range"),
+    ] {
+        let blocks = session.ok("mail_search", json!({"q": q})).await;
+        assert!(blocks.last().unwrap().contains(why), "{q}: {blocks:?}");
     }
 }
 
@@ -534,8 +543,14 @@ async fn discarded_draft_stays_in_the_trash() {
                            "subject": "Discarded", "body": "Hello."});
         let draft = session.json("mail_draft", draft).await["draft"].clone();
         session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
-        let error = session.error("mail_send", json!({"id": draft})).await;
-        assert!(error.contains("is not a draft"), "{account}: {error}");
+        for (tool, again) in [
+            ("mail_send", json!({"id": draft})),
+            ("mail_draft", json!({"mode": "discard", "id": draft})),
+        ] {
+            let error = session.error(tool, again).await;
+            let expected = "was discarded: mail_modify undo=u";
+            assert!(error.contains(expected), "{account}: {tool}: {error}");
+        }
         let arguments = json!({"q": "in:trash subject:discarded", "account": account});
         let found = column(&session.json("mail_search", arguments).await, "messages", "id");
         assert_eq!(found.len(), 1, "{account}");
@@ -544,6 +559,28 @@ async fn discarded_draft_stays_in_the_trash() {
         let sent = session.ok("mail_send", json!({"id": draft})).await;
         assert!(sent[0].contains("\tsend\tsent\t"), "{account}: {sent:?}");
     }
+}
+
+/// A word is no id: it is not sent to a service, and gets no handle.
+#[tokio::test]
+async fn words_are_no_ids() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    for (tool, arguments) in [
+        ("mail_read", json!({"ids": ["Choir"]})),
+        ("mail_modify", json!({"ids": ["Choir", "x"], "do": "read"})),
+        ("mail_attachment", json!({"ids": ["Choir"]})),
+        ("mail_draft", json!({"mode": "reply", "id": "Choir", "body": "Yes."})),
+        ("mail_send", json!({"id": "Choir"})),
+        ("calendar_delete", json!({"id": "Choir"})),
+        ("calendar_respond", json!({"id": "Choir", "response": "accept"})),
+    ] {
+        let error = session.error(tool, arguments).await;
+        assert!(error.contains("`Choir` is not an id: give "), "{tool}: {error}");
+    }
+    // One account has the sender's address.
+    session
+        .ok("mail_draft", json!({"from": "mira@lindqvist-lamps.example", "subject": "Lamps"}))
+        .await;
 }
 
 /// A folder can have the name of one within another, and goes with what it holds,
@@ -646,6 +683,8 @@ async fn drafts_behave_the_same() {
             let read = session.ok("mail_read", json!({"ids": id, "quoted": true})).await;
             life.push(read[1].lines().find(|line| line.starts_with("No.")).unwrap().to_owned());
         }
+        let error = session.error("mail_draft", reply("reply", &json!(drafts[1]))).await;
+        life.push(error.replace(&drafts[1], "d"));
         // Both ways back.
         let undo = json!({"undo": line(&edited, "undo")});
         let undone = session.ok("mail_modify", undo.clone()).await;
@@ -659,15 +698,13 @@ async fn drafts_behave_the_same() {
         let discarded = session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
         let thread = json!({"ids": row["thread"], "body": "none"});
         let shown = session.ok("mail_read", thread.clone()).await;
-        life.push(
-            shown
-                .last()
-                .unwrap()
-                .split(": in:")
-                .next()
-                .unwrap()
-                .replace(row["thread"].as_str().unwrap(), "t"),
-        );
+        let filed = json!({"ids": row["thread"], "do": "archive"});
+        let filed = session.ok("mail_modify", filed).await;
+        let saved = session.ok("mail_attachment", json!({"ids": row["thread"]})).await;
+        for blocks in [shown, filed, saved] {
+            let notes = blocks.last().unwrap().split(": in:").next().unwrap();
+            life.push(notes.replace(row["thread"].as_str().unwrap(), "t"));
+        }
         session.ok("mail_modify", json!({"undo": line(&discarded, "undo")})).await;
         session.ok("mail_draft", json!({"mode": "edit", "id": draft, "subject": "Back"})).await;
         session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
@@ -675,6 +712,14 @@ async fn drafts_behave_the_same() {
         let found = json!({"q": "in:drafts subject:Back", "account": account});
         let found = session.json("mail_search", found).await;
         life.push(found["messages"].as_array().unwrap().len().to_string());
+        // By the handle of a draft that was sent, the message is read.
+        session.ok("mail_send", json!({"id": drafts[1]})).await;
+        let read = session.json("mail_read", json!({"ids": drafts[1]})).await;
+        life.push(read["messages"][0]["subject"].as_str().unwrap().to_owned());
+        let edit = json!({"mode": "edit", "id": drafts[1], "body": "No."});
+        let error = session.error("mail_draft", edit).await;
+        let sent = read["messages"][0]["id"].as_str().unwrap();
+        life.push(error.replace(&drafts[1], "d").replace(sent, "m"));
         // Of HTML, Outlook's text has an empty line more.
         lives.push(life.join("\n").replace("--\\n\\n", "--\\n").replace("17 char", "16 char"));
     }
@@ -686,10 +731,15 @@ async fn drafts_behave_the_same() {
          yes true \"Yes.\\n\\n--\\nMira L.\"\nthis thread already had a draft\n\
          true \"No.\\n\\n--\\nMira L.\"\n\
          replaced: the earlier text (16 characters)\nnothing was sent; mail_send id=d sends it\n\
-         No.\nNo.\n\"Yes.\\n\\n--\\nMira L.\"\n\
+         No.\nNo.\n\
+         d is a draft: change it with mode=edit, or reply to a message that was sent\n\
+         \"Yes.\\n\\n--\\nMira L.\"\n\
          \"Yes.\\n\\nAnd no.\\n\\n--\\nMira L.\" nothing was sent; mail_send id=d sends it\n\
          d was changed since: undo the later edit first, or edit it with mail_draft\n\
-         messages: 3\nt: 1 more of them in trash or spam\n1"
+         messages: 3\nt: 1 more of them in trash or spam\n\
+         t: 1 more of them in trash or spam\n\
+         attachments: 1\nt: 1 more of them in trash or spam\n1\n\
+         Re: Quote 2211, boxes for Vesper\nd was sent as m: write a new draft, or reply to it"
     );
 }
 

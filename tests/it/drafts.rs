@@ -5,8 +5,11 @@ mod mira;
 mod refusals;
 mod saved;
 
+use daysheet::client::NonInteractive;
+use daysheet::encode::Format;
 use serde_json::json;
 
+use crate::common::harness::call;
 use crate::common::messages::person;
 use mira::{Mira, jonas};
 
@@ -186,8 +189,12 @@ async fn only_given_arguments_change_a_draft() {
     assert_eq!(after.files, []);
     assert_eq!(
         mira.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await,
-        "there is nothing to change: give to, cc, bcc, subject, body, attach, detach or from"
+        "there is nothing to change: give to, cc, bcc, subject, body, attach, detach, from or importance"
     );
+    let other = mira.process(&[("DAYSHEET_RECIPIENTS", "@example.net")]);
+    let undo = json!({"undo": "u2"});
+    let error = call(&other, "mail_modify", undo, Format::Json, &NonInteractive).await.unwrap_err();
+    assert!(error.message().starts_with("not an allowed recipient: "), "{error}");
 }
 
 /// The signature of a draft stays when its text is replaced, whoever wrote it, and a
@@ -277,13 +284,12 @@ async fn draft_can_be_discarded() {
     mira.ok(json!({"subject": "Lamps"})).await;
     assert_eq!(
         mira.ok(json!({"mode": "discard", "id": "d1"})).await,
-        ["outcomes[1\t]{item\top\tresult\tdetail}:\n  d1 Lamps\tdiscard\tdone\tit was not sent"]
+        [
+            "outcomes[1\t]{item\top\tresult\tdetail}:\n  d1 Lamps\tdiscard\tdone\tit was not sent",
+            "this discard cannot be undone: it is not there"
+        ]
     );
-    assert_eq!(
-        mira.error(json!({"mode": "discard", "id": "d1"})).await,
-        "d1 is not a draft, or no longer: it is gone: look for it with mail_search in:drafts or \
-         in:sent"
-    );
+    assert_eq!(mira.error(json!({"mode": "discard", "id": "d1"})).await, "d1: it is gone");
     let audit = mira.audit();
     let lines: Vec<String> = audit
         .iter()
@@ -321,6 +327,10 @@ async fn broken_connection_is_reported_as_unknown() {
     assert_eq!(mira.error(json!({"subject": "Lamps"})).await, "it is broken");
     let outcomes: Vec<_> = mira.audit().iter().map(|line| line["outcome"].clone()).collect();
     assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
+    mira.ok(json!({"subject": "Lamps"})).await;
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
+    let edited = mira.ok(json!({"mode": "edit", "id": "d1", "subject": "Kilns"})).await;
+    assert!(edited[0].starts_with("undo: u1\noutcomes[1\t]"), "{edited:?}");
 }
 
 /// What was done is told when the log cannot have its second line.

@@ -494,6 +494,12 @@ async fn changes_can_be_undone_for_thirty_days() {
     store.trim_undo(2, None).await.unwrap();
     assert_eq!(store.undo(2).await.unwrap(), None);
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 3);
+    assert_eq!(store.undo_of("a", "star").await.unwrap(), Some(3));
+    // What is of an account alone goes with it.
+    assert_eq!(store.keep_undo("a b", "star", "[]").await.unwrap(), 4);
+    store.delete_account("a").await.unwrap();
+    assert_eq!(store.undo_of("a", "star").await.unwrap(), None);
+    assert!(store.undo(4).await.unwrap().is_some());
 }
 
 #[tokio::test]

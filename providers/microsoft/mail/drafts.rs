@@ -19,8 +19,8 @@ pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subj
                          ccRecipients,bccRecipients,replyTo,importance,internetMessageId,\
                          internetMessageHeaders";
 /// The properties requested of an original that is replied to or forwarded.
-pub const ORIGINAL: &str = "id,conversationId,subject,body,from,toRecipients,ccRecipients,replyTo,\
-                            sentDateTime,internetMessageId,internetMessageHeaders";
+pub const ORIGINAL: &str = "id,conversationId,isDraft,subject,body,from,toRecipients,\
+                            ccRecipients,replyTo,sentDateTime,internetMessageId,internetMessageHeaders";
 /// The properties requested of attachments. Only file attachments have a Content-ID, so
 /// it is named with the type; the bytes are never requested.
 pub const FILES: &str =
@@ -200,6 +200,7 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessag
         sent: text(message, "sentDateTime").parse().ok(),
         text: plain.map(str::to_owned),
         html: html.map(str::to_owned),
+        draft: is(message, "isDraft"),
         files: files.iter().map(attachment_info).collect(),
         headers: KEPT
             .iter()

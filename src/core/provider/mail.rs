@@ -149,6 +149,8 @@ pub struct SourceMessage {
     pub files: Vec<AttachmentInfo>,
     /// True if the user sent it: a reply then goes to its recipients.
     pub own: bool,
+    /// True for a draft.
+    pub draft: bool,
     /// List-Unsubscribe, List-Unsubscribe-Post and Authentication-Results as in the
     /// header section, unfolded: name and value.
     pub headers: Vec<(String, String)>,

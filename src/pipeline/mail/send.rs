@@ -83,15 +83,18 @@ impl Pipeline {
         if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
             return self.sent_before(&ready, &before).await;
         }
-        let draft = mailbox.draft(&ready.id).await.map_err(|error| match error.kind() {
-            Kind::NotFound => {
-                Error::new(Kind::NotFound, format!("{} is not a draft, or no longer", ready.name))
-                    .next(
-                        "find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere",
-                    )
+        let draft = match mailbox.draft(&ready.id).await {
+            Ok(draft) => draft,
+            Err(error) if error.kind() == Kind::NotFound => {
+                let what = format!("{} is not a draft, or no longer", ready.name);
+                let error = Error::new(Kind::NotFound, what).next(
+                    "find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere",
+                );
+                let names = (&*ready.name, &*ready.id);
+                return Err(self.discarded_before(&account.id, names, error).await);
             }
-            _ => error,
-        })?;
+            Err(error) => return Err(error),
+        };
         if draft.id != ready.id {
             // It was named by the message that it is.
             ready.id.clone_from(&draft.id);
@@ -195,8 +198,10 @@ impl Pipeline {
             return Err(Error::argument(format!("`{name}` is not a draft"))
                 .next("give the id mail_draft returned, such as d5"));
         }
-        let account = self.account_named(None).await?;
-        self.connect.mailbox(&account)?.check_id(name)?;
+        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
+        let account = self.owner_of_id(name, None, fits, "").await;
+        let account =
+            account.map_err(|error| error.next("give the id mail_draft returned, such as d5"))?;
         Ok((account, name.to_owned()))
     }
 

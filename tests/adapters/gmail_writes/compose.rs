@@ -137,6 +137,7 @@ async fn source_message_is_read_whole() {
                 })
                 .to_vec(),
             own: false,
+            draft: false,
             headers: Vec::from(cases! {
                 "List-Unsubscribe".to_owned(),
                     "<https://studio.example/u>, <mailto:u@studio.example>".to_owned();

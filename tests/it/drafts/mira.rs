@@ -44,6 +44,7 @@ pub fn jonas() -> SourceMessage {
             cid: None,
         }],
         own: false,
+        draft: false,
         headers: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::mira::{Mira, jonas};
 use crate::common::messages::person;
+use daysheet::provider::mail::SourceMessage;
 
 #[tokio::test]
 async fn refused_drafts_write_nothing() {
@@ -11,6 +12,8 @@ async fn refused_drafts_write_nothing() {
         Mira::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
+    mira.put(SourceMessage { id: "m2".to_owned(), draft: true, ..jonas() });
+    mira.message("m2").await;
     let folder = mira.folder();
     let folder = folder.to_str().unwrap();
     for (arguments, expected) in cases! {
@@ -37,6 +40,8 @@ async fn refused_drafts_write_nothing() {
             "cid:logo.png matches no attached file: attach the picture, and write cid: with its name".to_owned();
         json!({"mode": "reply", "id": "m77"}),
             "there is no `m77`: use an id from a search or lookup".to_owned();
+        json!({"mode": "reply", "id": "m2"}),
+            "m2 is a draft: change it with mode=edit, or reply to a message that was sent".to_owned();
         json!({"mode": "reply", "id": "e7"}),
             "e7 is not a message: give a message or draft, such as m12 or d5".to_owned();
     } {

@@ -69,6 +69,7 @@ impl Drafts for Gmail {
             html: texts.html,
             files: existing_files(&item),
             own,
+            draft: is_under(&item, "DRAFT"),
             headers: fields(&item, HANDED_ON),
         })
     }

@@ -12,6 +12,7 @@ mod undo;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::client::ClientPrompts;
@@ -25,6 +26,7 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::provider::{Account, Mailbox, Role};
+use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text as words;
 use crate::text::{Note, note, ours, quoted_list};
@@ -75,7 +77,15 @@ impl Pipeline {
     async fn new_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
         let (context, original) = match &request.id {
             None => {
-                let account = self.account_named(request.account.as_deref()).await?;
+                let account = self.account_named(request.account.as_deref()).await;
+                let account = match (account, &request.account, &request.from) {
+                    // Of several accounts, it is the one with the sender's address.
+                    (Err(_), None, Some(from)) => {
+                        let from = from.rsplit('<').next().unwrap_or_default();
+                        self.account_named(Some(from.trim_end_matches('>'))).await?
+                    }
+                    (account, ..) => account?,
+                };
                 (self.draft_context(account)?, None)
             }
             Some(name) => {
@@ -83,6 +93,10 @@ impl Pipeline {
                 let context = self.draft_context(account)?;
                 let original = context.mailbox.source_message(&id).await;
                 let original = original.map_err(|error| error.context(name))?;
+                if original.draft && request.mode != DraftMode::Forward {
+                    return Err(Error::argument(format!("{} is a draft", words::brief(name)))
+                        .next("change it with mode=edit, or reply to a message that was sent"));
+                }
                 (context, Some(original))
             }
         };
@@ -102,29 +116,43 @@ impl Pipeline {
         };
         let ids: Vec<String> = request.id.iter().cloned().collect();
         let is_reply = matches!(origin, Origin::Reply { .. });
-        if let (true, Some(original)) = (is_reply, &original) {
-            draft.notes.extend(self.open_draft(&context, &original.thread).await);
-        }
+        let thread = original.as_ref().map(|original| &original.thread).filter(|_| is_reply);
+        let open = match thread {
+            Some(thread) => self.open_drafts(&context, thread).await,
+            None => None,
+        };
         self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
         let made = context.mailbox.create(&origin, &draft.content, caller).await;
+        match (&made, thread) {
+            (Ok(made), Some(thread)) if made.thread != *thread => draft.notes.push(
+                "it begins a new thread, because its subject is another: leave out `subject` to \
+                 stay in the thread"
+                    .into(),
+            ),
+            _ => draft.notes.extend(open),
+        }
         self.draft_written(&context, op, ids, draft, made, (is_reply, None)).await
     }
 
-    /// Returns a note on a draft that a thread already has.
-    async fn open_draft(&self, context: &DraftContext, thread: &str) -> Option<Note> {
+    /// Returns a note on drafts that a thread already has.
+    async fn open_drafts(&self, context: &DraftContext, thread: &str) -> Option<Note> {
         let messages = match context.mailbox.thread(thread).await {
             Ok(messages) => messages,
             Err(error) => {
                 return Some(note!("drafts in this thread could not be looked for: {}", error));
             }
         };
-        let open = messages.iter().rev().find(|one| one.role == Role::Draft)?;
-        let kind = HandleKind::Message;
-        let handle = self.handle_after(&context.account, kind, &open.id, &mut Vec::new()).await;
+        let mut handles = Vec::new();
+        for open in messages.iter().rev().filter(|one| one.role == Role::Draft) {
+            let kind = HandleKind::Message;
+            handles
+                .push(self.handle_after(&context.account, kind, &open.id, &mut Vec::new()).await);
+        }
+        let (first, drafts) = (handles.first()?, handles.join(" "));
         Some(note!(
             "this thread already had a draft, {}: mail_draft mode=discard id={} drops it",
-            ours(&handle),
-            ours(&handle)
+            ours(&drafts),
+            ours(first)
         ))
     }
 
@@ -176,11 +204,11 @@ impl Pipeline {
         let (context, handle, stored) = self.requested_draft(request).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
-        let message = [stored.message.clone()];
-        let before = context.mailbox.states(&message).await.into_iter().next();
+        let kept = self.keep_discard(&context, &stored, &mut notes).await;
         let line = entry(&context, "discard", &ids, &stored.content, "");
         let write = context.mailbox.discard(&stored);
         let discarded = self.run_logged(line, &mut notes, write, |()| None).await;
+        let undo = self.discard_kept(&context, kept, &discarded, &mut notes).await;
         let name = format!("{handle} {}", short(&stored.content.subject));
         let outcome = match &discarded {
             Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
@@ -188,20 +216,7 @@ impl Pipeline {
         };
         match discarded {
             Err(error) if !error.is_open() => Err(error),
-            discarded => {
-                let mut response = self
-                    .write_report(WriteReport {
-                        outcomes: vec![outcome],
-                        notes,
-                        ..WriteReport::default()
-                    })
-                    .await?;
-                let before = before.and_then(Result::ok).filter(|_| discarded.is_ok());
-                if let Some(undo) = self.keep_discard(&context, before).await {
-                    response.document.scalars.push(("undo", undo));
-                }
-                Ok(response)
-            }
+            _ => self.outcome_with_undo(outcome, notes, undo).await,
         }
     }
 
@@ -226,15 +241,24 @@ impl Pipeline {
             }
             Err(error) if error.is_open() => {
                 let item = ids.first().cloned().unwrap_or_else(|| short(&draft.content.subject));
-                self.write_report(WriteReport {
-                    outcomes: vec![Outcome::failed(item, op, &error)],
-                    notes,
-                    ..WriteReport::default()
-                })
-                .await
+                self.outcome_with_undo(Outcome::failed(item, op, &error), notes, undo).await
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the response with one outcome and the number for undoing it.
+    async fn outcome_with_undo(
+        &self,
+        outcome: Outcome,
+        notes: Vec<Note>,
+        undo: Option<u64>,
+    ) -> Result<Response> {
+        let report = WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() };
+        let mut response = self.write_report(report).await?;
+        let undo = undo.map(|number| Cell::Handle(HandleKind::Undo.prefix(), number));
+        response.document.scalars.extend(undo.map(|undo| ("undo", undo)));
+        Ok(response)
     }
 
     /// Builds the message of a new draft.
@@ -399,7 +423,7 @@ impl Pipeline {
         }
         if content == stored.content {
             return Err(Error::argument("there is nothing to change")
-                .next("give to, cc, bcc, subject, body, attach, detach or from"));
+                .next("give to, cc, bcc, subject, body, attach, detach, from or importance"));
         }
         self.allowed(everybody(&content))?;
         let own = request.body.is_some() || people::is_ours(&content.message_id);
@@ -483,27 +507,40 @@ impl Pipeline {
             None => self.named_message(name, account).await?,
         };
         let context = self.draft_context(account)?;
-        let stored = context.mailbox.draft(&id).await.map_err(|error| {
-            let shown = crate::text::brief(name);
-            match error.kind() {
-                Kind::NotFound => Error::new(
-                    Kind::NotFound,
-                    format!("{shown} is not a draft, or no longer: {}", error.message()),
-                )
-                .next("look for it with mail_search in:drafts or in:sent"),
-                _ => error.context(shown),
+        self.check_unsent(&context.account, words::brief(name), &id).await?;
+        let stored = context.mailbox.draft(&id).await;
+        let stored = match stored {
+            Ok(stored) => stored,
+            Err(error) => {
+                let shown = words::brief(name);
+                let error = error.context(&shown);
+                return Err(self.discarded_before(&context.account.id, (&shown, &id), error).await);
             }
-        })?;
+        };
         let handle = self.handle_of(&context.account.id, HandleKind::Draft, &stored.id).await?;
-        let noted = self.store.journalled(&context.account.id, &stored.id).await?;
-        if noted.is_some() {
-            return Err(Error::new(
-                Kind::Conflict,
-                format!("{handle} is being sent or is scheduled"),
-            )
-            .next(format!("call mail_send id={handle} for its state")));
-        }
+        self.check_unsent(&context.account, handle.clone(), &stored.id).await?;
         Ok((context, handle, stored))
+    }
+
+    /// Refuses a draft that was sent, is being sent or is scheduled.
+    async fn check_unsent(&self, account: &Account, name: String, id: &str) -> Result<()> {
+        let Some(before) = self.store.journalled(&account.id, id).await? else {
+            return Ok(());
+        };
+        let waits = before.due.is_some_and(|due| due > Timestamp::now().as_second());
+        if !before.sent || waits {
+            let what = format!("{name} is being sent or is scheduled");
+            return Err(Error::new(Kind::Conflict, what)
+                .next(format!("call mail_send id={name} for its state")));
+        }
+        let mut what = format!("{name} was sent");
+        if let Some(sent) = &before.sent_id {
+            let sent = self.handle_of(&account.id, HandleKind::Message, sent).await?;
+            if sent != name {
+                what.push_str(&format!(" as {sent}"));
+            }
+        }
+        Err(Error::new(Kind::Conflict, what).next("write a new draft, or reply to it"))
     }
 }
 

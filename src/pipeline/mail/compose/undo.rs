@@ -12,11 +12,11 @@ use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
 use crate::pipeline::Response;
+use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::calendar::target::short;
 use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
-use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::{Note, note, quoted_list};
 use crate::words::Words;
@@ -175,6 +175,8 @@ impl Pipeline {
         let kept: KeptContent = serde_json::from_slice(&kept)
             .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
         let (content, gone) = kept.restored(&stored.content);
+        self.allowed(everybody(&content))?;
+        self.check_sizes(&content.files)?;
         if dry_run {
             let item = format!("{handle} {}", short(&stored.content.subject));
             return self
@@ -194,22 +196,88 @@ impl Pipeline {
         self.rewrite(&context, handle, &stored, draft, "undo", caller).await
     }
 
-    /// Stores the state of a draft that was discarded; returns the cell for undoing that.
+    /// Stores the state of a draft that is about to be discarded. If that is not possible, a
+    /// note says so.
     pub(super) async fn keep_discard(
         &self,
         context: &DraftContext,
-        before: Option<MailState>,
-    ) -> Option<Cell> {
-        let before = before?;
-        let ids = [before.id.clone()];
-        let after = context.mailbox.states(&ids).await.into_iter().next()?.ok()?;
-        let account = &context.account.id;
-        let mail = vec![MessageUndo { before, after: Some(after) }];
-        let state = UndoState::Mail(vec![AccountUndo { account: account.clone(), mail }]);
-        let state = state.write().ok()?;
-        let number = self.store.keep_undo(account, "discard", &state).await.ok()?;
-        Some(Cell::Handle(HandleKind::Undo.prefix(), number))
+        stored: &StoredDraft,
+        notes: &mut Vec<Note>,
+    ) -> Option<(u64, MailState)> {
+        let message = [stored.message.clone()];
+        let before = context.mailbox.states(&message).await.into_iter().next();
+        let kept = async {
+            let before = before.unwrap_or_else(|| Err(Error::new(Kind::NotFound, "no answer")))?;
+            let state = discarded(context, &before, None)?;
+            let what = discard_of(&stored.id);
+            Ok((self.store.keep_undo(&context.account.id, &what, &state).await?, before))
+        };
+        let kept: Result<_> = kept.await;
+        kept.inspect_err(|error| notes.push(note!("this discard cannot be undone: {}", error))).ok()
     }
+
+    /// Records the outcome of a discard; returns the number for undoing it, if that is
+    /// possible.
+    pub(super) async fn discard_kept(
+        &self,
+        context: &DraftContext,
+        kept: Option<(u64, MailState)>,
+        made: &Result<()>,
+        notes: &mut Vec<Note>,
+    ) -> Option<u64> {
+        let (number, before) = kept?;
+        let after = match made {
+            Ok(()) => context
+                .mailbox
+                .states(std::slice::from_ref(&before.id))
+                .await
+                .pop()
+                .and_then(Result::ok),
+            Err(error) if error.is_open() => return Some(number),
+            Err(_) => None,
+        };
+        let state = made.is_ok().then(|| discarded(context, &before, after)).transpose();
+        let trimmed = match state {
+            Ok(state) => self.store.trim_undo(number, state.as_deref()).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = trimmed {
+            notes.push(note!("undo restores the whole earlier state: {}", error));
+        }
+        made.is_ok().then_some(number)
+    }
+
+    /// Adds to the error of a draft that is not found that it was discarded, if it was.
+    pub(in crate::pipeline) async fn discarded_before(
+        &self,
+        account: &str,
+        (name, id): (&str, &str),
+        error: Error,
+    ) -> Error {
+        let what = discard_of(id);
+        match (error.kind(), self.store.undo_of(account, &what).await) {
+            (Kind::NotFound, Ok(Some(undo))) => {
+                Error::new(Kind::NotFound, format!("{name} was discarded"))
+                    .next(format!("mail_modify undo=u{undo} brings it back"))
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Returns the name of the change that discards a draft.
+fn discard_of(draft: &str) -> String {
+    format!("discard {draft}")
+}
+
+/// Returns the form in which a discard is stored.
+fn discarded(
+    context: &DraftContext,
+    before: &MailState,
+    after: Option<MailState>,
+) -> Result<String> {
+    let mail = vec![MessageUndo { before: before.clone(), after }];
+    UndoState::Mail(vec![AccountUndo { account: context.account.id.clone(), mail }]).write()
 }
 
 /// Returns what the sealed content of a draft is bound to.

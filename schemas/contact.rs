@@ -52,8 +52,8 @@ const FIELDS: &[Field] = &In("contact").columns([
     field(
         "known",
         Text,
-        "saved, or from where else: mail (perhaps a stranger who wrote) or event; lookalike if \
-         the address looks like that of somebody known.",
+        "Any of: saved, mail (may be an unknown sender), event; lookalike if the address looks \
+         like that of somebody known.",
     )
     .ours()
     .sources(&[

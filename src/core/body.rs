@@ -79,6 +79,9 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
             };
         }
     }
+    if form == Form::Html && out.kind == "plain" {
+        out.notes.push("it has no HTML: this is its plain text".into());
+    }
     if hidden > 0 {
         out.notes.push(note!("{} characters of hidden text were removed", ours(hidden)));
     }

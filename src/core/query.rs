@@ -433,8 +433,10 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "starred" | "flagged" => Term::Is(State::Starred),
             "important" => Term::Is(State::Important),
             word @ ("answered" | "unanswered") => {
-                return Err(Error::argument(format!("`is:{word}` is looked up, not searched for"))
-                    .next("give it once, in no group and no OR"));
+                return Err(Error::argument(format!(
+                    "`is:{word}` works once, outside groups and OR"
+                ))
+                .next("search for each separately"));
             }
             _ => {
                 return Err(Error::argument(format!("unknown `is:{}`", brief(value))).next(

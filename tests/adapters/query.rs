@@ -88,7 +88,8 @@ const REFUSED: &[(&str, &str)] = &cases! {
     "from:", "`from:` has no value: write it directly after the colon";
     "raw:", "`raw:` has no value: write it directly after the colon";
     "is:big",
-        "unknown `is:big`: use is:unread, is:read, is:starred, is:flagged or is:important";
+        "unknown `is:big`: use is:unread, is:read, is:starred, is:flagged, is:important, \
+             is:answered or is:unanswered";
     "has:link", "unknown `has:link`: use has:attachment";
     "larger:huge",
         "`larger:huge` is not a size: write bytes, or a number with k, M or G: larger:5M";

@@ -568,8 +568,8 @@ async fn handles_are_permanent_and_shared() {
         "M1", "M1: there is no such handle: use an id from a search or lookup";
         "f1", "f1: `f1` is a handle of kind folder: give message, thread or draft ids, such as m12, t4 or d5";
         "x/../y",
-            "x/../y: the id is not Gmail's (letters, digits, `_` and `-`): use a handle such as \
-             m12 from a search";
+            "x/../y: `x/../y` is not an id: give one such as m12 from mail_search, or d5 from \
+             mail_draft";
         "00000000000000ff",
             "m11: Gmail has no such item: it may have been deleted; search again for its handle";
     } {
@@ -595,7 +595,7 @@ async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
         blocks,
         [
             "messages: []",
-            "messages: 0 of 0, newest first; spam and trash not searched\nthe mailbox is empty"
+            "messages: 0 of 0, newest first; spam and trash not searched\nno messages outside spam and trash"
         ]
     );
 

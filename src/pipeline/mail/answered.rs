@@ -14,6 +14,7 @@ use crate::provider::{Account, Mailbox, Role, ThreadMessage};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{MESSAGE, Table};
 use crate::store::HandleKind;
+use crate::text::{Note, note};
 
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";
@@ -64,7 +65,7 @@ pub(super) async fn look_up(
     }
     let found = mailbox.thread_states(&threads).await;
     if found.is_empty() {
-        let error = Error::argument("this mailbox does not tell whether messages were answered");
+        let error = Error::argument("this mailbox cannot report whether messages were answered");
         return (answers, Some(error.next("leave out `is:answered` and `is:unanswered`")));
     }
     let mut failed = None;
@@ -85,6 +86,11 @@ pub(super) async fn look_up(
         }
     }
     (answers, failed)
+}
+
+/// Returns the note on messages of which it is not known.
+pub(super) fn unknown(error: &Error) -> Note {
+    note!("answered is null where unknown: {}", error)
 }
 
 /// Keeps the items that are answered, or those that are not; one's own are neither.

@@ -191,8 +191,9 @@ impl Pipeline {
             }
         }
         if shown == 0 && plan.places.is_empty() {
-            notes.push(match (&plan.q, &plan.folder) {
-                (None, None) => "the mailbox is empty".into(),
+            notes.push(match (never_matches(&request), &plan.q, &plan.folder) {
+                (Some(why), ..) => why.into(),
+                (None, None, None) => "no messages outside spam and trash".into(),
                 _ => "nothing matches: try fewer words, in:anywhere to include spam and trash, or \
                       lookup kind=folders for folder names"
                     .into(),
@@ -206,8 +207,8 @@ impl Pipeline {
         })
     }
 
-    /// Returns the query including the folder, what it says about answers, and the instant that its relative dates
-    /// are counted from, if it has any.
+    /// Returns the query including the folder, what it says about answers, and the instant that
+    /// its relative dates are counted from, if it has any.
     fn query(
         &self,
         plan: &SearchPlan,
@@ -308,11 +309,13 @@ impl Pipeline {
     async fn folder_of(&self, folder: &str, account: &Account) -> Result<Option<String>> {
         match self.handle(HandleKind::Folder, folder).await? {
             Some((owner, id)) if owner == account.id => Ok(Some(id)),
-            Some((owner, _)) => Err(Error::argument(format!(
-                "the folder `{folder}` belongs to {owner}, not to {}",
-                account.id
-            ))
-            .next("leave out `account`, or use a folder of that account")),
+            Some((owner, _)) => {
+                let labels = self.labels().await?;
+                let (owner, other) = (labels.of(&owner), labels.of(&account.id));
+                let what = format!("the folder `{folder}` belongs to {owner}, not to {other}");
+                Err(Error::argument(what)
+                    .next("leave out `account`, or use a folder of that account"))
+            }
             None => Ok(None),
         }
     }
@@ -346,7 +349,7 @@ impl Pipeline {
                 Some(_) => (part.fetched.answers.clone(), None),
                 None => answered::look_up(&*part.mailbox, request.table, &items, &context).await,
             };
-            own.extend(failed.map(|error| note!("answered is null where unknown: {}", error)));
+            own.extend(failed.map(|error| answered::unknown(&error)));
             self.fill_answered(&mut rows, &looked_up, &part.account).await?;
         }
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
@@ -465,6 +468,35 @@ fn is_everywhere(request: &SearchContext<'_>) -> bool {
         one => std::slice::from_ref(one),
     });
     request.plan.folder.is_none() && !query.into_iter().any(named)
+}
+
+/// Returns why no message can match, if conditions exclude each other.
+fn never_matches(request: &SearchContext<'_>) -> Option<&'static str> {
+    fn required(query: &Query) -> Vec<&Term> {
+        match query {
+            Query::All(parts) => parts.iter().flat_map(required).collect(),
+            Query::Term(term) => vec![term],
+            Query::Any(_) | Query::Not(_) | Query::Raw(_) => Vec::new(),
+        }
+    }
+    let terms: Vec<&Term> = request.query.iter().flat_map(required).collect();
+    let pairs = || terms.iter().flat_map(|one| terms.iter().map(move |other| (*one, *other)));
+    let own =
+        |term: &&Term| matches!(term, Term::Folder(name) if name == "sent" || name == "drafts");
+    if request.answered.is_some() && terms.iter().any(own) {
+        return Some(
+            "is:answered and is:unanswered are of received mail: search outside sent mail",
+        );
+    }
+    pairs().find_map(|pair| match pair {
+        (Term::After(from), Term::Before(to)) if from >= to => {
+            Some("the range is empty: give an `after:` that is earlier than `before:`")
+        }
+        (Term::Larger(from), Term::Smaller(to)) if from >= to => {
+            Some("no size is in the range: give a `larger:` below `smaller:`")
+        }
+        _ => None,
+    })
 }
 
 /// Takes rows from the parts, the newest or the oldest first, until there are enough or

@@ -259,7 +259,7 @@ impl Pipeline {
         let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
-                true => "strangers' mail was shown before (lists count), and ",
+                true => "mail from unknown senders was shown in this session, lists included, and ",
                 false => "and ",
             };
             Error::argument(match act.sent_from {

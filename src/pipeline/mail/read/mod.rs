@@ -241,7 +241,8 @@ impl Pipeline {
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             // What is unknown stays null: the message itself could be read.
-            let (answers, _) = answered::look_up(&*mailbox, &MESSAGE, &items, &context).await;
+            let (answers, unknown) = answered::look_up(&*mailbox, &MESSAGE, &items, &context).await;
+            response.notes.extend(unknown.map(|error| answered::unknown(&error)));
             self.fill_answered(&mut some, &answers, &account).await?;
             let senders = senders(items.iter(), mailbox.api());
             let look_alikes = self.look_alikes_of(&account, &*mailbox, senders).await;

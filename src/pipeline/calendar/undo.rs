@@ -260,6 +260,17 @@ impl Pipeline {
             now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
         };
         let was = before.as_ref().map(|before| content(&owner, before));
+        // A rule or time that is written again takes changed occurrences back to the rule.
+        if let (Some(now), Some(before)) = (&now, &before)
+            && let Some(before) = owner.port.event_data(before)
+            && (now.facts.start, now.facts.end, &now.facts.repeat)
+                != (before.start, before.end, &before.repeat)
+            && self
+                .has_exceptions(now, Some(&Change { repeat: Some(None), ..Change::default() }))
+                .await
+        {
+            return Ok(Plan::Nothing("skipped", "occurrences were changed since: left as it is"));
+        }
         Ok(match (now, &before, &undo.version) {
             (Some(_), Some(_), None) => Plan::Nothing("unchanged", "it is there"),
             (Some(now), ..) if same(&now) => Plan::Step(Box::new(step(now, None))),

@@ -13,17 +13,17 @@ use super::written::hash;
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::{Answer, Difference, EventData, Show};
 
-/// The maximum number of items that are tracked in one feed.
-const MOST: usize = 4_000;
+/// The maximum number of items that are tracked in one feed; those seen last stay.
+const MOST: usize = 2_000;
 /// The number of characters of the hash of a text, and of the id of a series.
 const SHORT: usize = 3;
 const SERIES: usize = 4;
 
-/// The states of the items of a feed, by short hashes of their ids.
+/// The states of the items of a feed, by short hashes of their ids, the latest last.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tracked {
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    states: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    states: Vec<(String, String)>,
     /// The ids of series with occurrences or exceptions among them, by their short forms.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     series: BTreeMap<String, String>,
@@ -71,26 +71,30 @@ impl Tracked {
 
     /// Returns true if an item was in the feed.
     pub fn has(&self, id: &str) -> bool {
-        self.states.contains_key(&hash(id))
+        self.get(id).is_some()
     }
 
     /// Returns the state of an item as text.
     pub fn get(&self, id: &str) -> Option<&str> {
-        self.states.get(&hash(id)).map(String::as_str)
+        let key = hash(id);
+        let mut states = self.states.iter();
+        states.find(|(known, _)| *known == key).map(|(_, state)| state.as_str())
     }
 
     /// Keeps the state of an item.
     pub fn put(&mut self, id: &str, state: String) {
-        let key = hash(id);
-        match self.states.len() < MOST || self.states.contains_key(&key) {
-            true => _ = self.states.insert(key, state),
-            false => self.complete = false,
+        self.remove(id);
+        if self.states.len() >= MOST {
+            self.states.remove(0);
+            self.complete = false;
         }
+        self.states.push((hash(id), state));
     }
 
     /// Forgets an item that is not in the feed any more.
     pub fn remove(&mut self, id: &str) {
-        self.states.remove(&hash(id));
+        let key = hash(id);
+        self.states.retain(|(known, _)| *known != key);
     }
 
     /// Keeps the state of an event, with the series of an exception; of an event without a

@@ -60,7 +60,7 @@ async fn calendar_changes_are_reported_since_a_cursor() {
             &json!({"sync": "g1", "seen": "2026-02-01T00:00:00Z", "tracked": {"complete": true}}),
         )
     );
-    assert_eq!(marks[ME]["tracked"]["states"].as_object().unwrap().len(), 3);
+    assert_eq!(marks[ME]["tracked"]["states"].as_array().unwrap().len(), 3);
     google.tap.requests();
     let second = google.calendars().await.changes(Some(&first.cursor), &nothing).await.unwrap();
     let ids = |list: &[Value]| -> Vec<String> {

@@ -66,7 +66,7 @@ const FIELDS: &[Field] = &In("event").columns([
         "people",
         Text,
         "Guests and their answers: + yes, - no, ~ maybe, ? none; * optional; `me` is you; the first \
-         five and a count of the rest, all with detail: full.",
+         five and a count of the rest, all with detail: full; null without guests.",
     )
     .untrusted(120)
         .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),

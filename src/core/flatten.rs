@@ -126,11 +126,15 @@ pub fn flatten(
 }
 
 /// Returns true for a text that an object is without if its source has nothing. What we
-/// look up or name may merely be unknown.
+/// look up or name may merely be unknown, and an event without guests is no meeting.
 fn is_none(field: &Field, source: Source) -> bool {
     let unknown = matches!(
         source,
-        Source::Absent | Source::Added(_) | Source::Names(_) | Source::SenderAuth(_)
+        Source::Absent
+            | Source::Added(_)
+            | Source::Names(_)
+            | Source::SenderAuth(_)
+            | Source::Guests(..)
     );
     field.kind == Kind::Text && !unknown
 }
@@ -521,6 +525,7 @@ impl Reader<'_> {
                 Some(Value::Array(list)) => {
                     let people = guests(list, names, short, self.context);
                     match short {
+                        _ if people.is_empty() => ReadValue::Nothing,
                         true => ReadValue::Marked(people),
                         false => ReadValue::List(people),
                     }

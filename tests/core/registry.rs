@@ -567,7 +567,7 @@ fn odd_values_are_null_and_reported() {
 /// A text that is not there is none; other values, and what has no source, are null.
 #[test]
 fn missing_text_is_empty() {
-    let columns = ["where", "people", "category", "series"].map(|name| EVENT.field(name).unwrap());
+    let columns = ["where", "title", "category", "series"].map(|name| EVENT.field(name).unwrap());
     let columns = [&columns[..], &[MESSAGE.field("auth").unwrap()]].concat();
     let empty = Cell::Text(String::new());
     let expected = [empty.clone(), empty.clone(), empty, Cell::Null, Cell::Null];

@@ -109,8 +109,8 @@ async fn document_is_imported_only_once() {
         harness.ok("calendar_save", call("")).await,
         "zone: Europe/Berlin\n\
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
-         e1|Tue 2036-02-05 14h00|15h00|Talk|Hall|me|\"\"|\"\"\n  \
-         e2|Wed 2036-02-06 10h00|11h00|Course|\"\"|me|\"\"|recurring\n--\n\
+         e1|Tue 2036-02-05 14h00|15h00|Talk|Hall|me|null|\"\"\n  \
+         e2|Wed 2036-02-06 10h00|11h00|Course|\"\"|me|null|recurring\n--\n\
          categories left out: Google has colours instead"
     );
     assert_eq!(
@@ -153,7 +153,7 @@ async fn document_is_imported_only_once() {
     // What has changed there changes here.
     let newer = document(TALK).replace("T150000", "T153000").replace("Hall", "Yard");
     let answer = harness.ok("calendar_save", json!({"ics": newer})).await;
-    assert!(answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|\"\"|\"\""), "{answer}");
+    assert!(answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""), "{answer}");
     assert_eq!(
         harness.written(),
         ["update main/new1 Nobody: \

@@ -333,9 +333,9 @@ async fn failed_batch_says_what_was_written() {
         harness.ok("calendar_save", json!({"events": four()})).await,
         "zone: Europe/Berlin\n\
          events[3|]{id|start|end|title|where|organizer|people|flags}:\n  \
-         e1|Tue 2036-02-05 09h00|10h00|A|\"\"|me|\"\"|\"\"\n  \
-         e2|Tue 2036-02-05 13h00|14h00|C|\"\"|me|\"\"|\"\"\n  \
-         e3|Tue 2036-02-05 15h00|16h00|D|\"\"|me|\"\"|\"\"\n\
+         e1|Tue 2036-02-05 09h00|10h00|A|\"\"|me|null|\"\"\n  \
+         e2|Tue 2036-02-05 13h00|14h00|C|\"\"|me|null|\"\"\n  \
+         e3|Tue 2036-02-05 15h00|16h00|D|\"\"|me|null|\"\"\n\
          outcomes[1|]{item|op|result|detail}:\n  \
          2 B|create|failed|the service says no"
     );
@@ -353,7 +353,7 @@ async fn failed_batch_says_what_was_written() {
             format!(
                 "zone: Europe/Berlin\n\
                  events[1|]{{id|start|end|title|where|organizer|people|flags}}:\n  \
-                 e1|Tue 2036-02-05 09h00|10h00|A|\"\"|me|\"\"|\"\"\n\
+                 e1|Tue 2036-02-05 09h00|10h00|A|\"\"|me|null|\"\"\n\
                  outcomes[3|]{{item|op|result|detail}}:\n  \
                  2 B|create|{result}\n  \
                  3 C|create|skipped|not written, because an earlier one failed\n  \
@@ -829,7 +829,7 @@ async fn changing_a_recurring_event_needs_a_scope() {
         answer,
         "zone: Europe/Berlin\n\
          events[1|]{id|start|end|title|where|organizer|people|flags}:\n  \
-         e1|Tue 2036-02-12 10h00|11h00|Weekly|\"\"|me|\"\"|recurring\n--\n\
+         e1|Tue 2036-02-12 10h00|11h00|Weekly|\"\"|me|null|recurring\n--\n\
          start: 10:00 = Tue 2036-02-12 10h00 Europe/Berlin"
     );
     assert_eq!(

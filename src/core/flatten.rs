@@ -116,6 +116,9 @@ pub fn flatten(
             // An odd value is null and counted, never an error.
             if std::mem::take(&mut reader.odd) {
                 Report::count(&mut report.odd, field.name);
+                if cell == Cell::Text(String::new()) {
+                    cell = Cell::Null;
+                }
             }
             cells.push(cell);
         }

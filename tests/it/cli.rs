@@ -85,7 +85,7 @@ fn samples_move_to_the_present() {
         (
             &["calendar_search", "from=2027-03-04", "to=2027-03-08", "fields=start,title"],
             [
-                "Thu 2027-03-04 12h00\t\"Mira Lindqvist: Light as a material\"",
+                "Thu 2027-03-04 12h00 = 11h00 Lisbon\t\"Mira Lindqvist: Light as a material\"",
                 "Fri 2027-03-05\t\"Hauke: how much cable until Easter?\"",
                 // A holiday is when it is.
                 "Mon 2027-03-08\tInternational Women's Day",

@@ -211,7 +211,7 @@ async fn oldest_rows_come_first_on_request() {
 async fn stored_cursor_format_is_stable() {
     let bench = bench(vec![Pile::new("ana", &[(5, true), (3, true), (1, true)], 10)]).await;
     bench.call("lookup", json!({"kind": "schemas", "limit": 2})).await.unwrap();
-    let lookup = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"fields":[],"limit":2,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
+    let lookup = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"fields":[],"limit":2,"merged":false,"done":0,"met":[],"places":[{"account":null,"shown":2}]}"#;
     assert_eq!(bench.store.cursor(1).await.unwrap().as_deref(), Some(lookup));
 
     bench.search(json!({"limit": 1, "fields": ["subject"]})).await;
@@ -225,7 +225,7 @@ async fn stored_cursor_format_is_stable() {
     );
 
     // One that was kept before there were columns to choose.
-    let old = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"limit":1,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
+    let old = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"limit":1,"merged":false,"done":0,"met":[],"places":[{"account":null,"shown":2}]}"#;
     let number = bench.store.save_cursor(old).await.unwrap();
     let blocks = bench.call("lookup", json!({"kind": "schemas", "cursor": format!("p{number}")}));
     assert!(blocks.await.unwrap()[0].contains("schemas[1"));

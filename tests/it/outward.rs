@@ -195,7 +195,7 @@ async fn invitation_is_answered() {
         format!(
             "zone: Europe/Berlin\n\
              events[1|]{{id|start|end|title|where|organizer|people|flags}}:\n  \
-             e1|Tue 2036-02-05 10h00|11h00|Invited|null|ana@example.com|me{answer} bo+|\"\""
+             e1|Tue 2036-02-05 10h00|11h00|Invited|\"\"|ana@example.com|me{answer} bo+|\"\""
         )
     };
     let noted = |answer: &str, note: &str| format!("{}\n--\n{note}", row(answer));
@@ -270,11 +270,11 @@ async fn events_without_invitation_cannot_be_answered() {
             "`propose` asks for another time, but accept agrees to this one: use \
              response=tentative or decline";
         json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
-            "`propose`: the event has a time, but `start` is only a day: add the time, or give \
-             `end` as a day to make it all-day";
+            "`propose`: the event has a time, but `start` is only a day: write start/end with \
+             times, such as 2026-02-03 18h05/19h05";
         json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00/2036-02-06 09h00"}),
             "`propose`: the event would end before it starts: Wed 2036-02-06 10h00 to 09h00: write \
-             start/end, with the date of an end on another day";
+             start/end with times, such as 2026-02-03 18h05/19h05";
         json!({"id": "main/i", "response": "tentative", "propose": "2020-02-06 10h00"}),
             "`propose` is in the past: give a future time";
         json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
@@ -338,10 +338,10 @@ async fn calendars_are_created_renamed_and_deleted() {
              Garden|create|planned|in ana@example.com\n--\n\
              dry run: nothing was written", None;
         json!({"op": "create", "name": "Garden"}),
-            "calendars[1|]{id|name|access|main|zone}:\n  c1|Garden|owner|false|null",
+            "calendars[1|]{id|name|access|main|zone}:\n  c1|Garden|owner|false|\"\"",
             Some("Create { name: \"Garden\", zone: None }");
         json!({"op": "rename", "id": "garden", "name": "Field"}),
-            "calendars[1|]{id|name|access|main|zone}:\n  c1|Field|owner|false|null",
+            "calendars[1|]{id|name|access|main|zone}:\n  c1|Field|owner|false|\"\"",
             Some("Rename { id: \"garden\", name: \"Field\" }");
         json!({"op": "rename", "id": "c1", "name": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|already as requested", None;

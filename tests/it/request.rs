@@ -32,7 +32,7 @@ fn lenient_argument_forms_are_accepted() {
         parse("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
         "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, tz: None, account: None })"
     );
-    assert_eq!(parse("accounts", &json!({})), "Accounts(List)");
+    assert_eq!(parse("accounts", &json!({})), "Accounts(List(None))");
     assert_eq!(
         parse("accounts", &json!({"op": "reauth", "account": "a@x.example"})),
         "Accounts(Again { account: \"a@x.example\", device: false })"
@@ -63,7 +63,7 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, answered, link, account";
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
             "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
         "mail_search", json!({"query": "x"}),

@@ -660,7 +660,7 @@ async fn several_events_change_in_one_call() {
             vec!["update main/a Nobody: 2036-02-05T15:00:00[Europe/Berlin]/2036-02-05T16:00:00[Europe/Berlin]"];
         // A time as rows show it is read without the local time elsewhere.
         json!({"ids": "main/a", "events": [{"start": "Tue 2036-02-05 18h00 = 17h00 Lisbon"}]}),
-            "", "", vec!["update main/a Nobody: 2036-02-05T18:00:00[Europe/Berlin]/2036-02-05T19:00:00[Europe/Berlin]"];
+            "", "start: Tue 2036-02-05 18h00 = Tue 2036-02-05 18h00 Europe/Berlin", vec!["update main/a Nobody: 2036-02-05T18:00:00[Europe/Berlin]/2036-02-05T19:00:00[Europe/Berlin]"];
         // The scope is for those that recur.
         json!({"ids": ["main/a", "main/w@20360212T0800Z"], "scope": "this",
                "events": [{"title": "New"}], "dry_run": true}),
@@ -759,7 +759,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     for (id, expected) in cases! {
         "m1", "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search";
         "e77", "there is no `e77`: use an id from a search or lookup";
-        "what", "no id of ours";
+        "what", "`what` is not an id: give one such as e7 from calendar_search";
     } {
         let call = change(id, json!({"title": "Walk"}), json!({}));
         assert_eq!(harness.error("calendar_save", call).await, expected);

@@ -78,7 +78,7 @@ impl Pipeline {
                 };
                 calendars.extend(next.map(|next| (id, Some(next))));
                 for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
-                    // At Google, a calendar can be the organizer of what is in it.
+                    // A calendar can be the organizer of what is in it.
                     let is_calendar = |address: &String| {
                         let mut others = places.iter().filter(|place| place.person.is_none());
                         others.any(|place| place.id.eq_ignore_ascii_case(address))

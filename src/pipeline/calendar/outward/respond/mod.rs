@@ -221,7 +221,7 @@ impl Pipeline {
             let form = error.next_step().is_some_and(|next| next.contains("`end`"));
             let error = match form {
                 true => Error::argument(error.message())
-                    .next("write start/end, with the date of an end on another day"),
+                    .next("write start/end with times, such as 2026-02-03 18h05/19h05"),
                 false => error,
             };
             error.context("`propose`")

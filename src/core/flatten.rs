@@ -260,7 +260,7 @@ fn doubts_at(
     if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
         found.push(Warning {
             word: "injection",
-            note: "it begins with orders to an assistant, which may be hidden from people".into(),
+            note: "it has orders to an assistant, which may be hidden from people".into(),
         });
     }
     found

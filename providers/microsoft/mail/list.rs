@@ -227,7 +227,7 @@ impl Outlook {
             query.push(("$filter", filter));
         }
         let order = match oldest {
-            true => "receivedDateTime asc",
+            true => "receivedDateTime",
             false => "receivedDateTime desc",
         };
         query.push(("$orderby", order));

@@ -329,14 +329,21 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     event.link.clone_from(&entry.link);
     event.deleted = entry.cancelled;
     event.sequence = entry.sequence;
-    // The same on every run: two weeks before it.
-    let made = created_at(begins.instant(&TimeZone::UTC));
+    // The same on every run of a day: two weeks before it, and not in the future, or what is
+    // created today would not be new.
+    let made = created_at(begins.instant(&TimeZone::UTC)).min(this_day());
     (event.created, event.updated) = (made, made);
     event
 }
 
 fn created_at(start: Timestamp) -> Timestamp {
     start.checked_sub((14 * 24).hours()).unwrap_or(start)
+}
+
+/// Returns the beginning of the present day in UTC.
+fn this_day() -> Timestamp {
+    let now = Timestamp::now().as_second();
+    Timestamp::from_second(now - now.rem_euclid(86_400)).unwrap_or_default()
 }
 
 fn default_zone() -> TimeZone {

@@ -84,7 +84,7 @@ impl Pipeline {
                     if undo.events.len() < undo.writes {
                         let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
                         response.notes.push(note!(
-                            "{} undoes only {}",
+                            "calendar_save undo={} undoes only {}",
                             ours(kind.handle(number)),
                             ours(events.join(" "))
                         ));

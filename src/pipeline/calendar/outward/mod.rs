@@ -94,7 +94,9 @@ impl Pipeline {
             }
         }
         report.notes.dedup();
-        if let Some(undo) = report.undo.number {
+        if let Some(undo) = report.undo.number
+            && report.undo.events.len() == report.undo.writes
+        {
             let undo = HandleKind::Undo.handle(undo);
             report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
         }

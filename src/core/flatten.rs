@@ -5,6 +5,7 @@
 //! here, by the column's own mark, so that no caller can forget it. No I/O, no clock.
 
 mod member;
+mod senders;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,14 +15,17 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::member::{Member, guests, recipient, sample};
+use self::senders::{is_unchecked, warnings_at};
 use crate::event_time::{self, EventTime};
 use crate::recurrence::Repeat;
 use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
+use crate::text;
 use crate::text::opening;
-use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
+use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
-use crate::text::{self, Address, Note};
+
+pub use self::senders::{needs_folder, sender, warnings};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
@@ -177,95 +181,6 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     }
 }
 
-/// Returns the warnings about the sender of a message, in words, as the columns that
-/// have them do.
-pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
-    let sources = table.fields.iter().map(|field| field.source(context.api));
-    sources
-        .filter_map(|source| match source {
-            Source::SenderWarnings(path, opening, spam) => {
-                Some(doubts_at(object, path, (*opening, *spam), context))
-            }
-            _ => None,
-        })
-        .flatten()
-        .map(|doubt| doubt.note)
-        .collect()
-}
-
-/// Returns the sender of a message, as the header field From names them; `None` for an
-/// object without one.
-pub fn sender(table: &Table, object: &Value, context: &Context) -> Option<Address> {
-    let mut sources = table.fields.iter().map(|field| field.source(context.api));
-    let path = sources.find_map(|source| match source {
-        Source::SenderWarnings(path, ..) => Some(path),
-        _ => None,
-    })?;
-    sender_at(object, path)
-}
-
-fn sender_at(object: &Value, path: &str) -> Option<Address> {
-    let (from, _) = wire::SENDER;
-    let senders = text::address_list(headers(object, path, from).next()?);
-    senders.into_iter().next().filter(|one| !one.email.is_empty())
-}
-
-/// Returns true for a message whose sender the provider has not checked, and whose folder
-/// is known by an id alone.
-pub fn needs_folder(table: &Table, object: &Value, context: &Context) -> bool {
-    let mut sources = table.fields.iter().map(|field| field.source(context.api));
-    sources.any(|source| {
-        matches!(source, Source::SenderWarnings(path, _, Source::Names(_))
-            if is_unchecked(object, path, context))
-    })
-}
-
-/// Returns true for a message of somebody else without results of the provider's own.
-fn is_unchecked(object: &Value, path: &str, context: &Context) -> bool {
-    let receivers = context.api.receivers();
-    let results = headers(object, path, wire::RESULTS).next();
-    let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
-    let sender = sender_at(object, path);
-    results.is_none() && sender.is_some_and(|one| !one.email.eq_ignore_ascii_case(context.address))
-}
-
-fn doubts_at(
-    object: &Value,
-    path: &str,
-    (opening, spam): (Source, Source),
-    context: &Context,
-) -> Vec<Warning> {
-    let first = |name: &str| headers(object, path, name).next();
-    let (from, reply_to) = wire::SENDER;
-    let heads = SenderHeaders {
-        results: first(wire::RESULTS),
-        receivers: context.api.receivers(),
-        from: first(from),
-        reply_to: first(reply_to),
-    };
-    let mut found = sender_auth::warnings(&heads, context.address);
-    let mut reader = Reader { context, odd: false };
-    let in_spam = match reader.read(object, spam) {
-        ReadValue::Text(folder) => folder == "spam",
-        ReadValue::Flag(flag) => flag,
-        _ => false,
-    };
-    if in_spam && is_unchecked(object, path, context) {
-        found.push(Warning {
-            word: "unchecked",
-            note: "the provider has not checked the sender".into(),
-        });
-    }
-    let text = reader.read(object, opening);
-    if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
-        found.push(Warning {
-            word: "injection",
-            note: "it has orders to an assistant, which may be hidden from people".into(),
-        });
-    }
-    found
-}
-
 /// A value as read, before the column's kind and marks are applied.
 enum ReadValue {
     Nothing,
@@ -383,7 +298,7 @@ impl Reader<'_> {
                 }
             }
             Source::SenderWarnings(path, opening, spam) => {
-                let warnings = doubts_at(object, path, (*opening, *spam), self.context);
+                let warnings = warnings_at(object, path, (*opening, *spam), self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {

@@ -1,0 +1,101 @@
+//! Who sent a message, and what warns of them.
+//!
+//! The headers are judged in [`sender_auth`]; this module reads them, and adds what only the
+//! whole object shows: spam that nobody checked, and orders to an assistant.
+
+use serde_json::Value;
+
+use super::{Context, ReadValue, Reader, headers};
+use crate::schemas::{Source, Table, wire};
+use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
+use crate::text::{self, Address, Note, opening};
+
+/// Returns the warnings about the sender of a message, in words, as the columns that
+/// have them do.
+pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
+    let sources = table.fields.iter().map(|field| field.source(context.api));
+    sources
+        .filter_map(|source| match source {
+            Source::SenderWarnings(path, opening, spam) => {
+                Some(warnings_at(object, path, (*opening, *spam), context))
+            }
+            _ => None,
+        })
+        .flatten()
+        .map(|warning| warning.note)
+        .collect()
+}
+
+/// Returns the sender of a message, as the header field From names them; `None` for an
+/// object without one.
+pub fn sender(table: &Table, object: &Value, context: &Context) -> Option<Address> {
+    let mut sources = table.fields.iter().map(|field| field.source(context.api));
+    let path = sources.find_map(|source| match source {
+        Source::SenderWarnings(path, ..) => Some(path),
+        _ => None,
+    })?;
+    sender_at(object, path)
+}
+
+fn sender_at(object: &Value, path: &str) -> Option<Address> {
+    let (from, _) = wire::SENDER;
+    let senders = text::address_list(headers(object, path, from).next()?);
+    senders.into_iter().next().filter(|one| !one.email.is_empty())
+}
+
+/// Returns true for a message whose sender the provider has not checked, and whose folder
+/// is known by an id alone.
+pub fn needs_folder(table: &Table, object: &Value, context: &Context) -> bool {
+    let mut sources = table.fields.iter().map(|field| field.source(context.api));
+    sources.any(|source| {
+        matches!(source, Source::SenderWarnings(path, _, Source::Names(_))
+            if is_unchecked(object, path, context))
+    })
+}
+
+/// Returns true for a message of somebody else without results of the provider's own.
+pub(super) fn is_unchecked(object: &Value, path: &str, context: &Context) -> bool {
+    let receivers = context.api.receivers();
+    let results = headers(object, path, wire::RESULTS).next();
+    let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
+    let sender = sender_at(object, path);
+    results.is_none() && sender.is_some_and(|one| !one.email.eq_ignore_ascii_case(context.address))
+}
+
+/// Returns the warnings about the sender of a message and the beginning of its text.
+pub(super) fn warnings_at(
+    object: &Value,
+    path: &str,
+    (opening, spam): (Source, Source),
+    context: &Context,
+) -> Vec<Warning> {
+    let first = |name: &str| headers(object, path, name).next();
+    let (from, reply_to) = wire::SENDER;
+    let heads = SenderHeaders {
+        results: first(wire::RESULTS),
+        receivers: context.api.receivers(),
+        from: first(from),
+        reply_to: first(reply_to),
+    };
+    let mut found = sender_auth::warnings(&heads, context.address);
+    let mut reader = Reader { context, odd: false };
+    let in_spam = match reader.read(object, spam) {
+        ReadValue::Text(folder) => folder == "spam",
+        ReadValue::Flag(flag) => flag,
+        _ => false,
+    };
+    if in_spam && is_unchecked(object, path, context) {
+        found.push(Warning {
+            word: "unchecked",
+            note: "the provider has not checked the sender".into(),
+        });
+    }
+    let text = reader.read(object, opening);
+    if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
+        found.push(Warning {
+            word: "injection",
+            note: "it has orders to an assistant, which may be hidden from people".into(),
+        });
+    }
+    found
+}

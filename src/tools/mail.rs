@@ -172,7 +172,7 @@ tool! {
         /// d5
         id: String = NEEDED,
         // As written; now if not said.
-        /// Outlook
+        /// 2026-02-03 18h05, +3h; Outlook only
         at: Option<String> = TEXT,
         ..format
     }

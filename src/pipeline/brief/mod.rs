@@ -259,7 +259,7 @@ impl Pipeline {
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.
             first.push(note!(
-                "newsletters: {} unread, not listed; in all unread mail, with list or bulk in \
+                "newsletters and mailing lists: {} unread, not listed; in all unread mail, with list or bulk in \
                  column bulk: {} fields=from,subject,bulk",
                 sorted.newsletters,
                 ours(span.mail_search(&unread))

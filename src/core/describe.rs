@@ -52,6 +52,11 @@ fn has_provider_id(table: &Table) -> bool {
     table.fields.first().is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
 }
 
+/// A day with its weekday, as a pattern.
+const WEEKDAY: &str = "[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}";
+/// A time of day, with the offset in an hour that the clocks repeat.
+const CLOCK: &str = "[0-9]{2}h[0-9]{2}( [+-][0-9]{4})?";
+
 fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     let name = match field.kind {
         Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time | Kind::Start | Kind::End => {
@@ -77,16 +82,13 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
                 Source::Beside(..) => "( = [^=]+)?",
                 _ => "",
             };
-            let day = "[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}";
-            let pattern = format!("^{day}( [0-9]{{2}}h[0-9]{{2}}{beside})?$");
+            let pattern = format!("^{WEEKDAY}( {CLOCK}{beside})?$");
             property.insert("pattern".to_owned(), json!(pattern));
         }
         Kind::End => {
             property.insert(
                 "pattern".to_owned(),
-                json!(
-                    "^([0-9]{2}h[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}h[0-9]{2})$"
-                ),
+                json!(format!("^({CLOCK}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{WEEKDAY} {CLOCK})$")),
             );
         }
         _ => {}

@@ -436,7 +436,7 @@ def calendar(daysheet):
     checks.same("the calendars", project(rows, "name", "access", "main"), [[EMAIL, "owner", True]])
     week = {"from": "2027-02-01", "to": "2027-02-07"}
     want = [["Wed 2027-02-03 10h00", "11h30", "Offsite", "Elbe"],
-            ["Thu 2027-02-04", "2027-02-05", "Holiday", None]]
+            ["Thu 2027-02-04", "2027-02-05", "Holiday", ""]]
     made = daysheet.document("calendar_save", {"events": [
         {"title": "Offsite", "start": "2027-02-03 10h00", "duration": "90m", "where": "Elbe"},
         {"title": "Holiday", "start": "2027-02-04", "end": "2027-02-05", "show": "free"},

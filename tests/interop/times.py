@@ -54,7 +54,13 @@ def told(when, zone):
     if not isinstance(when, dt.datetime):
         return f"{DAYS[when.weekday()]} {when.isoformat()}"
     local = exact(when).astimezone(zone)
-    return f"{DAYS[local.weekday()]} {local:%Y-%m-%d %Hh%M}"
+    return f"{DAYS[local.weekday()]} {local:%Y-%m-%d} {clock(local)}"
+
+
+def clock(local):
+    """A time of day, with the offset in an hour that the clocks repeat."""
+    twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return f"{local:%Hh%M %z}" if twice else f"{local:%Hh%M}"
 
 
 def told_end(start, end, zone):
@@ -63,7 +69,7 @@ def told_end(start, end, zone):
         return max(start, end - dt.timedelta(days=1)).isoformat()
     local, first = exact(end).astimezone(zone), exact(start).astimezone(zone)
     if local.date() == first.date():
-        return f"{local:%Hh%M}"
+        return clock(local)
     return told(end, zone)
 
 

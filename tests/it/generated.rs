@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daysheet::schemas::TABLES;
-use daysheet::{describe, server, tools};
+use daysheet::schemas::{self, TABLES};
+use daysheet::{describe, event_time, server, tools};
 use serde_json::Value;
 
 fn path(name: &str) -> PathBuf {
@@ -105,4 +105,22 @@ fn tool_list_costs_few_tokens() {
     let list = serde_json::json!({"tools": server::list()}).to_string();
     let tokens = daysheet::budget::count::tokens(&list);
     assert!(tokens <= 3_400, "tools/list is {tokens} tokens");
+}
+
+/// In the hour that the clocks repeat, rows have what their schema allows.
+#[test]
+fn offsets_match_the_schema() {
+    let schema = describe::json_schema(&schemas::EVENT);
+    let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+    let at = |text: &str| event_time::EventTime::At(text.parse().unwrap());
+    let (from, to) = (at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z"));
+    let cells = [
+        ("start", event_time::start(from, &zone), "Sun 2026-10-25 02h30 +0200"),
+        ("end", event_time::end(from, to, &zone), "02h30 +0100"),
+    ];
+    for (column, cell, expected) in cells {
+        let pattern = schema["properties"][column]["pattern"].as_str().unwrap();
+        assert_eq!(cell, expected);
+        assert!(regex::Regex::new(pattern).unwrap().is_match(&cell), "{pattern}: {cell}");
+    }
 }

@@ -17,7 +17,7 @@ use crate::pipeline::answer::undo_state::{EventUndo, UndoLog, UndoState};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
 use crate::store::HandleKind;
-use crate::text::{note, ours};
+use crate::text::{Note, note, ours};
 
 /// The longest event that is kept, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -79,19 +79,11 @@ impl Pipeline {
         change: Option<&Change>,
         report: &mut WriteReport,
     ) -> bool {
-        let (port, facts) = (&target.owner.port, &target.facts);
-        // A deletion that others see is not offered to be undone.
-        let shared = !facts.own || facts.guests.iter().any(|guest| !guest.me);
-        let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
-        if port.content(&target.value).is_none() || !is_named || (change.is_none() && shared) {
+        if !can_be_kept(target, change) {
             return false;
         }
-        let mut reason = port.irreversible(&target.value, change);
-        if reason.is_none() && self.has_exceptions(target, change).await {
-            reason = Some("occurrences that differ from their series cannot be restored");
-        }
-        if let Some(reason) = reason {
-            report.notes.push(note!("no undo: {}", ours(reason)));
+        if let Some(note) = self.no_undo(target, change).await {
+            report.notes.push(note);
             return false;
         }
         let json = target.value.to_string();
@@ -115,6 +107,23 @@ impl Pipeline {
                 false
             }
         }
+    }
+
+    /// Returns a note on why a write cannot be undone, if that is up to the event or its
+    /// provider.
+    pub(in crate::pipeline) async fn no_undo(
+        &self,
+        target: &EventTarget,
+        change: Option<&Change>,
+    ) -> Option<Note> {
+        if !can_be_kept(target, change) {
+            return None;
+        }
+        let mut reason = target.owner.port.irreversible(&target.value, change);
+        if reason.is_none() && self.has_exceptions(target, change).await {
+            reason = Some("occurrences that differ from their series cannot be restored");
+        }
+        Some(note!("no undo: {}", ours(reason?)))
     }
 
     /// Keeps the version of an event that was created, unless somebody was notified.
@@ -338,6 +347,15 @@ impl Pipeline {
         self.keep_created(&target.owner, &restored, false, report).await;
         Ok(Some(restored))
     }
+}
+
+/// Returns true for an event that may be restored: a deletion that others see is not offered to
+/// be undone.
+fn can_be_kept(target: &EventTarget, change: Option<&Change>) -> bool {
+    let facts = &target.facts;
+    let shared = !facts.own || facts.guests.iter().any(|guest| !guest.me);
+    let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
+    target.owner.port.content(&target.value).is_some() && is_named && (change.is_some() || !shared)
 }
 
 impl UndoStep {

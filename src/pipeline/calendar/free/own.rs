@@ -58,7 +58,8 @@ impl Pipeline {
             });
             let long = long.into_iter().map(|name| {
                 note!(
-                    "tentative in {}: events of 3 hours or more without people, and unanswered                      invitations of 6 hours or more",
+                    "tentative in {}: events of 3 hours or more without people, and unanswered \
+                     invitations of 6 hours or more",
                     quoted(&name)
                 )
             });

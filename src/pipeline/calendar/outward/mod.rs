@@ -69,9 +69,15 @@ impl Pipeline {
         self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
         if request.dry_run {
             for item in items {
+                let change = match &item.deletion {
+                    Deletion::Whole => None,
+                    Deletion::Rest(change) => Some(change.as_ref()),
+                };
+                report.notes.extend(self.no_undo(&item.target, change).await);
                 let name = format!("{} {}", item.target.handle, title(&item.target.facts));
                 report.outcomes.push(Outcome::new(name, "delete", "planned", item.what));
             }
+            report.notes.dedup();
             report.notes.push("dry run: nothing was deleted".into());
             return self.write_report(report).await;
         }

@@ -368,9 +368,11 @@ impl Pipeline {
                 None => port.rehearse(None, Some(&target.value), change, *notify).await,
             };
             rehearsed.map_err(|error| error.context(&target.handle))?;
+            report.notes.extend(self.no_undo(target, Some(change)).await);
             if !target.facts.own {
                 report.notes.push(note!(
-                    "{} has another organizer: only your copy would be changed, if the service                      allows that",
+                    "{} has another organizer: only your copy would be changed, if the service \
+                     allows that",
                     ours(&target.handle)
                 ));
             }

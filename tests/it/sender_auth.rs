@@ -302,7 +302,7 @@ async fn reading_mentions_only_failed_authentication() {
             "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         assert!(answer.contains("|not checked|\"\"\n"), "{answer}");
-        // Nothing is said, and no column shown, of one's own mail.
+        // One's own mail has no warning and no column for one.
         harness.ana().heads("ana-0003", vec![header("From", "ana@example.com")]);
         let plain = harness.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
         assert!(!plain.contains("auth"), "{plain}");

@@ -2,7 +2,7 @@
 //!
 //! A text has to name an account by its number, and to say that it is new or has changed.
 //! Invoices name accounts, and shops announce new things: each alone means nothing. The words
-//! are those of ten languages, Chinese and Japanese; what is said in others goes unnoticed.
+//! are those of ten languages, Chinese and Japanese; texts in others go unnoticed.
 
 use super::words::words;
 

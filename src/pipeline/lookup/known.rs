@@ -1,7 +1,7 @@
 //! Whom an account knows, kept in memory for a while: senders who look like one of them are
 //! warned of, and addresses that were perhaps mistyped are noted.
 //!
-//! The services' lists of people are a hint: before anything is said of an address, the sent
+//! The services' lists of people are a hint: before an address is warned of, the sent
 //! mail decides whether it has been written to.
 
 use std::collections::HashMap;
@@ -116,21 +116,17 @@ impl Pipeline {
         senders: Vec<Address>,
     ) -> HashMap<Address, Note> {
         let mut found = HashMap::new();
-        let mut circle = None;
         for sender in senders {
             if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
                 continue;
             }
-            let circle = match circle.take() {
-                Some(known) => circle.insert(known),
-                None => circle.insert(self.circle(account, mailbox).await),
-            };
+            let circle = self.circle(account, mailbox).await;
             let looked_at = || circle.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
             let known = looked_at().get(&sender).cloned();
             let note = match known {
                 Some(note) => note,
                 None => {
-                    let note = self.look_alike(account, &sender, circle).await;
+                    let note = self.look_alike(account, &sender, &circle).await;
                     looked_at().insert(sender.clone(), note.clone());
                     note
                 }

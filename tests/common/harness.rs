@@ -91,7 +91,6 @@ impl<F: Fake> Harness<F> {
         }
         let connect = Arc::new(Fakes(fakes.clone()));
         let pipeline = Pipeline::new(config, store.clone(), accounts.clone(), connect)
-            .patience(Duration::from_millis(500))
             .with_unsubscriber(OneClickUnsubscriber::on_loopback());
         let format = Format::Toon(Delimiter::Pipe);
         Self { pipeline, store, accounts, fakes, home, format }
@@ -100,6 +99,12 @@ impl<F: Fake> Harness<F> {
     /// With tabs between the columns.
     pub fn with_tabs(self) -> Self {
         Self { format: Format::Toon(Delimiter::Tab), ..self }
+    }
+
+    /// Gives an account among several half a second, for tests in which one does not answer: in
+    /// all others a busy machine would leave accounts out.
+    pub fn impatient(self) -> Self {
+        self.tuned(|pipeline| pipeline.patience(Duration::from_millis(500)))
     }
 
     pub fn tuned(self, tune: impl FnOnce(Pipeline) -> Pipeline) -> Self {

@@ -436,7 +436,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
         fake.add(name, Entry::at("2026-02-03T10:00", 30, &format!("{name} late")));
         fake
     });
-    let harness = over(fakes.into()).await;
+    let harness = over(fakes.into()).await.impatient();
     let failing = |at: usize, error: Option<Error>| {
         harness.fakes[at].trouble.lock().unwrap().failure = error;
     };

@@ -199,7 +199,7 @@ async fn slots_are_listed_best_first() {
 
 #[tokio::test]
 async fn busy_times_come_from_whichever_account_knows() {
-    let harness = office().await;
+    let harness = office().await.impatient();
     let arguments = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
     // The own account does not answer in time; a colleague's may know.

@@ -248,7 +248,7 @@ async fn stored_cursor_format_is_stable() {
 async fn failing_or_slow_account_is_a_note() {
     let many: Vec<Mail> = (0..6).map(|minute| (minute, true)).collect();
     let boxes = ["ana", "bo", "cy", "di"].map(|name| Pile::new(name, &many, 10));
-    let bench = bench(boxes.to_vec()).await;
+    let bench = bench(boxes.to_vec()).await.impatient();
     let refused = Error::new(Kind::Auth, "the grant has ended").next("sign in again");
     *bench.fakes[1].failure.lock().unwrap() = Some(refused);
     let busy = Error::new(Kind::Provider(504), "the filter was too slow");

@@ -10,7 +10,8 @@
 //! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer or text
 //! columns, so that they run on PostgreSQL unchanged. All differences are in this file:
 //! how a connection is opened, how a writing transaction begins, and how a database's
-//! error is explained. Every row has its owner; today there is one, [`OWNER`].
+//! error is explained. Every row has an owner, the person whose data it is: a [`Store`]
+//! reads and writes the rows of one, and [`Store::for_owner`] gives another's.
 //!
 //! Each file below adds its own methods to [`Store`]. This one has opening, migrating
 //! and the settings rows.
@@ -48,8 +49,8 @@ pub use handles::HandleKind;
 pub use outputs::Output;
 pub use unfinished::{CutOff, Writing};
 
-/// The owner of all rows, as long as there is one user per store.
-pub(crate) const OWNER: &str = "local";
+/// The owner of the rows where there is only one person: the user of this machine.
+pub const LOCAL: &str = "local";
 
 /// The database's file name in the state folder.
 const FILE: &str = "daysheet.db";
@@ -63,9 +64,10 @@ const OPENING: Duration = Duration::from_secs(10);
 /// How long closing waits for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// A handle on the store of one state folder. Clones share one connection pool.
+/// A handle on one person's rows in the store. Clones share one connection pool.
 #[derive(Clone)]
 pub struct Store {
+    owner: Arc<str>,
     inner: Arc<Inner>,
 }
 
@@ -87,6 +89,7 @@ impl Store {
     /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
         Self {
+            owner: LOCAL.into(),
             inner: Arc::new(Inner {
                 home: home.into(),
                 key_store,
@@ -95,6 +98,18 @@ impl Store {
                 unfinished: unfinished::Unfinished::default(),
             }),
         }
+    }
+
+    /// Returns the rows of `owner` in the same database: everything that the handle reads or
+    /// writes is theirs. A person whom the database has not seen yet has no rows.
+    #[must_use]
+    pub fn for_owner(&self, owner: &str) -> Self {
+        Self { owner: owner.into(), inner: self.inner.clone() }
+    }
+
+    /// Returns whose rows these are.
+    pub fn owner(&self) -> &str {
+        &self.owner
     }
 
     /// Returns the state folder.
@@ -202,7 +217,7 @@ impl Store {
     /// decided once for this state folder; `config.rs` has the user's settings.
     async fn setting(&self, name: &str) -> Result<Option<String>> {
         sqlx::query_scalar("SELECT value FROM settings WHERE owner = $1 AND name = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(name)
             .fetch_optional(self.pool().await?)
             .await
@@ -215,7 +230,7 @@ impl Store {
             "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
              ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(name)
         .bind(value)
         .execute(self.pool().await?)
@@ -231,7 +246,7 @@ impl Store {
             "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
              ON CONFLICT (owner, name) DO NOTHING",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(name)
         .bind(value)
         .execute(self.pool().await?)
@@ -245,7 +260,7 @@ impl Store {
     /// Forgets the decision `value` kept under `name`; a newer one stays.
     async fn undecide(&self, name: &str, value: &str) -> Result<()> {
         sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2 AND value = $3")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(name)
             .bind(value)
             .execute(self.pool().await?)

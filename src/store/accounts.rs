@@ -10,7 +10,7 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row};
 
-use super::{OWNER, Store, now};
+use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
 
@@ -70,7 +70,7 @@ impl Store {
                     added, sealed, version \
              FROM accounts WHERE owner = $1 ORDER BY added, id",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .fetch_all(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))
@@ -86,7 +86,7 @@ impl Store {
                     added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(id)
         .fetch_optional(self.pool().await?)
         .await
@@ -111,7 +111,7 @@ impl Store {
              RETURNING id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(&row.id)
         .bind(&row.provider)
         .bind(&row.email)
@@ -140,7 +140,7 @@ impl Store {
                                      status = 'ok', problem = NULL \
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .bind(version)
             .bind(sealed),
@@ -165,7 +165,7 @@ impl Store {
                 "UPDATE accounts SET status = $4, problem = $5, lease = 0 \
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .bind(version)
             .bind(status.word())
@@ -189,7 +189,7 @@ impl Store {
                  WHERE owner = $1 AND id = $2 AND version = $3 \
                    AND (lease <= unixepoch() OR lease > unixepoch() + $4)",
             )
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .bind(version)
             .bind(seconds),
@@ -206,7 +206,7 @@ impl Store {
             sqlx::query(
                 "UPDATE accounts SET lease = 0 WHERE owner = $1 AND id = $2 AND version = $3",
             )
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .bind(version),
         )
@@ -222,14 +222,14 @@ impl Store {
     pub async fn delete_account(&self, id: &str) -> Result<bool> {
         let mut tx = self.writing().await?;
         let done = sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
         self.delete_outputs(&mut tx, id).await?;
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND account = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(id)
             .execute(&mut *tx)
             .await
@@ -242,7 +242,7 @@ impl Store {
     pub(super) async fn has_sealed(&self, mark: &str) -> Result<bool> {
         let count: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2")
-                .bind(OWNER)
+                .bind(self.owner())
                 .bind(format!("{mark}%"))
                 .fetch_one(self.pool().await?)
                 .await

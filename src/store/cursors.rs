@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::{HandleKind, OWNER, Store, now};
+use super::{HandleKind, Store, now};
 use crate::error::Result;
 
 /// One day, in seconds.
@@ -31,7 +31,7 @@ impl Store {
         // A cursor noted within the last day is noted well enough, so that a
         // repeated question writes nothing.
         let known: Option<i64> = sqlx::query_scalar(find)
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(&digest)
             .bind(now - DAY)
             .fetch_optional(self.pool().await?)
@@ -43,7 +43,7 @@ impl Store {
         let mut tx = self.writing().await?;
         let next = self.next_number(&mut tx, HandleKind::Page).await?;
         sqlx::query("DELETE FROM cursors WHERE owner = $1 AND saved <= $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
@@ -54,7 +54,7 @@ impl Store {
              ON CONFLICT (owner, digest) DO UPDATE SET saved = excluded.saved \
              RETURNING number",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(next)
         .bind(&digest)
         .bind(state)
@@ -78,7 +78,7 @@ impl Store {
             return Ok(None);
         };
         sqlx::query_scalar("SELECT state FROM cursors WHERE owner = $1 AND number = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(number)
             .fetch_optional(self.pool().await?)
             .await

@@ -12,7 +12,7 @@ use std::fmt;
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 
-use super::{OWNER, Store};
+use super::Store;
 use crate::error::{Error, Kind, Result};
 
 /// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
@@ -159,7 +159,7 @@ impl Store {
             "SELECT number FROM handles WHERE owner = $1 AND kind = $2 \
              ORDER BY number DESC LIMIT $3",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(kind.prefix().to_string())
         .bind(i64::try_from(most).unwrap_or(i64::MAX))
         .fetch_all(self.pool().await?)
@@ -181,7 +181,7 @@ impl Store {
             "SELECT account, provider_id FROM handles \
              WHERE owner = $1 AND kind = $2 AND number = $3",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(kind.to_string())
         .bind(number)
         .fetch_optional(self.pool().await?)
@@ -207,7 +207,7 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM handles WHERE owner = $1 AND kind = $2 \
              AND account = $3 AND provider_id = $5)",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(kind.to_string())
         .bind(account)
         .bind(old)
@@ -238,7 +238,7 @@ impl Store {
                 "INSERT INTO handles (owner, kind, number, account, provider_id) ",
             );
             insert.push_values(batch, |mut row, &(number, id)| {
-                row.push_bind(OWNER)
+                row.push_bind(self.owner())
                     .push_bind(kind.to_string())
                     .push_bind(number)
                     .push_bind(account)
@@ -274,7 +274,7 @@ impl Store {
             let mut select = QueryBuilder::<Sqlite>::new(
                 "SELECT provider_id, number FROM handles WHERE owner = ",
             );
-            select.push_bind(OWNER).push(" AND kind = ");
+            select.push_bind(self.owner()).push(" AND kind = ");
             select.push_bind(kind.to_string()).push(" AND account = ");
             select.push_bind(account).push(" AND provider_id IN (");
             let mut list = select.separated(", ");
@@ -305,7 +305,7 @@ impl Store {
              ON CONFLICT (owner, kind) DO UPDATE SET last = counters.last \
              RETURNING last",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(kind.to_string())
         .fetch_one(&mut **tx)
         .await
@@ -321,7 +321,7 @@ impl Store {
         last: i64,
     ) -> Result<()> {
         sqlx::query("UPDATE counters SET last = $3 WHERE owner = $1 AND kind = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(kind.to_string())
             .bind(last)
             .execute(&mut **tx)

@@ -10,7 +10,7 @@
 
 use sqlx::SqliteConnection;
 
-use super::{OWNER, Store};
+use super::Store;
 use crate::error::{Error, Kind, Result};
 
 /// One day, in microseconds.
@@ -44,7 +44,7 @@ impl Store {
             "SELECT size FROM outputs \
              WHERE owner = $1 AND hash = $2 AND recipe = $3 AND accounts = $4 AND saved > $5",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(hash)
         .bind(&output.recipe)
         .bind(&accounts)
@@ -70,7 +70,7 @@ impl Store {
         let broken = |error: sqlx::Error| self.broken(&error);
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM outputs WHERE owner = $1 AND saved <= $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
@@ -82,7 +82,7 @@ impl Store {
                  recipe = excluded.recipe, body = excluded.body, accounts = excluded.accounts, \
                  saved = excluded.saved, size = excluded.size",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(hash)
         .bind(&output.recipe)
         .bind(&text)
@@ -101,7 +101,7 @@ impl Store {
                      FROM outputs WHERE owner = $1 AND size > 0 \
                  ) AS sums WHERE until_here > $2)",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(if output.text.is_some() { TEXTS } else { 0 })
         .execute(&mut *tx)
         .await
@@ -120,7 +120,7 @@ impl Store {
             "SELECT recipe, body, accounts FROM outputs \
              WHERE owner = $1 AND hash = $2 AND saved > $3",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(hash)
         .bind(now() - RETENTION)
         .fetch_optional(self.pool().await?)
@@ -169,7 +169,7 @@ impl Store {
             pattern.push(char);
         }
         sqlx::query("DELETE FROM outputs WHERE owner = $1 AND accounts LIKE $2 ESCAPE '!'")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(format!("%{pattern}%"))
             .execute(tx)
             .await
@@ -180,7 +180,7 @@ impl Store {
     /// Records that an output was used now.
     async fn use_output(&self, hash: &str) -> Result<()> {
         sqlx::query("UPDATE outputs SET saved = $3 WHERE owner = $1 AND hash = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(hash)
             .bind(now())
             .execute(self.pool().await?)

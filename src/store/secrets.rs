@@ -17,9 +17,9 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use super::Store;
 use super::keys::KeyLocation;
 use super::random::{KEY_BYTES, random};
-use super::{OWNER, Store};
 use crate::error::{Error, Kind, Result};
 
 /// The length of XChaCha20's nonce, in bytes; long enough to be drawn at random.
@@ -36,7 +36,7 @@ impl Store {
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
         let (place, key) = self.sealing_key().await?;
         let nonce: [u8; NONCE_BYTES] = random()?;
-        let bound = associated_data(identity);
+        let bound = associated_data(self.owner(), identity);
         let cipher = XChaCha20Poly1305::new(&key.into())
             .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
             .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
@@ -56,7 +56,7 @@ impl Store {
         let bytes = STANDARD.decode(text).map_err(|_bad| wrong_key(identity))?;
         let (nonce, cipher) =
             bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(|| wrong_key(identity))?;
-        let bound = associated_data(identity);
+        let bound = associated_data(self.owner(), identity);
         XChaCha20Poly1305::new(&key.into())
             .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
             .map_err(|_opaque| wrong_key(identity))
@@ -89,8 +89,8 @@ impl Store {
 }
 
 /// Returns what a sealed text is bound to: its owner, and the row.
-fn associated_data(identity: &str) -> String {
-    format!("{OWNER}/{identity}")
+fn associated_data(owner: &str, identity: &str) -> String {
+    format!("{owner}/{identity}")
 }
 
 fn wrong_key(identity: &str) -> Error {

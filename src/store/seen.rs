@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::{OWNER, Store, now};
+use super::{Store, now};
 use crate::error::Result;
 
 /// One day, in seconds.
@@ -63,7 +63,7 @@ impl Store {
             let mut select = QueryBuilder::<Sqlite>::new(
                 "SELECT number, digest FROM seen_events WHERE owner = ",
             );
-            select.push_bind(OWNER).push(" AND saved > ");
+            select.push_bind(self.owner()).push(" AND saved > ");
             select.push_bind(now - DAY).push(" AND number IN (");
             let mut list = select.separated(", ");
             for number in batch {
@@ -89,7 +89,7 @@ impl Store {
         new.sort_unstable();
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM seen_events WHERE owner = $1 AND saved <= $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
@@ -99,7 +99,10 @@ impl Store {
                 "INSERT INTO seen_events (owner, number, digest, saved) ",
             );
             insert.push_values(batch, |mut row, (number, digest)| {
-                row.push_bind(OWNER).push_bind(*number).push_bind(digest.as_str()).push_bind(now);
+                row.push_bind(self.owner())
+                    .push_bind(*number)
+                    .push_bind(digest.as_str())
+                    .push_bind(now);
             });
             insert.push(
                 " ON CONFLICT (owner, number) DO UPDATE \
@@ -127,7 +130,7 @@ impl Store {
         let digest: Option<String> = sqlx::query_scalar(
             "SELECT digest FROM seen_events WHERE owner = $1 AND number = $2 AND saved > $3",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(number)
         .bind(now() - RETENTION)
         .fetch_optional(self.pool().await?)

@@ -7,7 +7,7 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row};
 
-use super::{OWNER, Store, now};
+use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 
 /// How long rows are stored, in seconds: as long as the draft may be asked about.
@@ -79,13 +79,13 @@ impl Store {
         // Check and insert are one transaction, so that only one process may send.
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(broken)?;
         let before = sqlx::query_as(FIND)
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(&sending.account)
             .bind(&sending.draft)
             .fetch_optional(&mut *tx)
@@ -98,7 +98,7 @@ impl Store {
             "SELECT COUNT(*), COALESCE(SUM(recipients), 0) FROM sends \
              WHERE owner = $1 AND started > $2",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(now - HOUR)
         .fetch_one(&mut *tx)
         .await
@@ -117,7 +117,7 @@ impl Store {
              (owner, account, draft, message_id, thread, state, recipients, started, due) \
              VALUES ($1, $2, $3, $4, $5, 'sending', $6, $7, $8)",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(&sending.account)
         .bind(&sending.draft)
         .bind(&sending.message_id)
@@ -138,7 +138,7 @@ impl Store {
     /// [`Kind::Store`].
     pub async fn journalled(&self, account: &str, draft: &str) -> Result<Option<Journalled>> {
         sqlx::query_as(FIND)
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(account)
             .bind(draft)
             .fetch_optional(self.pool().await?)
@@ -157,7 +157,7 @@ impl Store {
         )
         .bind(sent_id)
         .bind(now())
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(account)
         .bind(draft)
         .execute(self.pool().await?)
@@ -176,7 +176,7 @@ impl Store {
             "DELETE FROM sends \
              WHERE owner = $1 AND account = $2 AND draft = $3 AND state = 'sending'",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(account)
         .bind(draft)
         .execute(self.pool().await?)

@@ -3,7 +3,7 @@
 //!
 //! It is HTML or plain text as the user gave it, and leaves this store only in messages.
 
-use super::{OWNER, Store};
+use super::Store;
 use crate::error::Result;
 
 /// Returns the setting with an account's signature.
@@ -29,7 +29,7 @@ impl Store {
             return self.set_setting(&name(account), text).await;
         }
         sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(name(account))
             .execute(self.pool().await?)
             .await

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use sqlx::SqliteExecutor;
 
-use super::{HandleKind, OWNER, Store};
+use super::{HandleKind, Store};
 use crate::error::Result;
 
 /// How long a change can be undone, in seconds.
@@ -27,7 +27,7 @@ impl Store {
             "INSERT INTO undos (owner, number, account, what, state, saved) \
              VALUES ($1, $2, $3, $4, $5, $6)",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(number)
         .bind(accounts)
         .bind(what)
@@ -44,7 +44,7 @@ impl Store {
     /// Deletes the states that are older than thirty days.
     pub(super) async fn purge_undos(&self, executor: impl SqliteExecutor<'_>) -> Result<()> {
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
-            .bind(OWNER)
+            .bind(self.owner())
             .bind(Timestamp::now().as_second() - RETENTION)
             .execute(executor)
             .await
@@ -61,7 +61,7 @@ impl Store {
             "SELECT MAX(number) FROM undos \
              WHERE owner = $1 AND account = $2 AND what = $3 AND saved > $4",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(account)
         .bind(what)
         .bind(Timestamp::now().as_second() - RETENTION)
@@ -81,7 +81,7 @@ impl Store {
         let done = match state {
             Some(state) => {
                 sqlx::query("UPDATE undos SET state = $3 WHERE owner = $1 AND number = $2")
-                    .bind(OWNER)
+                    .bind(self.owner())
                     .bind(number)
                     .bind(state)
                     .execute(pool)
@@ -89,7 +89,7 @@ impl Store {
             }
             None => {
                 sqlx::query("DELETE FROM undos WHERE owner = $1 AND number = $2")
-                    .bind(OWNER)
+                    .bind(self.owner())
                     .bind(number)
                     .execute(pool)
                     .await
@@ -110,7 +110,7 @@ impl Store {
         sqlx::query_as(
             "SELECT what, state FROM undos WHERE owner = $1 AND number = $2 AND saved > $3",
         )
-        .bind(OWNER)
+        .bind(self.owner())
         .bind(number)
         .bind(Timestamp::now().as_second() - RETENTION)
         .fetch_optional(self.pool().await?)

@@ -16,8 +16,8 @@
 
 use std::path::PathBuf;
 
+use daysheet::app::App;
 use daysheet::budget::count::{TOKENIZER, tokens};
-use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;

@@ -26,7 +26,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::config::Config;
 use daysheet::sandbox::{Options, Sandbox};

@@ -7,7 +7,7 @@
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;

@@ -20,7 +20,6 @@ macro_rules! say {
 }
 
 mod account;
-pub mod app;
 mod call;
 mod check;
 pub mod client;
@@ -126,6 +125,10 @@ Only in the settings file:
 enum Command {
     /// Serve MCP over stdio, for an MCP client to start.
     Serve {
+        /// Serve MCP over HTTP at this address, such as 127.0.0.1:8750, instead of stdio.
+        #[cfg(feature = "http")]
+        #[arg(long, value_name = "ADDRESS")]
+        http: Option<std::net::SocketAddr>,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
@@ -327,9 +330,12 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = match cli.command {
         Some(command) => command,
-        None if !std::io::stdin().is_terminal() => {
-            Command::Serve { limits: Limits::default(), sandboxed: Sandboxed::default() }
-        }
+        None if !std::io::stdin().is_terminal() => Command::Serve {
+            #[cfg(feature = "http")]
+            http: None,
+            limits: Limits::default(),
+            sandboxed: Sandboxed::default(),
+        },
         None => {
             // Help that was not requested is not a success.
             let _ = Cli::command().print_help();
@@ -405,6 +411,10 @@ fn run(command: Command) -> Result<ExitCode> {
     let outcome = runtime.block_on(async {
         outlive_file_limits();
         match command {
+            #[cfg(feature = "http")]
+            Command::Serve { http: Some(address), sandboxed, .. } => {
+                serve::run_http(config, address, &sandboxed).await
+            }
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
             #[cfg(feature = "sandbox")]
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,

@@ -38,4 +38,8 @@ pub mod pipeline;
 
 pub mod server;
 
+pub mod app;
+#[cfg(feature = "http")]
+pub mod http;
+
 pub mod cli;

@@ -135,6 +135,27 @@ impl Server {
         self.serve(input, output).await
     }
 
+    /// Answers one HTTP request of MCP's Streamable HTTP, without a session: nothing of it is
+    /// left here when the response has been sent. The caller has checked who sends it, and
+    /// from where.
+    #[cfg(feature = "http")]
+    pub async fn answer(&self, request: axum::extract::Request) -> result::HttpAnswer {
+        use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+        use rmcp::transport::streamable_http_server::{
+            StreamableHttpServerConfig, StreamableHttpService,
+        };
+
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .disable_allowed_hosts();
+        let server = self.clone();
+        let sessions = Arc::new(NeverSessionManager::default());
+        StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
+            .handle(request)
+            .await
+    }
+
     async fn call(
         &self,
         params: CallToolRequestParams,

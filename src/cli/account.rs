@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use super::app::App;
+use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
 use crate::oauth::SignIn;

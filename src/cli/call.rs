@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use serde_json::{Map, Value};
 
 use super::Sandboxed;
-use super::app::App;
 use super::client::{Client, ConfirmFn};
+use crate::app::App;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::tools::{self, ArgKind};

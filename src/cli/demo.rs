@@ -16,10 +16,10 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-use super::app::App;
 use super::client::{Client, ToolAnswer};
 use super::sandbox::report;
 use super::sandboxed::Who;
+use crate::app::App;
 use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};

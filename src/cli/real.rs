@@ -3,7 +3,7 @@
 
 use clap::Args;
 
-use super::app::App;
+use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
 

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioExecutor;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::app::App;
+use crate::app::App;
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Begun;

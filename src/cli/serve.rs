@@ -1,9 +1,9 @@
-//! `daysheet serve`: MCP over stdio.
+//! `daysheet serve`: MCP over stdio, or over HTTP.
 
 use std::process::ExitCode;
 
 use super::Sandboxed;
-use super::app::App;
+use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
 use crate::server::WRITES_END;
@@ -40,6 +40,35 @@ pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCod
             Ok(())
         }
     };
+    app.close().await;
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// Serves over HTTP until a signal ends it.
+#[cfg(feature = "http")]
+pub(super) async fn run_http(
+    config: Config,
+    address: std::net::SocketAddr,
+    sandboxed: &Sandboxed,
+) -> Result<ExitCode> {
+    if !address.ip().is_loopback() {
+        return Err(crate::error::Error::new(
+            crate::error::Kind::Config,
+            format!("{address} can be reached from other machines, and nobody signs in here"),
+        )
+        .next("use an address of this machine, such as 127.0.0.1:8750"));
+    }
+    let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let app = std::sync::Arc::new(app);
+    let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
+        crate::error::Error::new(
+            crate::error::Kind::Network,
+            format!("{address} cannot be listened at ({error})"),
+        )
+    })?;
+    let verifier = daysheet_auth::Verifier::open(app.config.access);
+    let ended =
+        crate::http::Service::new(app.clone(), verifier).serve(listener, terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@
 //! is only the order of the levels and their words.
 
 /// The access levels, each of which includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum Access {
     /// Nothing is changed anywhere.
     Read,

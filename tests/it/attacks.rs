@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::{Faults, Sandbox};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::client::NonInteractive;

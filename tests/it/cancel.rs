@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::tools::TOOLS;

@@ -7,7 +7,7 @@ pub mod writes;
 use std::path::Path;
 use std::time::Duration;
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::KeyStore;

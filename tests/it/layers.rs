@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The crates, lowest first: the folder of each. What stands in it in a folder with a
 /// manifest of its own belongs to another crate. Cargo sees to it that none names a
 /// higher one.
-pub const CRATES: &[&str] = &["schemas", "src/core", "providers/sandbox", "providers", "src"];
+pub const CRATES: &[&str] =
+    &["schemas", "src/core", "providers/sandbox", "providers", "src/auth", "src"];
 
 /// The layer of each top-level module; a module names lower layers, and its own.
 const LAYERS: &[(&str, u8)] = &[
@@ -48,7 +49,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("prompts", 6),
     ("pipeline", 7),
     ("server", 8),
-    ("cli", 9),
+    ("app", 9),
+    ("http", 9),
+    ("cli", 10),
 ];
 
 fn layer(module: &str) -> u8 {

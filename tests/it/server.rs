@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use daysheet::access::Access;
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::sandboxed::Who;
 use daysheet::course::{Calls, Course};
 use daysheet::sandbox::Faults;

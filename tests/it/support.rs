@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::{Client, ToolAnswer};
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::{Faults, Sandbox};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::cli::client::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use daysheet::cli::app::App;
+use daysheet::app::App;
 use daysheet::config::{Config, ServiceAccount};
 use daysheet::pipeline::Begun;
 use daysheet::sandbox::{Options, Sandbox};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
+use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::pipeline::Pipeline;
@@ -50,6 +51,14 @@ impl App {
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
         Self { config, accounts, connect, pipeline, stores, _sign_ins: sign_ins }
+    }
+
+    /// Returns the app of one person of many: over their rows, with at most this access.
+    #[must_use]
+    pub fn of_person(&self, owner: &str, access: Access) -> Self {
+        let config = Config { access: access.min(self.config.access), ..(*self.config).clone() };
+        let [store, account_store] = self.stores.each_ref().map(|store| store.for_owner(owner));
+        Self::over(Arc::new(config), store, account_store, None)
     }
 
     /// Closes the stores, at the end of a command.

@@ -41,6 +41,7 @@ mod secrets;
 mod seen;
 pub mod sends;
 mod signatures;
+mod tickets;
 mod undos;
 mod unfinished;
 

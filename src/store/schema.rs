@@ -116,6 +116,15 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, number)
     )",
     ],
+    // Texts for a short while, each given out once.
+    &["CREATE TABLE tickets (
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        content TEXT NOT NULL,
+        expires BIGINT NOT NULL,
+        PRIMARY KEY (owner, kind, id)
+    )"],
 ];
 
 /// Brings the database to the newest version this program knows.

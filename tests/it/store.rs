@@ -420,11 +420,16 @@ async fn shown_event_versions_are_stored_and_replaced() {
 async fn an_older_database_gets_the_table_of_events() {
     let home = tempfile::tempdir().unwrap();
     store(home.path()).open().await.unwrap();
-    run(home.path(), "DROP TABLE seen_events").await;
-    run(home.path(), "DROP TABLE outputs").await;
-    run(home.path(), "DROP TABLE sends").await;
-    run(home.path(), "DROP TABLE undos").await;
-    run(home.path(), "UPDATE schema_version SET version = 3").await;
+    for newer in [
+        "DROP TABLE seen_events",
+        "DROP TABLE outputs",
+        "DROP TABLE sends",
+        "DROP TABLE undos",
+        "DROP TABLE tickets",
+        "UPDATE schema_version SET version = 3",
+    ] {
+        run(home.path(), newer).await;
+    }
     let newer = store(home.path());
     newer.remember_events(&[(7, [7; 8])]).await.unwrap();
     assert_eq!(newer.seen_event(7).await.unwrap(), Some([7; 8]));
@@ -515,4 +520,34 @@ async fn signature_is_stored_per_account() {
     assert_eq!(store.signature("a").await.unwrap(), None);
     let other = store.signature("b").await.unwrap();
     assert_eq!(other.as_deref(), Some("Team"));
+}
+
+#[tokio::test]
+async fn a_ticket_is_given_out_once_to_its_owner() {
+    let (home, store) = fresh();
+    let id = store.put_ticket("question", "which one?", 60).await.unwrap();
+    let other = store.put_ticket("question", "which one?", 60).await.unwrap();
+    assert_ne!(id, other);
+    assert!(id.len() == 24 && id.bytes().all(|byte| byte.is_ascii_graphic()), "{id}");
+    assert_eq!(store.for_owner("p-2").take_ticket("question", &id).await.unwrap(), None);
+    assert_eq!(store.take_ticket("state", &id).await.unwrap(), None);
+    assert_eq!(store.peek_ticket("question", &id).await.unwrap().as_deref(), Some("which one?"));
+    // Another process takes it, and of many only one.
+    let takers = (0..20).map(|_| {
+        let (store, id) = (self::store(home.path()), id.clone());
+        async move { store.take_ticket("question", &id).await.unwrap() }
+    });
+    let taken = futures_util::future::join_all(takers).await;
+    assert_eq!(taken.iter().flatten().collect::<Vec<_>>(), ["which one?"]);
+    // An expired one is gone, and its row with the next one that is put; another one stays.
+    let old = store.put_ticket("question", "old", 0).await.unwrap();
+    assert_eq!(store.take_ticket("question", &old).await.unwrap(), None);
+    assert_eq!(store.peek_ticket("question", &old).await.unwrap(), None);
+    store.put_ticket("state", "new", 60).await.unwrap();
+    let mut raw = raw(home.path()).await;
+    let rows: Vec<String> = sqlx::query_scalar("SELECT content FROM tickets ORDER BY content")
+        .fetch_all(&mut raw)
+        .await
+        .unwrap();
+    assert_eq!(rows, ["new", "which one?"]);
 }

@@ -1,0 +1,83 @@
+//! Tickets: texts that are kept for a short while under an id that nobody can guess, and
+//! are given out once, such as the state of a sign-in or a question to the user.
+//!
+//! Any process may take a ticket that another one put. The database reads the clock, so
+//! that the clocks of several machines need not agree. Callers seal what is secret.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::Store;
+use super::random::random;
+use crate::error::Result;
+
+impl Store {
+    /// Keeps `content` for `seconds`; returns its id, 24 characters that are safe in URLs.
+    /// A `kind` is the purpose: an id is of use for the one that it was made for.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn put_ticket(&self, kind: &str, content: &str, seconds: i64) -> Result<String> {
+        let id = URL_SAFE_NO_PAD.encode(random::<18>()?);
+        let mut tx = self.writing().await?;
+        sqlx::query("DELETE FROM tickets WHERE owner = $1 AND expires <= unixepoch()")
+            .bind(self.owner())
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        sqlx::query(
+            "INSERT INTO tickets (owner, kind, id, content, expires) \
+             VALUES ($1, $2, $3, $4, unixepoch() + $5)",
+        )
+        .bind(self.owner())
+        .bind(kind)
+        .bind(&id)
+        .bind(content)
+        .bind(seconds)
+        .execute(&mut *tx)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        self.commit(tx).await?;
+        Ok(id)
+    }
+
+    /// Returns the content of a ticket and deletes it: of several that take it at once, one
+    /// gets it. `None` if there is none, or no longer.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn take_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
+        self.ticket(
+            "DELETE FROM tickets \
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > unixepoch() \
+             RETURNING content",
+            kind,
+            id,
+        )
+        .await
+    }
+
+    /// Returns the content of a ticket, which stays.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn peek_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
+        self.ticket(
+            "SELECT content FROM tickets \
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > unixepoch()",
+            kind,
+            id,
+        )
+        .await
+    }
+
+    async fn ticket(&self, sql: &'static str, kind: &str, id: &str) -> Result<Option<String>> {
+        sqlx::query_scalar(sql)
+            .bind(self.owner())
+            .bind(kind)
+            .bind(id)
+            .fetch_optional(self.pool().await?)
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+}

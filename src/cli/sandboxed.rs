@@ -132,7 +132,10 @@ impl App {
 
     /// Signs `address` in at `provider`, playing the part of the browser on the
     /// sandbox's page.
-    async fn consent(&self, provider: &str, address: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if the sandbox does not consent, and those of a sign-in.
+    pub async fn consent(&self, provider: &str, address: &str) -> Result<()> {
         let add = Add {
             provider: provider.to_owned(),
             address: Some(address.to_owned()),

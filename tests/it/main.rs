@@ -86,7 +86,7 @@ mod waiting;
 /// No test file is left out of its suite.
 #[test]
 fn every_test_file_is_listed() {
-    for suite in ["tests/core", "tests/sandbox", "tests/adapters", "tests/it"] {
+    for suite in ["tests/core", "tests/sandbox", "tests/adapters", "tests/it", "tests/http"] {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(suite);
         let listed = std::fs::read_to_string(folder.join("main.rs")).unwrap();
         for entry in std::fs::read_dir(folder).unwrap() {

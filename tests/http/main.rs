@@ -1,0 +1,26 @@
+//! MCP over HTTP: eras, guards, people, sign-in, limits, pages. The harness is in `stage`.
+//!
+//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//!
+//! | files | what they prove | invariants |
+//! |---|---|---|
+//! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
+
+// The futures of a whole session, sandbox included, nest deeper than usual.
+#![recursion_limit = "256"]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests, and their helpers, stop at the first surprise"
+)]
+
+#[path = "../common"]
+mod common {
+    pub mod client;
+    pub mod messages;
+}
+
+mod eras;
+mod stage;

@@ -1,0 +1,329 @@
+//! A server on loopback over a sandbox, and clients of it: what all tests of HTTP work with.
+
+#![allow(dead_code, reason = "no module needs all of it")]
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use daysheet::access::Access;
+use daysheet::app::App;
+use daysheet::config::Config;
+use daysheet::http::Service;
+use daysheet::sandbox::{Options, Sandbox};
+use daysheet_auth::{Person, Verifier};
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub use crate::common::client::{ME, Reply, User};
+use crate::common::messages::mailboxes;
+
+/// The issuer of the people of the tests.
+pub const ISSUER: &str = "https://issuer.example";
+
+/// The version of the protocol without a handshake, and the last one with it.
+pub const MODERN: &str = "2026-07-28";
+pub const OLD: &str = "2025-11-25";
+
+/// A running instance. Its folder and its sandbox may be shared with others ([`Stage::another`]).
+pub struct Stage {
+    pub address: SocketAddr,
+    pub app: Arc<App>,
+    pub shared: Arc<Shared>,
+    end: Option<oneshot::Sender<()>>,
+    served: Option<JoinHandle<daysheet::error::Result<()>>>,
+}
+
+/// What instances of one installation share.
+pub struct Shared {
+    pub sandbox: Sandbox,
+    pub home: TempDir,
+    settings: Vec<(String, String)>,
+    /// The people by their tokens; none where everybody is the one person of the machine.
+    people: HashMap<String, Person>,
+    _mail: Option<TempDir>,
+}
+
+impl Stage {
+    /// Starts over the sample mailbox: everybody is the one person of the machine.
+    pub async fn open() -> Self {
+        Self::start(&[], &[], None).await
+    }
+
+    /// Starts for these people: the token of each is their name, and each has a mailbox
+    /// NAME@example.com at Google with one message, `for NAME@example.com`.
+    pub async fn of(names: &[&str]) -> Self {
+        Self::set(names, &[]).await
+    }
+
+    /// Starts for these people with further settings.
+    pub async fn set(names: &[&str], settings: &[(&str, &str)]) -> Self {
+        let addresses: Vec<String> =
+            names.iter().map(|name| format!("{name}@example.com")).collect();
+        let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+        let mail = (!names.is_empty()).then(|| mailboxes(&addresses));
+        Self::start(names, settings, mail).await
+    }
+
+    async fn start(names: &[&str], settings: &[(&str, &str)], mail: Option<TempDir>) -> Self {
+        let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
+        let sandbox = Sandbox::start(Options { mail: folder, ..Options::default() }).await.unwrap();
+        let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let shared = Arc::new(Shared {
+            sandbox,
+            home: TempDir::new().unwrap(),
+            settings: settings.iter().map(own).collect(),
+            people: names.iter().map(|name| ((*name).to_owned(), person(name))).collect(),
+            _mail: mail,
+        });
+        let stage = Self::instance(shared).await;
+        if names.is_empty() {
+            stage.app.consent("google", ME).await.unwrap();
+        }
+        for name in names {
+            let app = stage.app.of_person(&person(name).owner, Access::Full);
+            app.consent("google", &format!("{name}@example.com")).await.unwrap();
+        }
+        stage
+    }
+
+    /// Starts another instance over the same state and sandbox.
+    pub async fn another(&self) -> Self {
+        Self::instance(self.shared.clone()).await
+    }
+
+    async fn instance(shared: Arc<Shared>) -> Self {
+        let app = Arc::new(App::new(shared.config()));
+        let verifier = match shared.people.is_empty() {
+            true => Verifier::open(Access::Full),
+            false => Verifier::known(shared.people.clone()),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = Service::new(app.clone(), verifier);
+        let (end, ended) = oneshot::channel::<()>();
+        let served = tokio::spawn(service.serve(listener, async move {
+            let _ = ended.await;
+        }));
+        Self { address, app, shared, end: Some(end), served: Some(served) }
+    }
+
+    /// Returns the address of a path of the server.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Asks the instance to end, and returns the task that serves until it has.
+    pub fn end(&mut self) -> JoinHandle<daysheet::error::Result<()>> {
+        self.end.take().unwrap().send(()).unwrap();
+        self.served.take().unwrap()
+    }
+
+    /// A client of the era without a handshake; `token` may be empty.
+    pub fn modern(&self, token: &str) -> Caller {
+        Caller::new(self, token, MODERN)
+    }
+
+    /// A client of the last era with a handshake, which it has made; its user can be asked.
+    pub async fn old(&self, token: &str) -> Caller {
+        let mut caller = Caller::new(self, token, OLD);
+        caller.initialize(json!({"elicitation": {"form": {}}})).await;
+        caller
+    }
+
+    /// Sends bytes over a connection of their own; what comes back until the server closes it,
+    /// or has been silent for two seconds.
+    pub async fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut got = Vec::new();
+        let mut some = [0; 4096];
+        while let Ok(Ok(count @ 1..)) =
+            tokio::time::timeout(Duration::from_secs(2), stream.read(&mut some)).await
+        {
+            got.extend_from_slice(&some[..count]);
+        }
+        String::from_utf8_lossy(&got).into_owned()
+    }
+}
+
+impl Shared {
+    /// The settings of an instance: the key in a file, everything allowed, Berlin time.
+    pub fn config(&self) -> Config {
+        let home = self.home.path().to_str().unwrap();
+        let files = format!("{home}/files");
+        let usual = [
+            ("DAYSHEET_HOME", home),
+            ("DAYSHEET_FILES", &files),
+            ("DAYSHEET_KEY_STORE", "file"),
+            ("DAYSHEET_ZONE", "Europe/Berlin"),
+            ("DAYSHEET_BROWSER", "print"),
+            ("DAYSHEET_ACCESS", "full"),
+        ];
+        let var = |name: &str| {
+            let set = self.settings.iter().find(|(known, _)| known == name);
+            let set = set.map(|(_, value)| value.clone());
+            set.or_else(|| Some(usual.iter().find(|(known, _)| *known == name)?.1.to_owned()))
+        };
+        let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
+        // What nobody finds is not waited for as long as services may take.
+        config.look = Duration::from_millis(40);
+        config.use_sandbox(self.sandbox.base()).unwrap();
+        config
+    }
+}
+
+/// Somebody of the tests, whose token is their name.
+pub fn person(name: &str) -> Person {
+    Person::of(ISSUER, name, Some(name.to_owned()), Access::Full)
+}
+
+/// A client of `/mcp`, of either era.
+pub struct Caller {
+    pub http: User,
+    pub version: &'static str,
+    /// The capabilities that each request declares in the era without a handshake.
+    pub capabilities: Value,
+    /// The id that the handshake gave.
+    pub session: Option<String>,
+}
+
+impl Caller {
+    pub fn new(stage: &Stage, token: &str, version: &'static str) -> Self {
+        let mut http = User::nobody(&stage.url(""));
+        http.token = token.to_owned();
+        Self { http, version, capabilities: json!({"elicitation": {"form": {}}}), session: None }
+    }
+
+    /// The same client at another instance.
+    pub fn at(&self, stage: &Stage) -> Self {
+        let mut other = Self::new(stage, &self.http.token, self.version);
+        (other.capabilities, other.session) = (self.capabilities.clone(), self.session.clone());
+        other
+    }
+
+    /// Shakes hands, and keeps the session's id if one is given.
+    pub async fn initialize(&mut self, capabilities: Value) -> Value {
+        let reply = self
+            .send(
+                "initialize",
+                json!({
+                    "protocolVersion": self.version,
+                    "capabilities": capabilities,
+                    "clientInfo": {"name": "test", "version": "1"},
+                }),
+            )
+            .await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let id = reply.header("mcp-session-id");
+        self.session = (!id.is_empty()).then(|| id.to_owned());
+        let result = message(&reply)["result"].clone();
+        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.post(&done).await.status, 202);
+        result
+    }
+
+    /// The headers of a message, as a client of its era sends them.
+    pub fn headers(&self, message: &Value) -> Vec<(String, String)> {
+        let mut headers = vec![
+            ("content-type".to_owned(), "application/json".to_owned()),
+            ("accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        ];
+        let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        if !self.http.token.is_empty() {
+            add("authorization", &format!("Bearer {}", self.http.token));
+        }
+        if message["method"] != "initialize" {
+            add("mcp-protocol-version", self.version);
+        }
+        if let Some(session) = &self.session {
+            add("mcp-session-id", session);
+        }
+        if self.version == MODERN {
+            if let Some(method) = message["method"].as_str() {
+                add("mcp-method", method);
+            }
+            let named = message["params"].get("name").or_else(|| message["params"].get("uri"));
+            if let Some(name) = named.and_then(Value::as_str) {
+                add("mcp-name", name);
+            }
+        }
+        headers
+    }
+
+    /// Posts a message as it stands.
+    pub async fn post(&self, message: &Value) -> Reply {
+        let headers = self.headers(message);
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        self.http.send("POST", "/mcp", &headers, message.to_string()).await
+    }
+
+    /// The request of a method, as a client of its era makes it.
+    pub fn request(&self, method: &str, mut params: Value) -> Value {
+        if self.version == MODERN {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+            params["_meta"]["io.modelcontextprotocol/clientInfo"] =
+                json!({"name": "test", "version": "1"});
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                self.capabilities.clone();
+        }
+        json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+    }
+
+    /// Makes a request; the response as it came.
+    pub async fn send(&self, method: &str, params: Value) -> Reply {
+        self.post(&self.request(method, params)).await
+    }
+
+    /// Calls a tool; the result.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        let reply = self.send("tools/call", params).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let last = message(&reply);
+        assert_eq!(last["id"], 7, "{last}");
+        last["result"].clone()
+    }
+
+    /// Calls a tool that is to succeed; its text blocks together.
+    pub async fn ok(&self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments.clone()).await;
+        assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
+        text(&result)
+    }
+
+    /// Calls a tool that is to fail; what it says.
+    pub async fn error(&self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments.clone()).await;
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        text(&result)
+    }
+}
+
+/// The text blocks of a result together.
+pub fn text(result: &Value) -> String {
+    let blocks = result["content"].as_array().unwrap().iter();
+    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// The messages of a response: one, or those of a stream.
+pub fn messages(reply: &Reply) -> Vec<Value> {
+    if !reply.header("content-type").starts_with("text/event-stream") {
+        return vec![reply.json()];
+    }
+    let data = reply.text();
+    let data = data.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+    data.filter(|data| !data.is_empty()).map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+/// The last message of a response, which answers the request.
+pub fn message(reply: &Reply) -> Value {
+    messages(reply).pop().unwrap_or_else(|| panic!("no message: {}", reply.text()))
+}

@@ -1,0 +1,26 @@
+# syntax=docker/dockerfile:1
+# The server as an image: the program and nothing else, as a user without rights, on a file
+# system that may be read-only. See docs/serving.md and compose.yaml.
+
+FROM rust:1.95-bookworm AS build
+WORKDIR /daysheet
+COPY . .
+# Without the keychain, which a container does not have.
+RUN --mount=type=cache,target=/usr/local/cargo/registry \
+    --mount=type=cache,target=/daysheet/target \
+    cargo build --profile dist --locked --bin daysheet \
+      --no-default-features --features google,microsoft,http,postgres,sandbox \
+ && install -D target/dist/daysheet /image/usr/local/bin/daysheet \
+ && install -d -m 0700 /image/state
+
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build --chown=nonroot:nonroot /image/state /state
+COPY --from=build /image/usr /usr
+ENV DAYSHEET_HOME=/state
+EXPOSE 8750
+# There is no shell and no HTTP client here: whatever starts the container asks
+# /healthz (is it alive?) and /readyz (may it be sent requests?).
+HEALTHCHECK NONE
+ENTRYPOINT ["/usr/local/bin/daysheet"]
+# Plain HTTP, for a balancer that ends TLS.
+CMD ["serve", "--http", "0.0.0.0:8750", "--behind-proxy"]

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Creates the server's role and its database in a new cluster; compose.yaml mounts it where the
+# image of PostgreSQL looks for it. Row-level security holds for neither superusers nor roles
+# with BYPASSRLS, and the role is neither.
+set -eu
+
+psql --set ON_ERROR_STOP=1 --set password="$(cat /run/secrets/daysheet_password)" \
+  --username "$POSTGRES_USER" --dbname postgres <<'SQL'
+CREATE ROLE daysheet LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'password';
+CREATE DATABASE daysheet OWNER daysheet;
+REVOKE ALL ON DATABASE daysheet FROM PUBLIC;
+SQL

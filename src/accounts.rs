@@ -29,8 +29,8 @@ mod token_manager;
 
 use token_manager::{CachedTokens, TokenManager};
 
-/// The next step if there is no account.
-pub const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
+/// The next step if there is no account, and no page to connect one.
+const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
                               `daysheet account add microsoft`";
 
 /// What became of the grant of an account that was signed out. Its tokens are deleted
@@ -174,7 +174,7 @@ impl Accounts {
     /// [`Kind::NoAccount`] if there is none, [`Kind::Store`].
     pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
-        let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
+        let account = exact(&rows, name)?.ok_or_else(|| self.unknown(&rows))?;
         // The store first: if it cannot be written, everything stays. In the other
         // order, an account without a grant could remain.
         let grant = self.tokens.grant(account).await;
@@ -215,7 +215,7 @@ impl Accounts {
         }
         match meant.as_slice() {
             [row] => Ok((*row).clone().into()),
-            [] => Err(unknown(&rows)),
+            [] => Err(self.unknown(&rows)),
             several if name.is_empty() => {
                 Err(ambiguous("several accounts are signed in", several, &rows))
             }
@@ -232,18 +232,32 @@ impl Accounts {
             Some(row) => Ok(row.into()),
             None => {
                 let (provider, email) = id.split_once(':').unwrap_or(("", id));
-                let next = if oauth::provider_named(provider).is_ok() {
-                    format!(
-                        "call accounts with op=add provider={provider}, or run `daysheet account \
-                         add {provider}`"
-                    )
-                } else {
-                    HOW_TO_ADD.to_owned()
+                let next = match oauth::provider_named(provider) {
+                    Ok(_) => format!(
+                        "call accounts with op=add provider={provider}, or {}",
+                        self.tokens.again_at(provider)
+                    ),
+                    Err(_) => self.how_to_add(),
                 };
                 Err(Error::new(Kind::NoAccount, format!("the account {email} is not signed in"))
                     .next(next))
             }
         }
+    }
+
+    /// Returns the next step if there is no account.
+    pub fn how_to_add(&self) -> String {
+        self.tokens.how_to_add()
+    }
+
+    /// Returns the error that there is no account, or none of that name.
+    fn unknown(&self, rows: &[AccountRow]) -> Error {
+        if rows.is_empty() {
+            return Error::new(Kind::NoAccount, "no account is signed in").next(self.how_to_add());
+        }
+        let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
+        Error::new(Kind::NoAccount, "no such account is signed in")
+            .next(format!("name one of: {}; accounts op=add adds another", names.join(", ")))
     }
 
     /// Returns an access token of the account with this id, valid for at least a minute.
@@ -305,14 +319,4 @@ fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
         1 => row.email.clone(),
         _ => row.id.clone(),
     }
-}
-
-/// Returns the error that there is no account, or none of that name.
-fn unknown(rows: &[AccountRow]) -> Error {
-    if rows.is_empty() {
-        return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);
-    }
-    let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
-    Error::new(Kind::NoAccount, "no such account is signed in")
-        .next(format!("name one of: {}; accounts op=add adds another", names.join(", ")))
 }

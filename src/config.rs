@@ -115,6 +115,9 @@ pub struct Config {
     pub outlook_signature: Option<String>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
+    /// The address of the pages where people connect accounts, with a slash at its end; none
+    /// unless HTTP is served. No setting changes it; the server that serves them does.
+    pub pages: Option<Url>,
 }
 
 /// The OAuth client that a user registered with a provider.
@@ -223,6 +226,17 @@ impl Config {
         Ok(())
     }
 
+    /// Returns the page where an account of `provider` is connected, with what `with` suggests;
+    /// `None` unless HTTP is served.
+    pub fn connect_page(&self, provider: &str, with: &[(&str, Option<&str>)]) -> Option<Url> {
+        let mut page = self.pages.as_ref()?.join("connect/").ok()?.join(provider).ok()?;
+        let with = with.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+        let query =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(with).finish();
+        page.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
+        Some(page)
+    }
+
     /// Returns the settings of the adapters.
     pub fn services(&self) -> ServiceSettings {
         ServiceSettings { endpoints: self.endpoints.clone(), look: self.look }
@@ -317,6 +331,7 @@ impl Config {
             look: LOOK,
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
             log: settings.get("log")?.map(|found| found.value),
+            pages: None,
             home,
         };
         settings.nothing_else()?;

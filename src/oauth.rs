@@ -2,9 +2,10 @@
 //!
 //! The differences between providers are one [`OAuthProvider`] entry each (`oauth/providers.rs`):
 //! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
-//! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`), consent
-//! on another machine with a code (`oauth/device.rs`), and in this module the requests to the
-//! token endpoint with a code or a refresh token. Accounts that nobody signs in to get their
+//! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`) or to the
+//! pages of a server (`oauth/web.rs`), consent on another machine with a code
+//! (`oauth/device.rs`), and in this module the requests to the token endpoint with a code or a
+//! refresh token. Accounts that nobody signs in to get their
 //! tokens from a command (`oauth/command.rs`) or with the key of a service account
 //! (`oauth/service.rs`). `oauth/error_response.rs` reads the refusals of an endpoint, and
 //! `oauth/error_messages.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
@@ -35,12 +36,14 @@ mod listener;
 mod providers;
 mod service;
 mod sign_in;
+mod web;
 
 pub use device::DeviceSignIn;
 pub(crate) use error_messages::grant_ended;
 use error_response::{OAuthErrorResponse, Wire};
 pub use providers::{OAuthProvider, PROVIDERS, provider_named};
 pub use sign_in::{BrowserPage, Paster, SignIn};
+pub use web::WebSignIn;
 
 /// The assumed lifetime of an access token if the provider does not report it. Google
 /// and Microsoft do: about an hour.
@@ -83,21 +86,24 @@ impl Authority {
     }
 }
 
-/// Returns the command that signs an account in again: at its tenant, if that differs
-/// from the settings, and for its mailbox, if that is not its own.
+/// Returns how to sign an account in again, as `run ...` or `open ...`: at its tenant, if that
+/// differs from the settings, and for its mailbox, if that is not its own.
 pub(crate) fn again(
     config: &Config,
     provider: &str,
     tenant: Option<&str>,
     mailbox: Option<&str>,
 ) -> String {
+    if let Some(page) = config.connect_page(provider, &[("tenant", tenant), ("mailbox", mailbox)]) {
+        return format!("open {page}");
+    }
     let set = provider_named(provider).ok().and_then(|provider| (provider.tenant)(config));
     let tenant = tenant
         .filter(|tenant| set != Some(*tenant))
         .map(|tenant| format!(" --tenant {tenant}"))
         .unwrap_or_default();
     let mailbox = mailbox.map(|mailbox| format!(" --mailbox {mailbox}")).unwrap_or_default();
-    format!("`daysheet account add {provider}{tenant}{mailbox}`")
+    format!("run `daysheet account add {provider}{tenant}{mailbox}`")
 }
 
 /// The tokens that a provider granted. `Debug` shows no token.

@@ -205,7 +205,7 @@ impl Pipeline {
             Action::Draft(request) => self.write_draft(*request, caller).await,
             Action::Send(request) => self.send(request, caller).await,
             Action::Modify(request) => self.modify(request, caller).await,
-            Action::Accounts(op) => self.accounts(op).await,
+            Action::Accounts(op) => self.accounts(op, caller).await,
             Action::Agenda(agenda) => self.agenda(agenda).await,
             Action::Free(free) => self.free(free).await,
             Action::Save(save) => self.save_events(*save, caller).await,

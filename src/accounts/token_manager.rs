@@ -128,7 +128,7 @@ impl TokenManager {
     ) -> Result<String> {
         let give_up = Instant::now() + Duration::from_secs(LEASE.unsigned_abs() + 5);
         while Instant::now() < give_up {
-            let row = self.store.account_row(id).await?.ok_or_else(|| signed_out(id))?;
+            let row = self.store.account_row(id).await?.ok_or_else(|| self.signed_out(id))?;
             if row.status != Status::Ok {
                 return Err(self.grant_ended(&row));
             }
@@ -227,7 +227,7 @@ impl TokenManager {
                     format!("the settings no longer say how to get tokens for {}", row.email),
                 )
                 .next(format!(
-                    "restore `token_command` or `google.service_account`, or run {}",
+                    "restore `token_command` or `google.service_account`, or {}",
                     self.again(row)
                 )),
             )),
@@ -282,7 +282,7 @@ impl TokenManager {
         }
     }
 
-    /// Returns the command that signs an account in again.
+    /// Returns how to sign an account in again.
     fn again(&self, row: &AccountRow) -> String {
         let mailbox = row.via.as_ref().map(|_| row.email.as_str());
         oauth::again(&self.config, &row.provider, row.tenant.as_deref(), mailbox)
@@ -294,7 +294,26 @@ impl TokenManager {
             .problem
             .clone()
             .unwrap_or_else(|| format!("the grant of {} was refused", row.email));
-        Error::new(Kind::Auth, problem).next(format!("run {}", self.again(row)))
+        Error::new(Kind::Auth, problem).next(self.again(row))
+    }
+
+    fn signed_out(&self, id: &str) -> Error {
+        let provider = id.split(':').next().unwrap_or_default();
+        Error::new(Kind::NoAccount, "the account was removed")
+            .next(format!("{} to sign in again", self.again_at(provider)))
+    }
+
+    /// Returns how to sign in at a provider.
+    pub(super) fn again_at(&self, provider: &str) -> String {
+        oauth::again(&self.config, provider, None, None)
+    }
+
+    /// Returns how to sign in to a first account.
+    pub(super) fn how_to_add(&self) -> String {
+        match &self.config.pages {
+            Some(pages) => format!("open {pages}accounts, or call accounts with op=add"),
+            None => super::HOW_TO_ADD.to_owned(),
+        }
     }
 
     /// Seals tokens for the row of the account with this id.
@@ -308,7 +327,7 @@ impl TokenManager {
         let bytes = self.store.unseal(&identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
             Error::new(Kind::Store, format!("the tokens of {} have another version", row.email))
-                .next(format!("run {}", self.again(row)))
+                .next(self.again(row))
         })
     }
 }
@@ -316,10 +335,4 @@ impl TokenManager {
 /// Returns what an account's sealed tokens are bound to.
 fn identity(id: &str) -> String {
     format!("account {id}")
-}
-
-fn signed_out(id: &str) -> Error {
-    let provider = id.split(':').next().unwrap_or_default();
-    Error::new(Kind::NoAccount, "the account was removed")
-        .next(format!("run `daysheet account add {provider}` to sign in again"))
 }

@@ -168,7 +168,7 @@ pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
 }
 
 /// Returns the error that the account's grant has ended, which is stored with the
-/// account. `again` is the command that signs it in again.
+/// account. `again` says how to sign it in again.
 pub(crate) fn grant_ended(
     provider: &OAuthProvider,
     email: &str,
@@ -179,7 +179,7 @@ pub(crate) fn grant_ended(
         Kind::Auth,
         format!("the {} grant of {email} was refused ({})", provider.title, ended.reason),
     )
-    .next(format!("run {again}"))
+    .next(again)
 }
 
 /// Returns the command that signs in.

@@ -63,31 +63,24 @@ impl SignIn {
     ) -> Result<Self> {
         let authority = Authority::of(config, provider, tenant)?;
         let provider = authority.provider;
-        let client = client(config, &authority)?;
+        // Checked before a port is taken.
+        client(config, &authority)?;
         let host = provider.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
             Error::new(Kind::Network, format!("cannot listen on any port of 127.0.0.1 ({error})"))
         })?;
         let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", provider.redirect_path))
             .map_err(|error| Error::new(Kind::Internal, format!("the redirect URL: {error}")))?;
-        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-        let client = client.set_redirect_uri(redirect.clone());
-        let mut request = client
-            .authorize_url(CsrfToken::new_random)
-            .set_pkce_challenge(challenge)
-            .add_scopes(authority.scopes(config, scopes));
-        for &(name, value) in provider.params {
-            request = request.add_extra_param(name, value);
-        }
-        match login_hint {
-            Some(hint) => request = request.add_extra_param("login_hint", hint),
-            None => {
-                for &(name, value) in provider.unhinted {
-                    request = request.add_extra_param(name, value);
-                }
-            }
-        }
-        let (url, state) = request.url();
+        let (_, verifier) = PkceCodeChallenge::new_random_sha256();
+        let page = ConsentPage {
+            config,
+            authority: &authority,
+            scopes,
+            redirect: &redirect,
+            verifier: &verifier,
+            hint: login_hint,
+        };
+        let (url, state) = page.url(CsrfToken::new_random())?;
         // Capacity for one: the first response counts, and later ones are refused.
         let (sender, callbacks) = mpsc::channel(1);
         let paster = Paster { provider, redirect: redirect.to_string(), state, callbacks: sender };
@@ -237,6 +230,67 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     }
 }
 
+/// The parts of a consent page's address.
+pub(super) struct ConsentPage<'a> {
+    pub(super) config: &'a Config,
+    pub(super) authority: &'a Authority,
+    pub(super) scopes: &'a [&'a str],
+    pub(super) redirect: &'a RedirectUrl,
+    pub(super) verifier: &'a PkceCodeVerifier,
+    /// The address to preselect.
+    pub(super) hint: Option<&'a str>,
+}
+
+impl ConsentPage<'_> {
+    /// Returns the address of the page, and the state that it redirects with.
+    pub(super) fn url(&self, state: CsrfToken) -> Result<(Url, CsrfToken)> {
+        let provider = self.authority.provider;
+        let client = client(self.config, self.authority)?.set_redirect_uri(self.redirect.clone());
+        let mut request = client
+            .authorize_url(|| state)
+            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(self.verifier))
+            .add_scopes(self.authority.scopes(self.config, self.scopes));
+        for &(name, value) in provider.params {
+            request = request.add_extra_param(name, value);
+        }
+        match self.hint {
+            Some(hint) => request = request.add_extra_param("login_hint", hint),
+            None => {
+                for &(name, value) in provider.unhinted {
+                    request = request.add_extra_param(name, value);
+                }
+            }
+        }
+        Ok(request.url())
+    }
+}
+
+/// What the provider's redirect says.
+pub(super) struct Redirected {
+    pub(super) outcome: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
+    pub(super) state: Option<String>,
+}
+
+/// Reads the query of a provider's redirect; `None` if it has neither code nor error.
+pub(super) fn read_redirect(query: &str) -> Option<Redirected> {
+    let value = |name: &str| {
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.into_owned())
+            .filter(|value| !value.is_empty())
+    };
+    let outcome = match (value("code"), value("error")) {
+        (_, Some(error)) => Err(OAuthErrorResponse::new(
+            &error,
+            &value("error_subcode").unwrap_or_default(),
+            &value("error_description").unwrap_or_default(),
+        )),
+        (Some(code), None) => Ok(AuthorizationCode::new(code)),
+        (None, None) => return None,
+    };
+    Some(Redirected { outcome, state: value("state") })
+}
+
 /// Accepts the response of the consent page, pasted or redirected.
 #[derive(Clone)]
 pub struct Paster {
@@ -267,25 +321,12 @@ impl Paster {
 
     /// Reads the query of the provider's redirect.
     pub(super) fn read(&self, query: &str) -> RedirectQuery {
-        let pairs = || url::form_urlencoded::parse(query.as_bytes());
-        let value = |name: &str| {
-            pairs()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| value.into_owned())
-                .filter(|value| !value.is_empty())
-        };
-        let answer = match (value("code"), value("error")) {
-            (_, Some(error)) => Err(OAuthErrorResponse::new(
-                &error,
-                &value("error_subcode").unwrap_or_default(),
-                &value("error_description").unwrap_or_default(),
-            )),
-            (Some(code), None) => Ok(AuthorizationCode::new(code)),
-            (None, None) => return RedirectQuery::Nothing,
-        };
-        match value("state") {
-            Some(state) if state == *self.state.secret() => RedirectQuery::Answer(answer),
-            _ => RedirectQuery::WrongState,
+        match read_redirect(query) {
+            None => RedirectQuery::Nothing,
+            Some(Redirected { outcome, state: Some(state) }) if state == *self.state.secret() => {
+                RedirectQuery::Answer(outcome)
+            }
+            Some(_) => RedirectQuery::WrongState,
         }
     }
 

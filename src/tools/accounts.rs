@@ -96,6 +96,29 @@ pub struct Add {
     pub device: bool,
 }
 
+impl Add {
+    /// Returns the id that the account will have; empty if its address is not known yet.
+    pub fn id(&self) -> String {
+        let owner = self.mailbox.as_ref().or(self.address.as_ref());
+        let id = owner.map(|owner| format!("{}:{}", self.provider, owner.trim().to_lowercase()));
+        id.unwrap_or_default()
+    }
+
+    /// Checks what any sign-in needs.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if the shared mailbox is not an address.
+    pub fn check(&self) -> Result<()> {
+        match &self.mailbox {
+            Some(mailbox) if !mailbox.contains('@') => {
+                Err(Error::argument("the shared mailbox is not an address")
+                    .next("give its full e-mail address"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl AccountsRequest {
     fn meant(self, _: &Args) -> Result<AccountsOp> {
         let device = self.flow == Flow::Device;

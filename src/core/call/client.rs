@@ -25,6 +25,12 @@ pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Confirmation;
 
+    /// Shows the user a page to open, and says in a few words why. [`Confirmation::Yes`] if they
+    /// agreed to open it: what they do there is not known.
+    async fn open_page(&self, _why: &str, _page: &str) -> Confirmation {
+        Confirmation::Unavailable
+    }
+
     /// Reports the progress of an upload: bytes done out of bytes in total, and what is uploaded.
     async fn progress(&self, done: u64, total: u64, what: &str);
 }

@@ -1,7 +1,8 @@
 //! The accounts tool: the signed-in accounts, and signing in from a chat.
 //!
 //! `add` returns at once with the address of the sign-in page, or with a code to enter,
-//! and continues in the background; `list` reports the outcome. The sign-in itself is
+//! and continues in the background; `list` reports the outcome. Where there are pages, they
+//! sign in, and `add` only leads there. The sign-in itself is
 //! in `oauth`, the storage of accounts in `accounts`.
 
 use std::sync::{Mutex, PoisonError};
@@ -9,12 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+use url::Url;
 
 use crate::access::Access;
-use crate::accounts::{Accounts, HOW_TO_ADD};
+use crate::accounts::Accounts;
+use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
 use crate::encode::Document;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, DeviceSignIn, SignIn, Tokens, Unattended};
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
@@ -52,16 +55,9 @@ impl Begun {
     /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid request, and
     /// those of [`SignIn::start`] and [`DeviceSignIn::start`].
     pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
-        if let Some(mailbox) = &add.mailbox
-            && !mailbox.contains('@')
-        {
-            return Err(Error::argument("the shared mailbox is not an address")
-                .next("give its full e-mail address"));
-        }
+        add.check()?;
         let tenant = add.tenant.as_deref();
-        let owner = add.mailbox.as_ref().or(add.address.as_ref());
-        let id = owner.map(|owner| format!("{}:{}", add.provider, owner.trim().to_lowercase()));
-        let id = id.unwrap_or_default();
+        let id = add.id();
         let way = oauth::unattended(config, &id);
         // Without a mailbox, its owner signs in, service account or not.
         if let Some(way @ Unattended::Service(account)) = way
@@ -245,24 +241,28 @@ impl Pending {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn accounts(&self, op: AccountsOp) -> Result<Response> {
+    pub(in crate::pipeline) async fn accounts(
+        &self,
+        op: AccountsOp,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         match op {
             AccountsOp::List(provider) => self.account_list(provider).await,
-            AccountsOp::Add(add) => self.account_add(add).await,
+            AccountsOp::Add(add) => self.account_add(add, caller).await,
             AccountsOp::Again { account, device } => {
                 let account = self.accounts.find(Some(&account)).await?;
                 let (address, mailbox) = match account.via {
                     Some(via) => (via, Some(account.email)),
                     None => (account.email, None),
                 };
-                self.account_add(Add {
+                let add = Add {
                     provider: account.provider,
                     tenant: account.tenant,
                     address: Some(address),
                     mailbox,
                     device,
-                })
-                .await
+                };
+                self.account_add(add, caller).await
             }
             AccountsOp::Remove { account } => {
                 // It revokes the grant at the provider.
@@ -338,7 +338,7 @@ impl Pipeline {
         let columns = ACCOUNT.up_to(Level::More);
         let rows = rows_of(&self.local(), &ACCOUNT, &columns, &objects, &mut notes);
         notes.push(if is_none {
-            note!("no account is signed in: {}", HOW_TO_ADD)
+            note!("no account is signed in: {}", ours(self.accounts.how_to_add()))
         } else {
             note!("accounts: {}", rows.len())
         });
@@ -349,7 +349,10 @@ impl Pipeline {
         })
     }
 
-    async fn account_add(&self, add: Add) -> Result<Response> {
+    async fn account_add(&self, add: Add, caller: &dyn ClientPrompts) -> Result<Response> {
+        if let Some(page) = self.connect_page(&add)? {
+            return self.account_add_on_page(&add, page.as_str(), caller).await;
+        }
         let begun = Begun::start(&self.config, &*self.connect, &add).await?;
         let detail = match &begun {
             Begun::Unattended(..) => {
@@ -410,6 +413,56 @@ impl Pipeline {
             "waiting",
             &format!("{detail}; then call accounts with op=list"),
         ))
+    }
+
+    /// Returns the page where the account is connected, if there are pages and a person signs in
+    /// there.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for what no page could request.
+    fn connect_page(&self, add: &Add) -> Result<Option<Url>> {
+        let suggested = [
+            ("tenant", add.tenant.as_deref()),
+            ("hint", add.address.as_deref()),
+            ("mailbox", add.mailbox.as_deref()),
+        ];
+        let page = match oauth::unattended(&self.config, &add.id()) {
+            None if !add.device => self.config.connect_page(&add.provider, &suggested),
+            _ => None,
+        };
+        if page.is_some() {
+            add.check()?;
+            self.connect.scopes(&add.provider, add.mailbox.is_some(), self.config.access)?;
+        }
+        Ok(page)
+    }
+
+    /// Leaves the sign-in to a page of the server: in the client's own way if it has one, else by
+    /// its link in the answer.
+    async fn account_add_on_page(
+        &self,
+        add: &Add,
+        page: &str,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
+        let title = oauth::provider_named(&add.provider)?.title;
+        let why = format!("Connect a {title} account to Daysheet");
+        let item = add.mailbox.as_ref().or(add.address.as_ref()).unwrap_or(&add.provider);
+        let (result, detail) = match caller.open_page(&why, page).await {
+            Confirmation::Yes => ("waiting", format!("the user was shown {page}")),
+            Confirmation::Unavailable => {
+                ("waiting", format!("ask the user to open {page} and sign in"))
+            }
+            Confirmation::No => {
+                return Err(Error::new(Kind::Auth, "the user declined to open the sign-in page")
+                    .next(format!("nothing was changed; the page is {page}")));
+            }
+            Confirmation::Later => {
+                return Err(Error::new(Kind::Auth, "the user is asked to sign in first"));
+            }
+        };
+        let detail = format!("{detail}; then call accounts with op=list");
+        Ok(self.outcome(item, "add", result, &detail))
     }
 
     fn outcome(&self, item: &str, op: &str, result: &str, detail: &str) -> Response {

@@ -1,0 +1,112 @@
+//! A sign-in whose consent page redirects to a server's own address.
+//!
+//! People who sign in through a server are elsewhere, so that no port of this machine can be
+//! redirected to (`sign_in.rs`). Nothing of such a sign-in is in this process either: [`WebSignIn`]
+//! has all that is needed to finish it, and whoever keeps it (sealed, under the random id that is
+//! its state) can finish it on any instance. Its keeper checks the state, and who returns.
+
+use oauth2::{CsrfToken, PkceCodeVerifier, RedirectUrl};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::sign_in::{ConsentPage, read_redirect};
+use super::{Authority, Tokens, error_messages, exchange};
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+
+/// A sign-in in progress, with the PKCE verifier, which must stay secret.
+#[derive(Serialize, Deserialize)]
+pub struct WebSignIn {
+    provider: String,
+    tenant: Option<String>,
+    scopes: Vec<String>,
+    redirect: RedirectUrl,
+    verifier: PkceCodeVerifier,
+}
+
+impl WebSignIn {
+    /// Begins a sign-in to `provider` that requests `scopes` and redirects to `redirect`, at
+    /// `tenant` or at the tenant of the settings.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] for an unknown provider or an invalid tenant, [`Kind::Auth`] if no
+    /// OAuth client is set.
+    pub fn begin(
+        config: &Config,
+        provider: &str,
+        tenant: Option<&str>,
+        scopes: &[&str],
+        redirect: &Url,
+    ) -> Result<Self> {
+        let authority = Authority::of(config, provider, tenant)?;
+        super::client(config, &authority)?;
+        let (_, verifier) = oauth2::PkceCodeChallenge::new_random_sha256();
+        Ok(Self {
+            provider: authority.provider.name.to_owned(),
+            tenant: tenant.map(str::to_owned),
+            scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
+            redirect: RedirectUrl::from_url(redirect.clone()),
+            verifier,
+        })
+    }
+
+    /// Returns the consent page, which will redirect with `state`. `hint` is the address to
+    /// preselect.
+    ///
+    /// # Errors
+    /// As [`WebSignIn::begin`].
+    pub fn page(&self, config: &Config, state: String, hint: Option<&str>) -> Result<Url> {
+        let authority = self.authority(config)?;
+        let scopes: Vec<&str> = self.scopes.iter().map(String::as_str).collect();
+        let page = ConsentPage {
+            config,
+            authority: &authority,
+            scopes: &scopes,
+            redirect: &self.redirect,
+            verifier: &self.verifier,
+            hint,
+        };
+        Ok(page.url(CsrfToken::new(state))?.0)
+    }
+
+    /// Finishes the sign-in with the query of the redirect.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] with the next step if the consent was denied, the answer is another
+    /// provider's, or the code was refused; [`Kind::Network`] or [`Kind::Timeout`] if the
+    /// provider was not reached.
+    pub async fn finish(self, config: &Config, query: &str) -> Result<Tokens> {
+        let authority = self.authority(config)?;
+        let provider = authority.provider;
+        // Whom the answer is from (RFC 9207), if it says so: a code of one provider must never
+        // be handed to another.
+        let issuer = url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "iss");
+        let issuer = issuer.map(|(_, issuer)| Url::parse(&issuer));
+        let expected = (provider.auth)(config, &authority.tenant)?;
+        if issuer.is_some_and(|issuer| {
+            issuer.map_or(true, |issuer| issuer.host_str() != expected.host_str())
+        }) {
+            return Err(Error::new(Kind::Auth, "the answer comes from another provider")
+                .next("start the sign-in again"));
+        }
+        let answer = read_redirect(query).ok_or_else(|| {
+            Error::new(Kind::Auth, "the provider's answer has no code")
+                .next("start the sign-in again")
+        })?;
+        let code = answer
+            .outcome
+            .map_err(|response| error_messages::sign_in_error(provider, &response))?;
+        exchange(config, &authority, code, self.verifier, self.redirect, &self.scopes).await
+    }
+
+    fn authority(&self, config: &Config) -> Result<Authority> {
+        Authority::of(config, &self.provider, self.tenant.as_deref())
+    }
+}
+
+/// Shows nothing that could be used to sign in.
+impl std::fmt::Debug for WebSignIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebSignIn").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}

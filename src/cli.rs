@@ -212,6 +212,9 @@ enum Command {
         /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.
         #[arg(long, value_name = "SPEC")]
         fault: Option<String>,
+        /// How long access tokens are good, in seconds.
+        #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+        token_life: u64,
     },
     /// Print a completion script for a shell.
     Completions {
@@ -438,9 +441,17 @@ fn run(command: Command) -> Result<ExitCode> {
                 account::remove(config, &account).await
             }
             #[cfg(feature = "sandbox")]
-            Command::Sandbox { port, mail, calendar, fault } => {
-                let faults = sandboxed::faults(fault.as_deref())?;
-                sandbox::run(port, mail, calendar, config.sandbox_today, faults).await
+            Command::Sandbox { port, mail, calendar, fault, token_life } => {
+                sandbox::run(crate::sandbox::Options {
+                    port,
+                    mail,
+                    calendar,
+                    today: config.sandbox_today,
+                    faults: sandboxed::faults(fault.as_deref())?,
+                    token_lifetime: std::time::Duration::from_secs(token_life),
+                    ..Default::default()
+                })
+                .await
             }
             Command::Schema { .. }
             | Command::Check { .. }

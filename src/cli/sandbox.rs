@@ -1,32 +1,15 @@
 //! `daysheet sandbox`: the stand-in on a port of its own, until it is ended.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use jiff::civil::Date;
-
 use crate::error::Result;
-use crate::sandbox::{Faults, LoadReport, Options, Sandbox};
+use crate::sandbox::{LoadReport, Options, Sandbox};
 
 /// Runs until ctrl-c.
-pub(super) async fn run(
-    port: u16,
-    mail: Option<PathBuf>,
-    calendar: Option<PathBuf>,
-    today: Option<Date>,
-    faults: Faults,
-) -> Result<ExitCode> {
-    let sandbox = Sandbox::start(Options {
-        mail,
-        calendar,
-        today,
-        port,
-        faults,
-        progress: std::io::stderr().is_terminal(),
-        ..Options::default()
-    })
-    .await?;
+pub(super) async fn run(options: Options) -> Result<ExitCode> {
+    let progress = std::io::stderr().is_terminal();
+    let sandbox = Sandbox::start(Options { progress, ..options }).await?;
     report(sandbox.report());
     let base = sandbox.base();
     say!("sandbox at {base} for {}", sandbox.addresses().join(", "));

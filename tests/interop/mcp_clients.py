@@ -6,7 +6,7 @@ The clients are the command line of the MCP Inspector (npm) and the Python SDK
 `mcp`, each in the protocol's older era (initialize) and in the modern one
 (2026-07-28). A client that can ask its user is asked before a letter goes out,
 and each level of access shows its own tools. Last, what a client relies on beyond the protocol: nothing but
-JSON on stdout, and an end soon after stdin ends. Only stdio is covered.
+JSON on stdout, and an end soon after stdin ends. HTTP is covered by mcp_http.
 """
 
 import asyncio
@@ -173,21 +173,40 @@ async def check_output(client, session):
     checks.that(f"{client}: an unknown output is an error", refused, said)
 
 
+# How a client reaches Daysheet --------------------------------------------------
+
+
+class Stdio:
+    """A process for each client, at a level of access."""
+
+    def __init__(self, daysheet, *arguments):
+        self.daysheet, self.arguments = daysheet, ["serve", "--sandbox", *arguments]
+
+    def python(self):
+        """What the Python SDK connects to."""
+        return mcp.StdioServerParameters(
+            command=self.daysheet.binary, args=self.arguments, env=self.daysheet.env)
+
+    def inspector(self):
+        """What the Inspector is told to connect to."""
+        own = [f"{name}={value}" for name, value in self.daysheet.env.items()
+               if name.startswith("DAYSHEET_")]
+        return [*(word for pair in own for word in ("-e", pair)), self.daysheet.binary,
+                *self.arguments]
+
+
 # The Inspector ----------------------------------------------------------------
 
 
-def inspector(daysheet, era, *arguments):
+def inspector(server, era, *arguments):
     """One run of the Inspector; its exit code, and its result as a value."""
     command = shutil.which("mcp-inspector")
     if command is None:
         raise RuntimeError("mcp-inspector is not on PATH: run this part through tests/interop/run")
-    own = [f"{name}={value}" for name, value in daysheet.env.items()
-           if name.startswith("DAYSHEET_")]
     # It keeps files in the home folder.
-    env = {**os.environ, "HOME": daysheet.home}
+    env = {**os.environ, "HOME": server.daysheet.home}
     done = subprocess.run(
-        [command, "--cli", *[word for pair in own for word in ("-e", pair)],
-         daysheet.binary, "serve", "--sandbox", "--protocol-era", era, "--quiet", *arguments],
+        [command, "--cli", *server.inspector(), "--protocol-era", era, "--quiet", *arguments],
         env=env, capture_output=True, text=True, encoding="utf-8", timeout=interop.PATIENCE,
         stdin=subprocess.DEVNULL,
     )
@@ -197,26 +216,26 @@ def inspector(daysheet, era, *arguments):
         raise RuntimeError(f"exit {done.returncode}: {done.stdout}{done.stderr}") from None
 
 
-def with_inspector(daysheet, era):
+def with_inspector(server, era):
     client = f"inspector, {era}"
-    code, listed = inspector(daysheet, era, "--method", "tools/list", "--strict")
+    code, listed = inspector(server, era, "--method", "tools/list", "--strict")
     checks.same(f"{client}: schemas are portable", code, 0)
     check_tools(client, listed["tools"])
 
     call = ("--method", "tools/call", "--tool-name", "mail_search", "--tool-args-json")
-    code, result = inspector(daysheet, era, *call, '{"limit": 3}')
+    code, result = inspector(server, era, *call, '{"limit": 3}')
     checks.same(f"{client}: exit code of a search", code, 0)
     check_result(client, result)
     # The Inspector makes a number of what looks like one.
-    code, result = inspector(daysheet, era, *call[:-1], "--tool-arg", "q=2026", "limit=3")
+    code, result = inspector(server, era, *call[:-1], "--tool-arg", "q=2026", "limit=3")
     checks.that(f"{client}: a number is taken for text", code == 0, result)
-    code, result = inspector(daysheet, era, *call, '{"by": "planet"}')
+    code, result = inspector(server, era, *call, '{"by": "planet"}')
     checks.same(f"{client}: exit code of a tool error", code, 5)
     check_refusal(client, result)
 
-    _, read = inspector(daysheet, era, "--method", "resources/read", "--uri", SCHEMA)
+    _, read = inspector(server, era, "--method", "resources/read", "--uri", SCHEMA)
     check_schema(client, read["contents"][0]["text"])
-    _, listed = inspector(daysheet, era, "--method", "resources/list")
+    _, listed = inspector(server, era, "--method", "resources/list")
     checks.that(f"{client}: the schema is listed",
                 SCHEMA in {resource["uri"] for resource in listed["resources"]}, listed)
 
@@ -229,12 +248,10 @@ def wire(value):
     return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-async def with_python(daysheet, mode):
+async def with_python(server, mode):
     client = f"python, {mode}"
-    parameters = mcp.StdioServerParameters(
-        command=daysheet.binary, args=["serve", "--sandbox"], env=daysheet.env
-    )
-    async with mcp.Client(parameters, mode=mode, read_timeout_seconds=interop.PATIENCE) as session:
+    async with mcp.Client(server.python(), mode=mode,
+                          read_timeout_seconds=interop.PATIENCE) as session:
         modern = session.protocol_version >= "2026"
         checks.same(f"{client}: era, version {session.protocol_version}", modern, mode != "legacy")
         if mode in ("legacy", "auto"):
@@ -306,16 +323,13 @@ async def sent_with(session, subject):
     return [row["id"] for row in rows["messages"] if row["subject"] == subject]
 
 
-async def asked(daysheet, mode, person):
+async def asked(server, mode, person):
     """Sends a letter with a client that can ask `person`, or cannot if there is none."""
     action = person.action if person else "no way to ask"
     client = f"python, {mode}, {action}"
-    parameters = mcp.StdioServerParameters(
-        command=daysheet.binary, args=["serve", "--sandbox", "--access", "send"], env=daysheet.env
-    )
-    async with mcp.Client(parameters, mode=mode, elicitation_callback=person,
+    async with mcp.Client(server.python(), mode=mode, elicitation_callback=person,
                           read_timeout_seconds=interop.PATIENCE) as session:
-        subject = f"Asked: {action}"
+        subject = f"Asked: {mode}, {action}"
         draft = (await document_of(session, "mail_draft", account=ACCOUNT, to=[TO],
                                    subject=subject, body="Shall it go?"))["draft"]
         checks.that(f"{client}: a draft asks nothing", not (person and person.asked))
@@ -354,10 +368,8 @@ async def levels(daysheet, mode):
     """Checks which tools each level of access shows."""
     listed = {}
     for level in HIDDEN:
-        parameters = mcp.StdioServerParameters(
-            command=daysheet.binary, args=["serve", "--sandbox", "--access", level],
-            env=daysheet.env)
-        async with mcp.Client(parameters, mode=mode,
+        at = Stdio(daysheet, "--access", level)
+        async with mcp.Client(at.python(), mode=mode,
                               read_timeout_seconds=interop.PATIENCE) as session:
             tools = [wire(tool) for tool in (await session.list_tools()).tools]
             listed[level] = {tool["name"] for tool in tools}
@@ -375,9 +387,8 @@ async def levels(daysheet, mode):
                     sorted(listed[level]))
     # In the settings `read` beats what the command line says.
     held = interop.Daysheet(daysheet.binary, access="read")
-    parameters = mcp.StdioServerParameters(
-        command=held.binary, args=["serve", "--sandbox", "--access", "full"], env=held.env)
-    async with mcp.Client(parameters, mode=mode, read_timeout_seconds=interop.PATIENCE) as session:
+    async with mcp.Client(Stdio(held, "--access", "full").python(), mode=mode,
+                          read_timeout_seconds=interop.PATIENCE) as session:
         names = {tool.name for tool in (await session.list_tools()).tools}
         checks.same(f"python, {mode}: read in the settings holds", sorted(names),
                     sorted(listed["read"]))
@@ -387,7 +398,7 @@ def inspected_levels(daysheet, era):
     """The same with the Inspector, by the setting instead of the command line."""
     names = {}
     for level in HIDDEN:
-        at = interop.Daysheet(daysheet.binary, access=level)
+        at = Stdio(interop.Daysheet(daysheet.binary, access=level))
         code, listed = inspector(at, era, "--method", "tools/list", "--strict")
         checks.same(f"inspector, {era}, {level}: schemas are portable", code, 0)
         names[level] = {tool["name"] for tool in listed["tools"]}
@@ -451,14 +462,14 @@ def main():
     daysheet = interop.Daysheet(sys.argv[1])
     for era in ("legacy", "modern"):
         with checks.section(f"inspector, {era}"):
-            with_inspector(daysheet, era)
+            with_inspector(Stdio(daysheet), era)
     for mode in ("legacy", "auto", "2026-07-28"):
         with checks.section(f"python, {mode}"):
-            asyncio.run(with_python(daysheet, mode))
+            asyncio.run(with_python(Stdio(daysheet), mode))
     for mode in ("legacy", "auto", "2026-07-28"):
         for person in (*map(Person, ANSWERS), None):
             with checks.section(f"python, {mode}, {person and person.action}"):
-                asyncio.run(asked(daysheet, mode, person))
+                asyncio.run(asked(Stdio(daysheet, "--access", "send"), mode, person))
         with checks.section(f"levels, python, {mode}"):
             asyncio.run(levels(daysheet, mode))
     for era in ("legacy", "modern"):

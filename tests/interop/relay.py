@@ -16,7 +16,8 @@ HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"
 _kept = threading.local()
 
 
-def _exchange(port, method, path, headers, body, host):
+def exchange(port, method, path, headers, body=b"", host=None):
+    """One request on the thread's connection, never sent a second time."""
     connections = _kept.__dict__.setdefault("connections", {})
     connection = connections.get(port)
     if connection is None:
@@ -46,9 +47,9 @@ def send(port, method, path, headers, body=b"", host=None):
     opened anew.
     """
     try:
-        return _exchange(port, method, path, headers, body, host)
+        return exchange(port, method, path, headers, body, host)
     except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
-        return _exchange(port, method, path, headers, body, host)
+        return exchange(port, method, path, headers, body, host)
 
 
 def serve(answer):

@@ -1,0 +1,451 @@
+"""Interop part: many people at two instances behind a balancer, over one PostgreSQL.
+
+    many.py BINARY
+
+Everybody has two mailboxes at the sandbox, whose every row has a word of their own: no answer
+to anybody may have another's. Meanwhile instances are killed, access tokens expire, and
+PostgreSQL is restarted. How much is done is up to the environment: MANY_PEOPLE, MANY_CALLS,
+MANY_SENDS, MANY_EXPIRIES, MANY_THREADS.
+"""
+
+import collections
+import concurrent.futures
+import http.client
+import json
+import os
+import random
+import re
+import sys
+import threading
+import time
+
+import interop
+import people
+import stage
+
+checks = interop.Checks("many")
+
+SIZE = {name: int(os.environ.get(f"MANY_{name}", value)) for name, value in {
+    "PEOPLE": 12, "CALLS": 2000, "SENDS": 60, "EXPIRIES": 100, "THREADS": 12}.items()}
+LETTERS = 8
+# Seconds from one kill to the next, that an answer may take to come, and that PostgreSQL is
+# away.
+KILLS, PATIENCE, AWAY = 1.5, 60.0, 3.0
+# Access tokens that are good for less than a minute more are renewed.
+TOKEN_LIFE = 70
+BREAKS = (OSError, http.client.HTTPException)
+HASH = re.compile(r"output_read\D{1,12}([2-9a-z]{8,})|id=([2-9a-z]{8,})")
+
+
+class World:
+    """Everything that runs."""
+
+    def __init__(self, binary):
+        self.people = [people.Person(number) for number in range(SIZE["PEOPLE"])]
+        self.sandbox = people.Sandbox(binary, people.write_mail(self.people, LETTERS), TOKEN_LIFE)
+        self.postgres, self.issuer = people.Postgres(), people.Issuer()
+        self.port = interop.free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        daysheet = interop.Daysheet(
+            binary, **self.sandbox.settings(), database=self.postgres.url, access="send",
+            http_issuer=self.issuer.base, http_public_url=self.base, http_client_id="daysheet",
+            http_client_secret="secret", new_recipients="allow", sends_per_hour="10000",
+            recipients_per_hour="10000", limits_calls_per_minute="1000000",
+            limits_calls_at_once="64", keys_value="aW50ZXJvcC1pbnRlcm9wLWludGVyb3AtaW50ZXJvcCE=")
+        del daysheet.env["DAYSHEET_SANDBOX_TODAY"]
+        daysheet.env["DAYSHEET_ZONE"] = daysheet.env["TZ"] = "UTC"
+        self.instances = [stage.Instance(daysheet) for _ in range(2)]
+        people.Balancer([one.port for one in self.instances], self.port)
+        self.audience = self.base + "/mcp"
+        self.tokens = {}
+        self.local = threading.local()
+        self.tally = collections.Counter()
+        self.wrong, self.leaks = [], []
+        self.slowest = 0.0
+
+    def caller(self, person):
+        """This thread's caller for a person."""
+        if person.number not in self.tokens:
+            self.tokens[person.number] = self.issuer.token(
+                person.name, self.audience, seconds=7200, scope="daysheet:send")
+        callers = self.local.__dict__.setdefault("callers", {})
+        if person.number not in callers:
+            callers[person.number] = stage.Caller(self.port, self.tokens[person.number],
+                                                  modern=person.number % 2 == 0)
+        return callers[person.number]
+
+    def ask(self, person, tool, may_fail=False, **arguments):
+        """The texts of an answer, asked for until one comes. What does not come, because an
+        instance was killed, is counted; an answer is checked for other people's words."""
+        begun = time.monotonic()
+        while True:
+            try:
+                texts = self.caller(person).call(tool, **arguments)
+                break
+            except stage.Refused as refused:
+                if refused.status not in (502, 503, 504):
+                    texts = [str(refused.said)]
+                    self.check(person, tool, arguments, texts)
+                    self.tally["refused"] += 1
+                    if not may_fail:
+                        self.wrong.append(f"{person.name} {tool} {arguments}: {refused}")
+                    return None
+                self.tally[f"{refused.status}"] += 1
+            except BREAKS:
+                self.tally["broken off"] += 1
+            if time.monotonic() - begun > PATIENCE:
+                self.wrong.append(f"{person.name} {tool} {arguments}: no answer in {PATIENCE} s")
+                return None
+            time.sleep(0.05)
+        self.slowest = max(self.slowest, time.monotonic() - begun)
+        self.tally["answered"] += 1
+        self.check(person, tool, arguments, texts)
+        return texts
+
+    def check(self, person, tool, arguments, texts):
+        words = set(people.CANARY.findall("\n".join(texts)))
+        if words - {person.word[6:]}:
+            self.leaks.append(f"{person.name} {tool} {arguments}: {sorted(words)}")
+
+
+def value(texts, name):
+    """The value of a line `name: value` of an answer."""
+    found = re.search(rf"^{name}: (\S+)", texts[0], re.M) if texts else None
+    return found and found.group(1)
+
+
+def own(world, person, texts, tool):
+    """An answer that has to have rows has the person's."""
+    if texts and person.word not in "\n".join(texts):
+        world.wrong.append(f"{person.name} {tool}: nothing of theirs: {texts[0][:200]}")
+
+
+# The calls, by how often they are made. ------------------------------------------------
+
+
+def search(world, person, luck):
+    texts = world.ask(person, "mail_search", limit=luck.choice((3, 5)))
+    own(world, person, texts, "mail_search")
+    if texts:
+        person.seen["ids"] = re.findall(r"^  (m\d+)", texts[0], re.M)
+        person.seen["cursor"] = value(texts, "next")
+
+
+def find(world, person, luck):
+    provider = luck.choice(list(person.addresses))
+    texts = world.ask(person, "mail_search", q="letter", limit=2,
+                      account=person.addresses[provider])
+    own(world, person, texts, "mail_search q=letter")
+
+
+def find_all(world, person, luck):
+    # Whoever looks for everybody's words finds their own.
+    world.ask(person, "mail_search", q=f"canary{luck.randrange(SIZE['PEOPLE']):04}", limit=3)
+
+
+def read(world, person, luck):
+    ids = person.seen.get("ids") or []
+    if ids:
+        own(world, person, world.ask(person, "mail_read", ids=ids[:2]), "mail_read")
+
+
+def turn(world, person, luck):
+    if cursor := person.seen.pop("cursor", None):
+        texts = world.ask(person, "mail_search", may_fail=True, cursor=cursor)
+        person.seen["cursor"] = value(texts, "next") if texts else None
+
+
+def folders(world, person, luck):
+    world.ask(person, "lookup", kind=luck.choice(("folders", "calendars", "contacts")), limit=5)
+
+
+def brief(world, person, luck):
+    own(world, person, world.ask(person, "brief", budget=1500), "brief")
+
+
+def agenda(world, person, luck):
+    texts = world.ask(person, "calendar_search", **{"from": "-1d", "to": "+2d"})
+    own(world, person, texts, "calendar_search")
+
+
+def shortened(world, person, luck):
+    texts = world.ask(person, "mail_search", limit=16, budget=300)
+    for found in HASH.finditer("\n".join(texts or [])):
+        person.seen["output"] = found.group(1) or found.group(2)
+
+
+def output(world, person, luck):
+    if one := person.seen.get("output"):
+        own(world, person, world.ask(person, "output_read", id=one, limit=20), "output_read")
+    else:
+        shortened(world, person, luck)
+
+
+def changes(world, person, luck):
+    given = {"cursor": person.seen["changes"]} if person.seen.get("changes") else {}
+    texts = world.ask(person, "changes", **given)
+    person.seen["changes"] = value(texts, "next") or value(texts, "cursor")
+
+
+def draft(world, person, luck):
+    texts = world.ask(person, "mail_draft", account=luck.choice(list(person.addresses.values())),
+                      to=["outside@elsewhere.example"], subject=f"{person.word} draft",
+                      body=f"Of {person.word}")
+    found = re.search(r"\b(d\d+)\b", texts[0]) if texts else None
+    if found:
+        kept = world.ask(person, "mail_read", ids=[found.group(1)])
+        own(world, person, kept, "mail_read of a draft")
+        world.ask(person, "mail_draft", mode="discard", id=found.group(1))
+
+
+def steal(world, person, luck):
+    """What another person was given is of no use."""
+    other = luck.choice(world.people)
+    if other is person:
+        return
+    if one := other.seen.get("output"):
+        world.ask(person, "output_read", may_fail=True, id=one)
+    if ids := other.seen.get("ids"):
+        world.ask(person, "mail_read", may_fail=True, ids=[luck.choice(ids)])
+    if cursor := other.seen.get("cursor"):
+        world.ask(person, "mail_search", may_fail=True, cursor=cursor)
+    if cursor := other.seen.get("changes"):
+        world.ask(person, "changes", may_fail=True, cursor=cursor)
+    world.ask(person, "mail_search", may_fail=True, account=other.google, limit=2)
+    world.ask(person, "mail_draft", may_fail=True, mode="edit", id=f"d{luck.randrange(1, 9)}",
+              subject=f"{person.word} draft")
+
+
+MIX = {search: 30, find: 14, find_all: 6, read: 18, turn: 6, folders: 5, brief: 4, agenda: 5,
+       output: 6, changes: 4, draft: 1, steal: 1}
+
+
+# What happens ----------------------------------------------------------------------
+
+
+def in_threads(count, work):
+    """Does `work(number)` for each number, in as many threads as there are to be."""
+    with concurrent.futures.ThreadPoolExecutor(SIZE["THREADS"]) as pool:
+        for done in [pool.submit(work, number) for number in range(count)]:
+            done.result()
+
+
+class Killer:
+    """Kills an instance every few seconds, in turn, and starts it again."""
+
+    def __init__(self, world):
+        self.world, self.kills, self.ended = world, 0, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        # Soon, and then every few seconds.
+        while not self.ended.wait(KILLS if self.kills else 0.3):
+            instance = self.world.instances[self.kills % 2]
+            instance.kill()
+            self.kills += 1
+            instance.start()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+
+def report(world, name, count, begun):
+    took = time.monotonic() - begun
+    print(f"note  many: {name}: {world.tally['answered']} answered in {took:.0f} s "
+          f"({world.tally['answered'] / took:.0f} a second), the slowest after "
+          f"{world.slowest:.1f} s; {dict(world.tally)}", flush=True)
+    checks.that(f"{name}: no answer is wrong", not world.wrong, "\n".join(world.wrong[:8]))
+    checks.same(f"{name}: answers with somebody else's words", world.leaks[:8], [])
+    checks.that(f"{name}: {world.tally['answered']} calls, at least {count}",
+                world.tally["answered"] >= count)
+    world.tally.clear()
+    world.wrong, world.leaks, world.slowest = [], [], 0.0
+
+
+def connecting(world):
+    begun = time.monotonic()
+    done = []
+
+    def one(number):
+        try:
+            people.connect(world.people[number], world.base, world.issuer)
+            done.append(number)
+        except Exception as error:
+            world.wrong.append(f"{number}: {error}")
+
+    in_threads(len(world.people), one)
+    checks.same(f"people who connected two mailboxes, in {time.monotonic() - begun:.0f} s",
+                len(done), len(world.people))
+    checks.that("no sign-in fails", not world.wrong, "\n".join(world.wrong[:3]))
+    world.wrong = []
+    for person in world.people[:3]:
+        rows = world.caller(person).document("accounts")["accounts"]
+        checks.same(f"{person.name} has theirs", sorted(row["account"] for row in rows),
+                    sorted(person.addresses.values()))
+
+
+def mixed(world, calls, name):
+    """Mixed calls; returns when there were enough answers."""
+    begun = time.monotonic()
+    works, weights = list(MIX), list(MIX.values())
+
+    def one(number):
+        luck = random.Random(f"{name}{number}")
+        while world.tally["answered"] < calls and len(world.wrong) < 50:
+            luck.choices(works, weights)[0](world, luck.choice(world.people), luck)
+
+    in_threads(SIZE["THREADS"], one)
+    report(world, name, calls, begun)
+
+
+def sends(world):
+    """Letters that are sent while instances are killed, each asked for by two at once."""
+    begun, count = time.monotonic(), SIZE["SENDS"]
+    outcomes = {}
+
+    def one(number):
+        person = world.people[number % len(world.people)]
+        address = list(person.addresses.values())[number // len(world.people) % 2]
+        subject = f"{person.word} sends {number}"
+        texts = world.ask(person, "mail_draft", account=address, subject=subject,
+                          to=["outside@elsewhere.example"], body="Once.")
+        found = re.search(r"\b(d\d+)\b", texts[0]) if texts else None
+        if not found:
+            world.wrong.append(f"{subject}: no draft: {texts}")
+            return
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            asked = [pool.submit(world.ask, person, "mail_send", True, id=found.group(1))
+                     for _ in range(2)]
+            answers = [one.result() for one in asked]
+        # Whoever was told no, or to wait, asks again.
+        for _ in range(20):
+            said = "\n".join(text for texts in answers for text in texts or [])
+            if re.search(r"\b(sent|already sent)\b", said):
+                break
+            time.sleep(0.5)
+            answers.append(world.ask(person, "mail_send", True, id=found.group(1)))
+        outcomes[subject] = address, said
+
+    in_threads(count, one)
+    unsent = [f"{subject}: {said[:300]}" for subject, (_, said) in outcomes.items()
+              if not re.search(r"\b(sent|already sent)\b", said)]
+    checks.that(f"sends: {len(outcomes)} letters are said to be sent", not unsent
+                and len(outcomes) == count, "\n".join(unsent[:5]))
+    went = collections.Counter()
+    for address in {address for address, _ in outcomes.values()}:
+        went.update((address, subject) for subject in world.sandbox.sent(address))
+    times = collections.Counter(went[address, subject]
+                                for subject, (address, _) in outcomes.items())
+    checks.same("sends: how often each has left, at the sandbox", dict(times), {1: count})
+    report(world, "sends", count, begun)
+
+
+def expiries(world):
+    """Access tokens that run out while instances are killed."""
+    begun, before = time.monotonic(), world.sandbox.granted
+
+    def one(number):
+        luck = random.Random(number)
+        while world.sandbox.granted - before < SIZE["EXPIRIES"] and len(world.wrong) < 50 \
+                and time.monotonic() - begun < 600:
+            # Both mailboxes are asked.
+            search(world, world.people[luck.randrange(len(world.people))], luck)
+
+    in_threads(SIZE["THREADS"], one)
+    granted = world.sandbox.granted - before
+    checks.that(f"expiries: {granted} refreshes, at least {SIZE['EXPIRIES']}",
+                granted >= SIZE["EXPIRIES"])
+    report(world, "expiries", 1, begun)
+
+
+def grants_live(world):
+    print(f"note  many: {world.sandbox.granted} refreshes granted, {world.sandbox.refused} "
+          f"refused, {world.sandbox.reused} with a token that was used before", flush=True)
+    lost = []
+    for person in world.people:
+        rows = world.caller(person).document("accounts")["accounts"]
+        lost += [f"{person.name}: {row}" for row in rows if row["status"] != "ok"]
+        if len(rows) != 2:
+            lost.append(f"{person.name}: {rows}")
+    checks.that("no grant is lost", not lost and not world.sandbox.refused, "\n".join(lost[:5]))
+
+
+def restart(world):
+    """PostgreSQL goes away under load: errors say so, and pass."""
+    said, ended = collections.Counter(), threading.Event()
+    answered_after = []
+
+    def one(number):
+        luck = random.Random(number)
+        while not ended.is_set():
+            person = luck.choice(world.people)
+            try:
+                texts = world.caller(person).call("mail_search", limit=3)
+                world.check(person, "mail_search", {}, texts)
+                said["answered"] += 1
+                if back:
+                    answered_after.append(time.monotonic() - back[0])
+            except stage.Refused as refused:
+                said[f"{refused.status}: {str(refused.said)[:160]}"] += 1
+            except BREAKS as error:
+                said[f"{type(error).__name__}"] += 1
+                time.sleep(0.02)
+
+    back = []
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(SIZE["THREADS"])]
+    for thread in threads:
+        thread.start()
+    time.sleep(2)
+    world.postgres.restart(AWAY)
+    back.append(time.monotonic())
+    time.sleep(8)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    errors = {text: count for text, count in said.items() if text != "answered"}
+    print(f"note  many: PostgreSQL away for {AWAY} s: {said['answered']} answered, "
+          f"the first {min(answered_after, default=99):.2f} s after its return; "
+          f"{json.dumps(errors, ensure_ascii=False)}", flush=True)
+    plain = [text for text in errors
+             if not re.search("database|PostgreSQL|store|state", text, re.I)]
+    checks.that("restart: every error says what is not there", not plain, "\n".join(plain))
+    checks.that("restart: answers come again within 5 s", min(answered_after, default=99) < 5)
+    world.wrong = []
+    mixed(world, 100, "after the restart")
+
+
+def main():
+    started = time.monotonic()
+    with checks.section("the part"):
+        world = World(sys.argv[1])
+        connecting(world)
+        quiet = SIZE["CALLS"] // 2
+        steps = [
+            ("calls", lambda: mixed(world, quiet, "calls")),
+            ("calls under kills", lambda: mixed(world, SIZE["CALLS"] - quiet,
+                                                "calls under kills")),
+            ("sends", lambda: sends(world)),
+            ("expiries", lambda: expiries(world)),
+        ]
+        for name, step in steps:
+            with checks.section(name):
+                if name == "calls":
+                    step()
+                    continue
+                with Killer(world) as killer:
+                    step()
+                checks.that(f"{name}: {killer.kills} kills", killer.kills > 0)
+        for name, step in (("grants", grants_live), ("restart", restart)):
+            with checks.section(name):
+                step(world)
+    print(f"note  many: {time.monotonic() - started:.0f} s in all", flush=True)
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()

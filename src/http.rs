@@ -82,6 +82,7 @@ fn bearer(request: &Request) -> Option<&str> {
 fn denied(denial: &Denial) -> Response {
     let status = match denial {
         Denial::Missing | Denial::Invalid(_) => StatusCode::UNAUTHORIZED,
+        Denial::Malformed(_) => StatusCode::BAD_REQUEST,
         Denial::Insufficient => StatusCode::FORBIDDEN,
         Denial::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
     };

@@ -3,8 +3,20 @@
 //! A [`Verifier`] turns the bearer token of a request into a [`Person`]. The person is the
 //! token's issuer and subject and nothing else: no argument and no session can name another.
 //! What a person then may see or change is not decided here.
+//!
+//! Tokens are checked in one of three ways: not at all on loopback, against a file of hashes
+//! ([`tokens`]), or as those of an OIDC issuer ([`issuer`]), by their signature ([`jwt`]) or by
+//! asking the issuer ([`introspection`]). People without a token sign in at the same issuer with
+//! a browser ([`web`]). No token, code or secret gets into an error, a log or a `Debug` output.
+
+mod introspection;
+mod issuer;
+mod jwt;
+mod tokens;
+pub mod web;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,8 +24,20 @@ use daysheet_core::access::Access;
 use daysheet_core::error::Error;
 use sha2::{Digest, Sha256};
 
+use introspection::Introspection;
+use issuer::Issuer;
+pub use issuer::{Client, Settings};
+pub use jwt::ALGORITHMS;
+use jwt::Jwt;
+pub use tokens::{TokenList, new_token};
+use web::Web;
+
 /// The owner of the rows of a server with static tokens: one person, as on their own machine.
 const LOCAL: &str = "local";
+/// What every scope of ours begins with; an access level follows.
+const SCOPE: &str = "daysheet:";
+/// The longest token that is looked at, in bytes.
+const LONGEST: usize = 8 * 1024;
 
 /// Who calls, as their token says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,26 +64,77 @@ impl Person {
     }
 }
 
+/// Returns the scope that allows `access`, such as `daysheet:draft`.
+pub fn scope_of(access: Access) -> String {
+    format!("{SCOPE}{}", access.word())
+}
+
+/// Returns the highest access level among scopes; none if no scope is ours.
+pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<Access> {
+    let levels = scopes.into_iter().filter_map(|scope| {
+        let word = scope.strip_prefix(SCOPE)?;
+        Access::ALL.into_iter().find(|level| level.word() == word)
+    });
+    levels.max()
+}
+
 /// Why a request is not answered.
 #[derive(Debug, Clone)]
 pub enum Denial {
     /// It has no bearer token.
     Missing,
+    /// It has more than one token, or one in a place where tokens do not belong.
+    Malformed(&'static str),
     /// The token is not valid here, for this reason.
-    Invalid(String),
+    Invalid(&'static str),
     /// The token is valid, but has none of the scopes that are needed.
     Insufficient,
     /// The token could not be checked now.
     Unavailable(Error),
 }
 
+type Verified<T> = std::result::Result<T, Denial>;
+
 /// Checks bearer tokens.
 #[derive(Debug)]
 pub enum Verifier {
     /// Tokens are not needed, on loopback: the access of everybody.
     Open(Access),
-    /// The people by their tokens.
-    Known(HashMap<String, Person>),
+    /// People have these tokens; usually one person has all of them.
+    Known(TokenList),
+    /// People have tokens of an issuer.
+    Issuer(AtIssuer),
+}
+
+/// An issuer, and the ways to learn from it who calls.
+#[derive(Debug)]
+pub struct AtIssuer {
+    issuer: Arc<Issuer>,
+    introspection: Option<Introspection>,
+    web: Option<Web>,
+}
+
+impl AtIssuer {
+    /// Returns the issuer, as it calls itself.
+    pub fn issuer(&self) -> &str {
+        &self.issuer.settings().issuer
+    }
+
+    /// Returns the way to sign in with a browser, if this server has a client at the issuer.
+    pub fn web(&self) -> Option<&Web> {
+        self.web.as_ref()
+    }
+
+    async fn person(&self, token: &str) -> Verified<Person> {
+        let claims = match (Jwt::read(token), &self.introspection) {
+            (Some(jwt), _) => self.issuer.access_claims(&jwt.map_err(Denial::Invalid)?).await?,
+            (None, Some(introspection)) => introspection.claims(token).await?,
+            (None, None) => return Err(Denial::Invalid("the token is not a JWT")),
+        };
+        let subject = claims.subject().map_err(Denial::Invalid)?;
+        let access = access_of(claims.scopes()).ok_or(Denial::Insufficient)?;
+        Ok(Person::of(self.issuer(), subject, claims.name(), access))
+    }
 }
 
 impl Verifier {
@@ -68,9 +143,17 @@ impl Verifier {
         Self::Open(access)
     }
 
-    /// Returns a verifier that knows these tokens and no other, as tests need it.
+    /// Returns a verifier that knows these tokens and their people, as tests need it.
     pub fn known(people: HashMap<String, Person>) -> Self {
-        Self::Known(people)
+        Self::Known(people.into_iter().collect())
+    }
+
+    /// Returns a verifier of an issuer's tokens. Nothing is fetched before the first of them.
+    pub fn at_issuer(settings: Settings) -> Self {
+        let issuer = Arc::new(Issuer::new(settings));
+        let introspection = Introspection::new(issuer.clone());
+        let web = Web::new(issuer.clone());
+        Self::Issuer(AtIssuer { issuer, introspection, web })
     }
 
     /// Returns who sends `token`, the value after `Bearer `.
@@ -78,11 +161,15 @@ impl Verifier {
     /// # Errors
     /// Why the request must not be answered.
     pub async fn verify(&self, token: Option<&str>) -> Result<Person, Denial> {
-        match self {
-            Self::Open(access) => Ok(Person::local(*access)),
-            Self::Known(people) => {
-                let known = people.get(token.ok_or(Denial::Missing)?);
-                known.cloned().ok_or_else(|| Denial::Invalid("it is not known".to_owned()))
+        match (self, token) {
+            (Self::Open(access), _) => Ok(Person::local(*access)),
+            (_, None) => Err(Denial::Missing),
+            (_, Some(token)) if token.len() > LONGEST => {
+                Err(Denial::Invalid("the token is too long"))
+            }
+            (Self::Issuer(at), Some(token)) => at.person(token).await,
+            (Self::Known(list), Some(token)) => {
+                list.person_of(token).ok_or(Denial::Invalid("the token is unknown"))
             }
         }
     }

@@ -1,0 +1,113 @@
+//! Opaque tokens, which only the issuer understands (RFC 7662).
+//!
+//! What it says is kept for a short time, so that a token that was withdrawn is refused soon and
+//! the issuer is not asked at each call.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use daysheet_core::error::{Error, Kind};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::issuer::Issuer;
+use crate::jwt::{Checked, Claims};
+use crate::{Denial, Verified};
+
+/// How long an answer is kept.
+const KEPT: Duration = Duration::from_secs(30);
+/// The most answers that are kept; a token has a few hundred bytes of claims.
+const MOST: usize = 10_000;
+/// The most questions to the issuer at once: unknown tokens cost it a request each.
+const AT_ONCE: usize = 16;
+
+/// Whether a token is active, and until when that is known.
+type Answer = (Checked<Claims>, Instant);
+
+/// The way to ask the issuer about a token.
+pub(crate) struct Introspection {
+    issuer: Arc<Issuer>,
+    /// By the hash of the token.
+    answers: Mutex<HashMap<[u8; 32], Answer>>,
+    places: Semaphore,
+}
+
+impl Introspection {
+    /// Returns the way to ask `issuer`, if the settings want it.
+    pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
+        let wanted = issuer.settings().introspection;
+        wanted.then(|| Self { issuer, answers: Mutex::default(), places: Semaphore::new(AT_ONCE) })
+    }
+
+    /// Returns what the issuer says about a token, if it is an access token that is valid here.
+    pub(crate) async fn claims(&self, token: &str) -> Verified<Claims> {
+        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let kept = || {
+            let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            answers.get(&hash).filter(|(_, until)| Instant::now() < *until).cloned()
+        };
+        let answer = match kept() {
+            Some((answer, _)) => answer,
+            None => {
+                let _place = self.places.acquire().await;
+                match kept() {
+                    Some((answer, _)) => answer,
+                    None => self.ask(token, hash).await?,
+                }
+            }
+        };
+        // Checked again each time: it may have expired since.
+        let checked = answer.and_then(|claims| self.check(&claims).map(|()| claims));
+        checked.map_err(Denial::Invalid)
+    }
+
+    async fn ask(&self, token: &str, hash: [u8; 32]) -> Verified<Checked<Claims>> {
+        let known = self.issuer.known(|_| false).await.map_err(Denial::Unavailable)?;
+        let form = [("token", token), ("token_type_hint", "access_token")];
+        let answer = self.issuer.post(&known.metadata, "introspection_endpoint", &form).await;
+        let claims = answer.map_err(|error| {
+            tracing::warn!(%error, "a token could not be introspected");
+            Denial::Unavailable(match error.kind() {
+                // Its client is refused, which is nothing that the caller can do about.
+                Kind::Provider(401 | 403) => {
+                    Error::new(Kind::Config, "the issuer refuses this server's client")
+                        .next("correct http.client_id and http.client_secret")
+                }
+                _ => error,
+            })
+        })?;
+        let active = claims.get("active").and_then(Value::as_bool) == Some(true);
+        let answer = active.then(|| Claims(claims)).ok_or("the token is not active");
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= MOST {
+            let now = Instant::now();
+            answers.retain(|_, (_, until)| now < *until);
+        }
+        if answers.len() < MOST {
+            answers.insert(hash, (answer.clone(), Instant::now() + KEPT));
+        }
+        Ok(answer)
+    }
+
+    /// Checks what the issuer says. It need not name itself, but it has to say for whom the
+    /// token is: otherwise a token for another server would be as good here.
+    fn check(&self, claims: &Claims) -> Checked<()> {
+        let settings = self.issuer.settings();
+        if claims.0.contains_key("iss") {
+            claims.check_parties(&settings.issuer, &settings.audience)?;
+        }
+        claims.check_audience(&settings.audience)?;
+        claims.check_times()?;
+        claims.check_is_access()
+    }
+}
+
+/// Shows no token.
+impl std::fmt::Debug for Introspection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Introspection").finish_non_exhaustive()
+    }
+}

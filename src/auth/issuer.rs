@@ -1,0 +1,359 @@
+//! The issuer: where its endpoints are, and the keys it signs with.
+//!
+//! Both are fetched when the first token comes, and kept as long as the issuer says, within
+//! limits. A key that is not known yet is looked for at most once a minute, so that nobody can
+//! make this server flood the issuer; while the issuer is down, the keys it had stay valid for a
+//! day. One request at a time fetches, the others wait for it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_providers::net;
+use hyper::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use hyper::{HeaderMap, Request};
+use jsonwebtoken::Algorithm;
+use oauth2::ClientSecret;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use url::{Host, Url};
+
+use crate::jwt::{Checked, Claims, Jwt, Key, Use};
+use crate::{Denial, Verified};
+
+/// The time limit of a request to the issuer: people wait meanwhile.
+const LIMIT: Duration = Duration::from_secs(5);
+/// How long keys are fresh if the issuer does not say, and the least and the most if it does.
+const FRESH: Duration = Duration::from_secs(600);
+const FRESH_LEAST: Duration = Duration::from_secs(60);
+const FRESH_MOST: Duration = Duration::from_secs(3600);
+/// How long keys are used after they were fetched while the issuer does not answer.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// The pause after an attempt that failed, where there are no keys at all.
+const RETRY: Duration = Duration::from_secs(5);
+/// The most keys of an issuer that are read.
+const KEYS: usize = 100;
+
+/// What tokens are checked against.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The issuer, as it calls itself: an `https` URL, or `http` on this machine.
+    pub issuer: String,
+    /// What tokens have to be meant for.
+    pub audience: String,
+    /// The algorithms that are allowed, of [`crate::ALGORITHMS`].
+    pub algorithms: Vec<Algorithm>,
+    /// True if tokens that are not JWTs are shown to the issuer.
+    pub introspection: bool,
+    /// This server's own client at the issuer.
+    pub client: Option<Client>,
+    /// The least time between two requests for a key that is not known. No setting changes it;
+    /// tests do.
+    pub pause: Duration,
+}
+
+impl Settings {
+    /// The usual [`Settings::pause`].
+    pub const PAUSE: Duration = Duration::from_secs(60);
+}
+
+/// This server's own client at the issuer. `Debug` does not show the secret.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// Its id.
+    pub id: String,
+    /// Its secret; public clients have none.
+    pub secret: Option<ClientSecret>,
+}
+
+/// An issuer and what is known of it.
+pub(crate) struct Issuer {
+    settings: Settings,
+    known: Mutex<Option<Arc<Known>>>,
+    /// The last attempt to learn more, and its error. Held by the request that makes one.
+    last: tokio::sync::Mutex<Option<(Instant, Option<Error>)>>,
+}
+
+/// What an issuer has published.
+pub(crate) struct Known {
+    keys: Vec<Key>,
+    pub(crate) metadata: Metadata,
+    fetched: Instant,
+    fresh: Duration,
+}
+
+/// The issuer's metadata (RFC 8414), as far as it matters.
+pub(crate) struct Metadata(Map<String, Value>);
+
+impl Metadata {
+    /// Returns an endpoint. Only an issuer on this machine may have endpoints on it, so that no
+    /// other can make this server send requests to its own network's services over plain HTTP.
+    pub(crate) fn endpoint(&self, name: &str) -> Result<Url> {
+        let local = self.text("issuer").is_some_and(|issuer| is_usable(issuer, true));
+        let url =
+            self.text(name).filter(|url| is_usable(url, false) || (local && is_usable(url, true)));
+        url.and_then(|url| Url::parse(url).ok()).ok_or_else(|| {
+            Error::new(Kind::Config, format!("the issuer publishes no usable `{name}`"))
+                .next("check http.issuer in the settings")
+        })
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// Returns true if `name` is published as true.
+    pub(crate) fn says(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Returns true if `name` lists `word`; a list that is not published has `default` alone.
+    fn lists(&self, name: &str, word: &str, default: &str) -> bool {
+        match self.0.get(name).and_then(Value::as_array) {
+            Some(list) => list.iter().any(|one| one.as_str() == Some(word)),
+            None => word == default,
+        }
+    }
+}
+
+/// Returns true for an absolute URL that secrets may be sent to: `https` elsewhere, or on this
+/// machine anything.
+fn is_usable(url: &str, local: bool) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let here = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
+        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unspecified(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => return false,
+    };
+    let scheme = url.scheme() == "https" || (here && url.scheme() == "http");
+    scheme && here == local && url.username().is_empty() && url.password().is_none()
+}
+
+impl Known {
+    /// Returns the keys that may have signed `jwt`: those with its key's name; without a name,
+    /// the only one of the kind.
+    fn key(&self, jwt: &Jwt, algorithm: Algorithm) -> Option<&Key> {
+        let mut fitting = self.keys.iter().filter(|key| key.is_for(algorithm));
+        match jwt.key_id() {
+            Some(id) => fitting.find(|key| key.id() == Some(id)),
+            None => fitting.next().filter(|_| fitting.next().is_none()),
+        }
+    }
+}
+
+impl Issuer {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { settings, known: Mutex::default(), last: tokio::sync::Mutex::default() }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns what an access token says, if it is valid.
+    pub(crate) async fn access_claims(&self, jwt: &Jwt<'_>) -> Verified<Claims> {
+        let claims = self.signed(jwt, Use::Access).await?;
+        let checked = claims
+            .check_parties(&self.settings.issuer, &self.settings.audience)
+            .and_then(|()| claims.check_is_access());
+        checked.map_err(Denial::Invalid)?;
+        Ok(claims)
+    }
+
+    /// Returns the claims of a token that the issuer has signed for this use, and that holds now.
+    pub(crate) async fn signed(&self, jwt: &Jwt<'_>, use_: Use) -> Verified<Claims> {
+        let algorithm = jwt.algorithm(&self.settings.algorithms).map_err(Denial::Invalid)?;
+        let unknown = |known: &Known| known.key(jwt, algorithm).is_none();
+        let known = self.known(unknown).await.map_err(Denial::Unavailable)?;
+        let checked = || -> Checked<Claims> {
+            let key = known.key(jwt, algorithm).ok_or("the key of the token is unknown")?;
+            let claims = jwt.claims(key, algorithm, use_)?;
+            claims.time("exp")?.ok_or("the token does not expire")?;
+            claims.check_times()?;
+            Ok(claims)
+        };
+        checked().map_err(Denial::Invalid)
+    }
+
+    /// Returns what the issuer has published; fetches it again if it is no longer fresh, or if
+    /// something is `missing` from it.
+    ///
+    /// # Errors
+    /// If the issuer does not answer, and has not done so for long.
+    pub(crate) async fn known(&self, missing: impl Fn(&Known) -> bool) -> Result<Arc<Known>> {
+        let good = |known: &Arc<Known>| known.fetched.elapsed() < known.fresh && !missing(known);
+        if let Some(known) = self.kept().filter(&good) {
+            return Ok(known);
+        }
+        let mut last = self.last.lock().await;
+        // Somebody may have fetched it meanwhile.
+        let kept = self.kept();
+        if let Some(known) = kept.clone().filter(&good) {
+            return Ok(known);
+        }
+        let pause = if kept.is_some() { self.settings.pause } else { RETRY };
+        if let Some((at, error)) = &*last
+            && at.elapsed() < pause
+            && let Some(outcome) = kept.clone().map(Ok).or(error.clone().map(Err))
+        {
+            return outcome;
+        }
+        let fetched = self.fetch().await;
+        *last = Some((Instant::now(), fetched.as_ref().err().cloned()));
+        match fetched {
+            Ok(known) => {
+                let known = Arc::new(known);
+                *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+                Ok(known)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the issuer was not reached");
+                kept.ok_or(error)
+            }
+        }
+    }
+
+    /// Returns what was fetched, unless that is too long ago.
+    fn kept(&self) -> Option<Arc<Known>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone().filter(|known| known.fetched.elapsed() < KEPT)
+    }
+
+    async fn fetch(&self) -> Result<Known> {
+        let metadata = self.discover().await?;
+        let request = Request::get(metadata.endpoint("jwks_uri")?.as_str()).header(ACCEPT, "*/*");
+        let (headers, json) = send(request.body(Vec::new())).await?;
+        let keys = json.get("keys").and_then(Value::as_array);
+        let keys = keys.ok_or_else(|| {
+            Error::new(Kind::Config, "the issuer publishes no keys at its `jwks_uri`")
+        })?;
+        let keys = keys.iter().take(KEYS).filter_map(Key::read).collect();
+        Ok(Known { keys, metadata, fetched: Instant::now(), fresh: freshness(&headers) })
+    }
+
+    /// Fetches the metadata: at the address of OpenID Connect, else at that of RFC 8414.
+    async fn discover(&self) -> Result<Metadata> {
+        let issuer = &self.settings.issuer;
+        let wrong = || {
+            Error::new(Kind::Config, format!("{issuer} is not the URL of an issuer"))
+                .next("correct http.issuer in the settings")
+        };
+        if !is_usable(issuer, true) && !is_usable(issuer, false) {
+            return Err(wrong());
+        }
+        let base = issuer.trim_end_matches('/');
+        let mut beside = Url::parse(issuer).map_err(|_| wrong())?;
+        let path = beside.path().trim_end_matches('/').to_owned();
+        beside.set_path(&format!("/.well-known/oauth-authorization-server{path}"));
+        let mut failed = wrong();
+        for url in [format!("{base}/.well-known/openid-configuration"), beside.to_string()] {
+            match send(Request::get(url).header(ACCEPT, "application/json").body(Vec::new())).await
+            {
+                Ok((_, json)) => {
+                    let metadata = Metadata(json);
+                    // Otherwise one issuer could pass for another.
+                    return match metadata.text("issuer") == Some(issuer) {
+                        true => Ok(metadata),
+                        false => Err(Error::new(
+                            Kind::Config,
+                            format!("the issuer at {issuer} calls itself otherwise"),
+                        )
+                        .next(
+                            "copy `issuer` from its metadata, with or without the slash at the end",
+                        )),
+                    };
+                }
+                Err(error) if matches!(error.kind(), Kind::Provider(400..=499)) => failed = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(failed)
+    }
+
+    /// Posts a form to one of the issuer's endpoints as this server's client, and returns the
+    /// answer.
+    pub(crate) async fn post(
+        &self,
+        metadata: &Metadata,
+        name: &str,
+        form: &[(&str, &str)],
+    ) -> Result<Map<String, Value>> {
+        let client = self.settings.client.as_ref().ok_or_else(|| {
+            Error::new(Kind::Config, "this server has no client at the issuer")
+                .next("set http.client_id and http.client_secret")
+        })?;
+        let url = metadata.endpoint(name)?;
+        let mut pairs: Vec<(&str, &str)> = form.to_vec();
+        let mut request = Request::post(url.as_str())
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let methods = format!("{name}_auth_methods_supported");
+        let basic = "client_secret_basic";
+        match &client.secret {
+            Some(secret) if metadata.lists(&methods, basic, basic) => {
+                let pair = [client.id.as_str(), secret.secret()].map(form_encoded).join(":");
+                request = request.header(AUTHORIZATION, format!("Basic {}", STANDARD.encode(pair)));
+            }
+            Some(secret) => {
+                pairs.push(("client_id", &client.id));
+                pairs.push(("client_secret", secret.secret()));
+            }
+            None => {
+                pairs.push(("client_id", &client.id));
+            }
+        }
+        let body =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        let request = request.body(body.into_bytes());
+        Ok(send(request).await?.1)
+    }
+}
+
+/// Encodes the id or the secret of a client for HTTP Basic (RFC 6749, section 2.3.1).
+fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// Sends a request to the issuer. Redirects are not followed.
+async fn send(
+    request: hyper::http::Result<Request<Vec<u8>>>,
+) -> Result<(HeaderMap, Map<String, Value>)> {
+    let request = request
+        .map_err(|_opaque| Error::new(Kind::Internal, "a request to the issuer is malformed"))?;
+    let (parts, body) = net::send_within(request, LIMIT).await?.into_parts();
+    let status = parts.status.as_u16();
+    if !parts.status.is_success() {
+        return Err(Error::new(
+            Kind::Provider(status),
+            format!("the issuer answered with HTTP {status}"),
+        )
+        .next("try again later, or check http.issuer in the settings"));
+    }
+    match serde_json::from_slice(&body) {
+        Ok(json) => Ok((parts.headers, json)),
+        Err(_) => Err(Error::new(Kind::Provider(status), "the issuer's answer is not JSON")
+            .next("check http.issuer in the settings")),
+    }
+}
+
+/// Returns how long an answer is fresh, by its `Cache-Control` within our limits.
+fn freshness(headers: &HeaderMap) -> Duration {
+    let control = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
+    let control = control.unwrap_or_default().to_ascii_lowercase();
+    let mut directives = control.split(',').map(str::trim);
+    if directives.clone().any(|word| matches!(word, "no-store" | "no-cache")) {
+        return FRESH_LEAST;
+    }
+    let age = directives.find_map(|word| word.strip_prefix("max-age=")?.parse().ok());
+    age.map_or(FRESH, |age| Duration::from_secs(age).clamp(FRESH_LEAST, FRESH_MOST))
+}
+
+/// Shows the settings alone.
+impl std::fmt::Debug for Issuer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Issuer").field(&self.settings).finish()
+    }
+}

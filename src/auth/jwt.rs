@@ -1,0 +1,290 @@
+//! JSON Web Tokens: their form, their signature and their claims (RFC 7519, RFC 8725).
+//!
+//! The signature is checked by the library. The claims are checked here, because it takes a
+//! claim of the wrong type for one that is absent. Nothing is fetched: headers that name keys
+//! elsewhere (`jku`, `x5u`) or bring one along (`jwk`, `x5c`) are not even read.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::text;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A refusal, in words that have nothing of the token.
+pub(crate) type Checked<T> = std::result::Result<T, &'static str>;
+
+/// By how many seconds the clocks of an issuer and of this machine may differ.
+const SKEW: f64 = 60.0;
+/// The longest subject, in bytes; OpenID Connect allows 255.
+const SUBJECT: usize = 255;
+/// The width of a name.
+const NAME: usize = 80;
+
+/// The algorithms that may be allowed: every one by which only the issuer can sign.
+pub const ALGORITHMS: [(&str, Algorithm); 9] = [
+    ("RS256", Algorithm::RS256),
+    ("RS384", Algorithm::RS384),
+    ("RS512", Algorithm::RS512),
+    ("PS256", Algorithm::PS256),
+    ("PS384", Algorithm::PS384),
+    ("PS512", Algorithm::PS512),
+    ("ES256", Algorithm::ES256),
+    ("ES384", Algorithm::ES384),
+    ("EdDSA", Algorithm::EdDSA),
+];
+
+/// What a token is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Calls of this server.
+    Access,
+    /// To tell a client who signed in.
+    Identity,
+}
+
+/// The header of a token, as far as it matters. A member that occurs twice is an error.
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    typ: Option<String>,
+    kid: Option<String>,
+    crit: Option<Value>,
+}
+
+/// A token in the form of a JWT, of which nothing is checked yet.
+pub(crate) struct Jwt<'a> {
+    header: Header,
+    /// Header and claims, as they were signed.
+    signed: &'a str,
+    claims: &'a str,
+    signature: &'a str,
+}
+
+impl<'a> Jwt<'a> {
+    /// Reads a token; `None` if it has not the form of a JWT.
+    ///
+    /// # Errors
+    /// If its header is none that can be checked.
+    pub(crate) fn read(token: &'a str) -> Option<Checked<Self>> {
+        let (signed, signature) = token.rsplit_once('.')?;
+        let (header, claims) = signed.split_once('.')?;
+        let header = URL_SAFE_NO_PAD.decode(header).ok()?;
+        if !matches!(serde_json::from_slice(&header), Ok(Value::Object(_))) {
+            return None;
+        }
+        let header: Header = match serde_json::from_slice(&header) {
+            Ok(header) => header,
+            Err(_) => return Some(Err("the header of the token is malformed")),
+        };
+        if header.crit.is_some() {
+            return Some(Err("the token needs extensions that are not known here"));
+        }
+        Some(Ok(Self { header, signed, claims, signature }))
+    }
+
+    /// Returns the key's name and the algorithm, if that is one of `allowed`.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(crate) fn algorithm(&self, allowed: &[Algorithm]) -> Checked<Algorithm> {
+        let named = ALGORITHMS.iter().find(|(name, _)| *name == self.header.alg);
+        named
+            .map(|&(_, algorithm)| algorithm)
+            .filter(|algorithm| allowed.contains(algorithm))
+            .ok_or("the algorithm of the token is not allowed")
+    }
+
+    /// Returns the name of the key that signed it.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        self.header.kid.as_deref()
+    }
+
+    /// Returns the claims, if `key` has signed them for this use.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub(crate) fn claims(&self, key: &Key, algorithm: Algorithm, use_: Use) -> Checked<Claims> {
+        self.check_type(use_)?;
+        // The library ends the process if it is given a key of another kind.
+        let signed = key.is_for(algorithm)
+            && jsonwebtoken::crypto::verify(
+                self.signature,
+                self.signed.as_bytes(),
+                &key.key,
+                algorithm,
+            )
+            .unwrap_or(false);
+        if !signed {
+            return Err("the signature of the token is not the issuer's");
+        }
+        let claims = URL_SAFE_NO_PAD.decode(self.claims).ok();
+        let claims = claims.and_then(|claims| serde_json::from_slice(&claims).ok());
+        claims.map(Claims).ok_or("the claims of the token are malformed")
+    }
+
+    /// Refuses a token whose header says that it is for something else.
+    fn check_type(&self, use_: Use) -> Checked<()> {
+        let typ = self.header.typ.as_deref().map(str::to_ascii_lowercase);
+        let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
+        match (use_, typ) {
+            (_, Some("jwt")) | (Use::Access, Some("at+jwt")) | (Use::Identity, None) => Ok(()),
+            _ => Err("the token is of another type"),
+        }
+    }
+}
+
+/// A public key of an issuer.
+pub(crate) struct Key {
+    id: Option<String>,
+    algorithms: Vec<Algorithm>,
+    key: DecodingKey,
+}
+
+impl Key {
+    /// Reads a key as an issuer publishes it; `None` if it is not for signatures that can be
+    /// checked here.
+    pub(crate) fn read(json: &Value) -> Option<Self> {
+        let jwk = Jwk::deserialize(json).ok()?;
+        let common = &jwk.common;
+        if !matches!(common.public_key_use, None | Some(PublicKeyUse::Signature)) {
+            return None;
+        }
+        let mut algorithms = match &jwk.algorithm {
+            AlgorithmParameters::RSA(_) => vec![
+                Algorithm::RS256,
+                Algorithm::RS384,
+                Algorithm::RS512,
+                Algorithm::PS256,
+                Algorithm::PS384,
+                Algorithm::PS512,
+            ],
+            AlgorithmParameters::EllipticCurve(key) => match key.curve {
+                EllipticCurve::P256 => vec![Algorithm::ES256],
+                EllipticCurve::P384 => vec![Algorithm::ES384],
+                _ => return None,
+            },
+            AlgorithmParameters::OctetKeyPair(_) => vec![Algorithm::EdDSA],
+            // Whoever knows a symmetric key can sign with it.
+            AlgorithmParameters::OctetKey(_) => return None,
+        };
+        if let Some(only) = common.key_algorithm {
+            let only = only.to_string();
+            algorithms.retain(|known| {
+                ALGORITHMS.iter().any(|(name, algorithm)| algorithm == known && *name == only)
+            });
+        }
+        let key = DecodingKey::from_jwk(&jwk).ok()?;
+        Some(Self { id: common.key_id.clone(), algorithms, key })
+    }
+
+    /// Returns true if the key is of the kind that `algorithm` needs.
+    pub(crate) fn is_for(&self, algorithm: Algorithm) -> bool {
+        self.algorithms.contains(&algorithm)
+    }
+
+    /// Returns the name of the key.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+}
+
+/// What a token says, or what an issuer says about a token.
+#[derive(Clone)]
+pub(crate) struct Claims(pub(crate) Map<String, Value>);
+
+impl Claims {
+    /// Returns a claim that is a text.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// Returns a time in seconds since 1970.
+    pub(crate) fn time(&self, name: &str) -> Checked<Option<f64>> {
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(value) => value.as_f64().map(Some).ok_or("a time of the token is not a number"),
+        }
+    }
+
+    /// Refuses what has expired or does not hold yet.
+    pub(crate) fn check_times(&self) -> Checked<()> {
+        let now = jiff::Timestamp::now().as_second() as f64;
+        if self.time("exp")?.is_some_and(|end| end + SKEW <= now) {
+            return Err("the token has expired");
+        }
+        for begin in ["nbf", "iat"] {
+            if self.time(begin)?.is_some_and(|begin| begin - SKEW > now) {
+                return Err("the token is not valid yet");
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what another issuer says, or what is not for `audience`.
+    pub(crate) fn check_parties(&self, issuer: &str, audience: &str) -> Checked<()> {
+        if self.text("iss") != Some(issuer) {
+            return Err("the token is of another issuer");
+        }
+        self.check_audience(audience)
+    }
+
+    /// Refuses what is not for `audience`.
+    pub(crate) fn check_audience(&self, audience: &str) -> Checked<()> {
+        let meant = match self.0.get("aud") {
+            Some(Value::Array(all)) => all.iter().any(|one| one.as_str() == Some(audience)),
+            one => one.and_then(Value::as_str) == Some(audience),
+        };
+        meant.then_some(()).ok_or("the token is for another audience")
+    }
+
+    /// Refuses tokens that are for something else than calls: ID tokens, refresh tokens,
+    /// notices of a logout, and tokens that are worth nothing without the sender's key.
+    pub(crate) fn check_is_access(&self) -> Checked<()> {
+        if ["nonce", "at_hash", "c_hash", "events"].iter().any(|name| self.0.contains_key(*name)) {
+            return Err("the token is not an access token");
+        }
+        if self.0.contains_key("cnf") {
+            return Err("the token is bound to a key of its sender");
+        }
+        // Keycloak's, Hydra's and Cognito's words, and RFC 7662's.
+        for (name, words) in [
+            ("typ", ["bearer", "at+jwt"]),
+            ("token_use", ["access", "access_token"]),
+            ("token_type", ["bearer", "access_token"]),
+        ] {
+            let word = self.0.get(name).map(|word| word.as_str().unwrap_or_default());
+            if word.is_some_and(|word| !words.iter().any(|known| known.eq_ignore_ascii_case(word)))
+            {
+                return Err("the token is not an access token");
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whom the token is about.
+    ///
+    /// # Errors
+    /// If it is about nobody.
+    pub(crate) fn subject(&self) -> Checked<&str> {
+        self.text("sub")
+            .filter(|subject| !subject.trim().is_empty() && subject.len() <= SUBJECT)
+            .ok_or("the token has no subject")
+    }
+
+    /// Returns the scopes: in `scope` or `scp`, as words in one text or as a list.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
+        ["scope", "scp"].into_iter().filter_map(|name| self.0.get(name)).flat_map(|value| {
+            let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+            value.as_str().unwrap_or_default().split(' ').chain(list)
+        })
+    }
+
+    /// Returns the name or address of the person, made safe to show.
+    pub(crate) fn name(&self) -> Option<String> {
+        let names = ["name", "preferred_username", "email", "username"];
+        let names = names.iter().filter_map(|name| self.text(name)).map(text::cell);
+        names.map(|name| text::clip(name, NAME).0).find(|name| !name.is_empty())
+    }
+}

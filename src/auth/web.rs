@@ -1,0 +1,176 @@
+//! Sign-in with a browser at the issuer, for the pages: an authorization code with PKCE, a
+//! state and a nonce (OAuth 2.1, OpenID Connect).
+//!
+//! Nothing is kept here between the two steps: the caller keeps what [`Web::begin`] returns
+//! where only the same browser can bring it back, and uses it once.
+
+use std::sync::Arc;
+
+use daysheet_core::access::Access;
+use daysheet_core::error::{Error, Kind, Result};
+use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::issuer::{Client, Issuer};
+use crate::jwt::{Checked, Claims, Jwt, Use};
+use crate::{Denial, Person};
+
+/// What is asked of the issuer: who it is, and a name to show.
+const SCOPES: &str = "openid profile email";
+
+/// What has to be remembered of a sign-in until the browser comes back. It is a secret of that
+/// browser's: kept encrypted, and used once. `Debug` shows nothing of it.
+#[derive(Serialize, Deserialize)]
+pub struct Pending {
+    state: CsrfToken,
+    nonce: CsrfToken,
+    verifier: PkceCodeVerifier,
+    redirect: Url,
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending").finish_non_exhaustive()
+    }
+}
+
+/// The way to sign in with a browser.
+#[derive(Debug)]
+pub struct Web {
+    issuer: Arc<Issuer>,
+    client: Client,
+}
+
+impl Web {
+    /// Returns the way to sign in at `issuer`, if this server has a client there.
+    pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
+        let client = issuer.settings().client.clone()?;
+        Some(Self { issuer, client })
+    }
+
+    /// Begins a sign-in that comes back to `redirect`. Returns the address for the browser, and
+    /// what [`Web::finish`] needs.
+    ///
+    /// # Errors
+    /// [`Kind::Network`], [`Kind::Timeout`], [`Kind::Provider`] or [`Kind::Config`] if the issuer
+    /// does not answer or its metadata is not usable.
+    pub async fn begin(&self, redirect: &Url) -> Result<(Url, Pending)> {
+        let known = self.issuer.known(|_| false).await?;
+        let mut url = known.metadata.endpoint("authorization_endpoint")?;
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let pending = Pending {
+            state: CsrfToken::new_random(),
+            nonce: CsrfToken::new_random(),
+            verifier,
+            redirect: redirect.clone(),
+        };
+        url.query_pairs_mut().extend_pairs([
+            ("response_type", "code"),
+            ("client_id", &self.client.id),
+            ("redirect_uri", redirect.as_str()),
+            ("scope", SCOPES),
+            ("state", pending.state.secret()),
+            ("nonce", pending.nonce.secret()),
+            ("code_challenge", challenge.as_str()),
+            ("code_challenge_method", "S256"),
+        ]);
+        Ok((url, pending))
+    }
+
+    /// Ends a sign-in with the query that the browser came back with. Returns who signed in:
+    /// with all access, because nobody stands between them and the pages.
+    ///
+    /// # Errors
+    /// [`Kind::Auth`] if the query is not the answer to this sign-in or says that it was refused,
+    /// or if the ID token is not valid; else those of [`Web::begin`].
+    pub async fn finish(&self, pending: Pending, query: &str) -> Result<Person> {
+        let known = self.issuer.known(|_| false).await?;
+        let answer = Answer::read(query).map_err(refused)?;
+        let issuer = &self.issuer.settings().issuer;
+        if answer.state != *pending.state.secret() {
+            return Err(refused("the answer belongs to another sign-in"));
+        }
+        // Otherwise the code of one issuer could be sent to another (RFC 9207).
+        let named = known.metadata.says("authorization_response_iss_parameter_supported");
+        if answer.issuer.as_ref().map_or(named, |named| named != issuer) {
+            return Err(refused("the answer is not the issuer's"));
+        }
+        let code = answer.code.map_err(|denied| {
+            refused(if denied { "it was declined" } else { "the issuer refused it" })
+        })?;
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", &code),
+            ("redirect_uri", pending.redirect.as_str()),
+            ("code_verifier", pending.verifier.secret()),
+        ];
+        let tokens = self.issuer.post(&known.metadata, "token_endpoint", &form).await;
+        let tokens = tokens.map_err(|error| match error.kind() {
+            Kind::Provider(400..=499) => refused("the issuer refuses the code"),
+            _ => error,
+        })?;
+        let token = tokens.get("id_token").and_then(Value::as_str);
+        let token = token.ok_or_else(|| refused("the issuer sent no ID token"))?;
+        let jwt = Jwt::read(token).unwrap_or(Err("the ID token is not a JWT")).map_err(refused)?;
+        let claims =
+            self.issuer.signed(&jwt, Use::Identity).await.map_err(|denial| match denial {
+                Denial::Invalid(why) => refused(why),
+                Denial::Unavailable(error) => error,
+                _ => refused("the ID token is not valid"),
+            })?;
+        let subject = self.check(&claims, &pending).map_err(refused)?;
+        Ok(Person::of(issuer, subject, claims.name(), Access::Full))
+    }
+
+    /// Checks that an ID token is for this client and this sign-in. Returns its subject.
+    fn check<'a>(&self, claims: &'a Claims, pending: &Pending) -> Checked<&'a str> {
+        claims.check_parties(&self.issuer.settings().issuer, &self.client.id)?;
+        if claims.0.get("azp").is_some_and(|azp| azp.as_str() != Some(&self.client.id)) {
+            return Err("the ID token is another client's");
+        }
+        if claims.text("nonce") != Some(pending.nonce.secret()) {
+            return Err("the ID token belongs to another sign-in");
+        }
+        claims.subject()
+    }
+}
+
+/// The answer that a browser brings from the issuer.
+struct Answer {
+    state: String,
+    issuer: Option<String>,
+    /// The code; else whether the person declined.
+    code: std::result::Result<String, bool>,
+}
+
+impl Answer {
+    fn read(query: &str) -> Checked<Self> {
+        let [mut state, mut issuer, mut code, mut error] = [const { None }; 4];
+        for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+            let place = match &*name {
+                "state" => &mut state,
+                "iss" => &mut issuer,
+                "code" => &mut code,
+                "error" => &mut error,
+                _ => continue,
+            };
+            // Whoever reads the first and whoever reads the last must not disagree.
+            if place.replace(value.into_owned()).is_some() {
+                return Err("the answer says something twice");
+            }
+        }
+        let code = match (code, error) {
+            (Some(code), None) => Ok(code),
+            (None, Some(error)) => Err(error == "access_denied"),
+            _ => return Err("the answer has no code"),
+        };
+        Ok(Self { state: state.ok_or("the answer has no state")?, issuer, code })
+    }
+}
+
+/// Returns the error of a sign-in that has no result.
+fn refused(why: &str) -> Error {
+    Error::new(Kind::Auth, format!("nobody was signed in: {why}")).next("sign in again")
+}

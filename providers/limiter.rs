@@ -16,7 +16,8 @@ use tokio::time::Instant;
 use daysheet_core::call::course;
 use daysheet_core::call::doubt::look_for;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::TokenSource;
+use daysheet_core::provider::upstream::{Share, What, outcome};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
 
 /// The maximum wait for one response. A call that took this long is not repeated,
 /// because the user is waiting.
@@ -65,6 +66,7 @@ pub struct RateLimiter {
     provider: &'static str,
     title: &'static str,
     in_flight: Semaphore,
+    share: Share,
     /// How long the effect of a write is looked for if its response was lost.
     look: Duration,
     /// No call starts before this instant, because the last response said to wait.
@@ -73,21 +75,21 @@ pub struct RateLimiter {
 
 impl RateLimiter {
     /// Creates the pace of the account with these tokens, with at most `in_flight`
-    /// calls at once. `provider` is the name in commands, `title` that for people;
-    /// `look` is how long the effect of a lost write is looked for.
+    /// calls at once. `provider` is the name in commands, `title` that for people.
     pub fn new(
         tokens: TokenSource,
         provider: &'static str,
         title: &'static str,
         in_flight: usize,
-        look: Duration,
+        services: &ServiceSettings,
     ) -> Self {
         Self {
             tokens,
             provider,
             title,
             in_flight: Semaphore::new(in_flight),
-            look,
+            share: services.share.clone(),
+            look: services.look,
             quiet_until: Mutex::new(None),
         }
     }
@@ -95,6 +97,11 @@ impl RateLimiter {
     /// Returns the source of the account's tokens.
     pub fn tokens(&self) -> &TokenSource {
         &self.tokens
+    }
+
+    /// Returns the share of the process's requests that the account's belong to.
+    pub fn share(&self) -> &Share {
+        &self.share
     }
 
     /// Makes a call that only reads.
@@ -242,12 +249,16 @@ impl RateLimiter {
             }
             tokio::time::sleep_until(until).await;
         }
-        tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
+        // Last, so that an account that is held back holds back no other.
+        let _place = self.share.place().await;
+        let response = tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 Kind::Timeout,
                 format!("{} did not answer within {} seconds", self.title, patience.as_secs()),
             ))
-        })
+        });
+        self.share.upstream().count(What::Request, self.provider, outcome(&response));
+        response
     }
 
     /// Holds back every call of the account for a while.

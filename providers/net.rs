@@ -20,9 +20,10 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as Legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::upstream::Share;
 
 /// A request body.
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -52,12 +53,18 @@ pub const LARGE: usize = 1024 * 1024;
 static TURN: Semaphore = Semaphore::const_new(1);
 
 /// The permit for one long response, held until its data is smaller again.
-pub type Turn = SemaphorePermit<'static>;
+#[derive(Debug)]
+pub struct Turn {
+    _common: SemaphorePermit<'static>,
+    _own: OwnedSemaphorePermit,
+}
 
 /// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses
-/// continue meanwhile.
-pub async fn turn() -> Option<Turn> {
-    TURN.acquire().await.ok()
+/// continue meanwhile. Each person waits with one response at a time, so that nobody's turn
+/// comes after all that another has requested.
+pub async fn turn(share: &Share) -> Option<Turn> {
+    let own = share.own_turn().await?;
+    Some(Turn { _common: TURN.acquire().await.ok()?, _own: own })
 }
 
 /// Why there is no whole answer.
@@ -140,7 +147,7 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
         .uri()
         .authority()
         .map_or_else(|| "the server".to_owned(), |authority| authority.as_str().to_owned());
-    match tokio::time::timeout(limit, exchange(request, BODY_CAP)).await {
+    match tokio::time::timeout(limit, exchange(request, BODY_CAP, None)).await {
         Ok(Ok(read)) => Ok(read.answer),
         Ok(Err(failure)) => {
             let cause = match failure {
@@ -159,13 +166,14 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
 }
 
 /// Sends one request and reads the whole response, at most `most` bytes of it, without
-/// a time limit.
+/// a time limit; a long one in the turn of the person whose `share` it is.
 ///
 /// # Errors
 /// The reason why there is no whole response.
 pub async fn exchange(
     request: Request<Vec<u8>>,
     most: usize,
+    share: Option<&Share>,
 ) -> std::result::Result<Read, Failure> {
     let client = shared_client().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
     let request =
@@ -189,8 +197,11 @@ pub async fn exchange(
         if length > most {
             return Err(Failure::Long);
         }
-        if length > LARGE && turn.is_none() {
-            turn = self::turn().await;
+        if length > LARGE
+            && turn.is_none()
+            && let Some(share) = share
+        {
+            turn = self::turn(share).await;
         }
         bytes.extend_from_slice(&some);
     }

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, Tokens};
+use crate::provider::upstream::{self, Upstream, What};
 use crate::provider::{Account, Status, TokenStore};
 use crate::store::{AccountRow, Store};
 
@@ -89,7 +90,13 @@ pub struct Accounts {
 impl Accounts {
     /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
-        Self { tokens: Arc::new(TokenManager::new(config, store.clone())), store }
+        Self::counted(config, store, Upstream::new(upstream::MOST))
+    }
+
+    /// Creates them as [`Accounts::new`] does; sign-ins and refreshes are counted among the
+    /// requests of `upstream`.
+    pub fn counted(config: Arc<Config>, store: Store, upstream: Arc<Upstream>) -> Self {
+        Self { tokens: Arc::new(TokenManager::new(config, store.clone(), upstream)), store }
     }
 
     /// Returns all accounts, the oldest first.
@@ -163,6 +170,7 @@ impl Accounts {
             error.context(format!("the sign-in of {} could not be stored", row.email))
         })?;
         self.tokens.forget(&stored.id);
+        self.tokens.upstream.count(What::SignIn, &stored.provider, "ok");
         Ok(stored.into())
     }
 

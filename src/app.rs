@@ -8,7 +8,8 @@ use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::pipeline::Pipeline;
-use crate::provider::Connect;
+use crate::provider::upstream::{Share, Upstream};
+use crate::provider::{Connect, ServiceSettings};
 use crate::providers::Providers;
 use crate::server::Server;
 use crate::store::Store;
@@ -23,6 +24,8 @@ pub struct App {
     pub connect: Arc<dyn Connect>,
     /// The pipeline, which carries out calls.
     pub pipeline: Arc<Pipeline>,
+    /// The requests to services of all people.
+    pub upstream: Arc<Upstream>,
     /// The stores on disk: the state, and the accounts if they are elsewhere.
     stores: [Store; 2],
     /// The folder of an embedded sandbox's sign-ins; removed with the app.
@@ -32,9 +35,8 @@ pub struct App {
 impl App {
     /// Assembles the parts; nothing is opened before it is needed.
     pub fn new(config: Config) -> Self {
-        let config = Arc::new(config);
         let store = Store::new(&config);
-        Self::over(config, store.clone(), store, None)
+        Self::over(Arc::new(config), store.clone(), store, None)
     }
 
     /// Assembles the parts over these stores; `sign_ins` lives as long.
@@ -44,21 +46,29 @@ impl App {
         account_store: Store,
         sign_ins: Option<TempDir>,
     ) -> Self {
-        let stores = [store.clone(), account_store.clone()];
-        let accounts = Arc::new(Accounts::new(config.clone(), account_store));
-        let connect: Arc<dyn Connect> =
-            Arc::new(Providers::new(config.services(), accounts.clone()));
+        let share = Upstream::new(config.limits.upstream_at_once).whole();
+        Self { _sign_ins: sign_ins, ..Self::sharing(config, [store, account_store], share) }
+    }
+
+    /// Assembles the parts of a person with this share of the requests to services.
+    fn sharing(config: Arc<Config>, stores: [Store; 2], share: Share) -> Self {
+        let upstream = share.upstream().clone();
+        let [store, account_store] = stores.clone();
+        let accounts = Accounts::counted(config.clone(), account_store, upstream.clone());
+        let accounts = Arc::new(accounts);
+        let services = ServiceSettings { share, ..config.services() };
+        let connect: Arc<dyn Connect> = Arc::new(Providers::new(services, accounts.clone()));
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
-        Self { config, accounts, connect, pipeline, stores, _sign_ins: sign_ins }
+        Self { config, accounts, connect, pipeline, upstream, stores, _sign_ins: None }
     }
 
     /// Returns the app of one person of many: over their rows, with at most this access.
     #[must_use]
     pub fn of_person(&self, owner: &str, access: Access) -> Self {
         let config = Config { access: access.min(self.config.access), ..(*self.config).clone() };
-        let [store, account_store] = self.stores.each_ref().map(|store| store.for_owner(owner));
-        Self::over(Arc::new(config), store, account_store, None)
+        let stores = self.stores.each_ref().map(|store| store.for_owner(owner));
+        Self::sharing(Arc::new(config), stores, self.upstream.share_of(owner))
     }
 
     /// Closes the stores, at the end of a command.

@@ -24,6 +24,7 @@ use crate::budget::value::{self, Strategy};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
+use crate::provider::upstream::{self, Share};
 use crate::provider::{Endpoints, ServiceSettings};
 
 mod settings;
@@ -113,11 +114,26 @@ pub struct Config {
     /// The signature of messages from Outlook: text, or HTML. Graph does not expose the
     /// one that Outlook itself uses.
     pub outlook_signature: Option<String>,
+    /// The limits of each person, where there are many.
+    pub limits: Limits,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
     /// The address of the pages where people connect accounts, with a slash at its end; none
     /// unless HTTP is served. No setting changes it; the server that serves them does.
     pub pages: Option<Url>,
+}
+
+/// How much each person may use of a server for many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls at once; further ones wait for a short while.
+    pub calls_at_once: usize,
+    /// Calls within a minute.
+    pub calls_per_minute: usize,
+    /// Tokens of answers within a day of UTC; 0 is no limit.
+    pub tokens_per_day: usize,
+    /// Requests to services at once, of all people; one has a quarter of them at most.
+    pub upstream_at_once: usize,
 }
 
 /// The OAuth client that a user registered with a provider.
@@ -237,9 +253,13 @@ impl Config {
         Some(page)
     }
 
-    /// Returns the settings of the adapters.
+    /// Returns the settings of the adapters of one person alone.
     pub fn services(&self) -> ServiceSettings {
-        ServiceSettings { endpoints: self.endpoints.clone(), look: self.look }
+        ServiceSettings {
+            endpoints: self.endpoints.clone(),
+            look: self.look,
+            share: Share::default(),
+        }
     }
 
     /// Reads the settings from the given sources: an environment, the settings file
@@ -330,6 +350,16 @@ impl Config {
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
+            limits: Limits {
+                calls_at_once: settings.number("limits.calls_at_once", 1..=1_000, 8)?,
+                calls_per_minute: settings.number("limits.calls_per_minute", 1..=100_000, 120)?,
+                tokens_per_day: settings.number("limits.tokens_per_day", 0..=usize::MAX, 0)?,
+                upstream_at_once: settings.number(
+                    "limits.upstream_at_once",
+                    4..=100_000,
+                    upstream::MOST,
+                )?,
+            },
             log: settings.get("log")?.map(|found| found.value),
             pages: None,
             home,

@@ -159,10 +159,7 @@ impl Delegate for FailureWatch {
 impl Google {
     /// Creates a client for a service with the tokens of one account.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, service: &'static Service) -> Self {
-        Self {
-            limiter: RateLimiter::new(tokens, "google", "Google", IN_FLIGHT, services.look),
-            service,
-        }
+        Self { limiter: RateLimiter::new(tokens, "google", "Google", IN_FLIGHT, services), service }
     }
 
     /// Returns the token source in the form that the generated hub takes.
@@ -200,7 +197,7 @@ impl Google {
                     .header(AUTHORIZATION, format!("Bearer {token}"))
                     .body(Vec::new())
                     .map_err(unwritten)?;
-                match net::exchange(request, LISTS).await {
+                match net::exchange(request, LISTS, Some(self.limiter.share())).await {
                     Ok(read) => self.success_json(&read.answer),
                     Err(failure) => Err(Failed::from(&failure).error()),
                 }

@@ -24,6 +24,7 @@ use tower_service::Service;
 
 use crate::net::{self, Failure, Turn};
 use daysheet_core::error::{Error, Kind};
+use daysheet_core::provider::upstream::Share;
 use daysheet_core::words::{Words, words};
 
 /// The maximum size of a list or a single object, in bytes. The longest that are
@@ -44,12 +45,12 @@ const FAILED: &str = "daysheet-failed";
 const BUFFER: usize = 64 * 1024;
 
 /// Opens the connections of a generated client.
-#[derive(Debug, Clone, Copy)]
-pub struct Wire;
+#[derive(Debug, Clone)]
+pub struct Wire(Share);
 
-/// Returns the client for a generated hub.
-pub fn client() -> Client<Wire> {
-    Legacy::builder(TokioExecutor::new()).build(Wire)
+/// Returns the client for a generated hub, of the person whose share this is.
+pub fn client(share: Share) -> Client<Wire> {
+    Legacy::builder(TokioExecutor::new()).build(Wire(share))
 }
 
 words! {
@@ -107,10 +108,14 @@ fn most(uri: &Uri) -> usize {
 }
 
 /// Forwards a request of the generated client to its real destination.
-async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
+async fn pass(
+    at: Uri,
+    request: Request<Incoming>,
+    share: Share,
+) -> Result<Response<ResponseBody>, Infallible> {
     let most = most(request.uri());
     let answered = match whole(at, request).await {
-        Some(request) => net::exchange(request, most).await,
+        Some(request) => net::exchange(request, most, Some(&share)).await,
         None => Err(Failure::Broken("the request is missing".to_owned())),
     };
     Ok(match answered {
@@ -159,8 +164,9 @@ impl Service<Uri> for Wire {
 
     fn call(&mut self, at: Uri) -> Self::Future {
         let (near, far) = tokio::io::duplex(BUFFER);
+        let share = self.0.clone();
         tokio::spawn(async move {
-            let service = service_fn(|request| pass(at.clone(), request));
+            let service = service_fn(|request| pass(at.clone(), request, share.clone()));
             // It ends when the generated client lets it go.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(far), service)

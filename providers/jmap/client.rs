@@ -52,7 +52,7 @@ impl JmapClient {
         let url = url.filter(safe).ok_or_else(|| {
             Error::new(Kind::Config, "the account's tenant is no https URL of a JMAP session")
         })?;
-        let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services.look);
+        let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services);
         Ok(Self { url, limiter, session: OnceCell::new() })
     }
 
@@ -113,7 +113,8 @@ impl JmapClient {
             .header(CONTENT_TYPE, "application/json")
             .body(body.map(|body| body.to_string().into_bytes()).unwrap_or_default())
             .map_err(|_opaque| Error::new(Kind::Auth, "the access token cannot be sent"))?;
-        let read = net::exchange(request, LONGEST).await.map_err(|failure| match failure {
+        let read = net::exchange(request, LONGEST, Some(self.limiter.share()));
+        let read = read.await.map_err(|failure| match failure {
             Failure::Long => Error::argument("the server's answer is longer than is read"),
             _ => Error::new(Kind::Network, "the connection to the server broke"),
         })?;

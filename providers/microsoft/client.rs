@@ -119,7 +119,7 @@ impl Graph {
                 Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
             })?;
         let in_flight = IN_FLIGHT as usize;
-        let limiter = RateLimiter::new(tokens, "microsoft", "Outlook", in_flight, services.look);
+        let limiter = RateLimiter::new(tokens, "microsoft", "Outlook", in_flight, services);
         let sdk = GraphClientConfiguration::new()
             .client_application(GraphTokens(limiter.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))
@@ -358,7 +358,7 @@ impl Graph {
         let built = request.build().await.map_err(no_token)?;
         let built = built.build().map_err(|_opaque| unwritten())?;
         let answer = self.http.execute(built).await.map_err(|error| connection_error(&error))?;
-        read(answer, call.most).await
+        read(answer, call.most, self.limiter.share()).await
     }
 
     /// Returns `url`, if it is the base or below.

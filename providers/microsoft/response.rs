@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::limiter::retry_after;
 use crate::net::{self, LARGE, Turn};
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::upstream::Share;
 use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
@@ -31,8 +32,12 @@ pub struct GraphResponse {
     _turn: Option<Turn>,
 }
 
-/// Reads an answer of at most `most` bytes, unpacked.
-pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<GraphResponse> {
+/// Reads an answer of at most `most` bytes, unpacked, for the person whose share this is.
+pub async fn read(
+    mut answer: reqwest::Response,
+    most: usize,
+    share: &Share,
+) -> Result<GraphResponse> {
     let status = answer.status().as_u16();
     let retry_after = answer
         .headers()
@@ -47,7 +52,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<GraphRes
                 .next("ask for fewer items, or for body=headers"));
         }
         if body.len() + some.len() > LARGE && turn.is_none() {
-            turn = net::turn().await;
+            turn = net::turn(share).await;
         }
         body.extend_from_slice(&some);
     }

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, Authority, Refusal, Tokens, Unattended};
 use crate::provider::Status;
+use crate::provider::upstream::{Upstream, What};
 use crate::store::{AccountRow, Store};
 
 /// The minimum validity of a token that is returned, in seconds.
@@ -35,6 +36,8 @@ const SAVES: u32 = 3;
 pub(super) struct TokenManager {
     config: Arc<Config>,
     store: Store,
+    /// Where refreshes and sign-ins are counted.
+    pub(super) upstream: Arc<Upstream>,
     slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<AccountSlot>>>>,
 }
 
@@ -69,8 +72,8 @@ impl CachedTokens {
 }
 
 impl TokenManager {
-    pub(super) fn new(config: Arc<Config>, store: Store) -> Self {
-        Self { config, store, slots: Mutex::default() }
+    pub(super) fn new(config: Arc<Config>, store: Store, upstream: Arc<Upstream>) -> Self {
+        Self { config, store, upstream, slots: Mutex::default() }
     }
 
     /// Returns an access token of the account with this id that is fresh and is not
@@ -174,7 +177,14 @@ impl TokenManager {
         cached: CachedTokens,
     ) -> Result<Option<CachedTokens>> {
         let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
-        match self.new_tokens(row, &authority, cached.refresh.as_ref()).await {
+        let renewed = self.new_tokens(row, &authority, cached.refresh.as_ref()).await;
+        let outcome = match &renewed {
+            Ok(_) => "ok",
+            Err(Refusal::Grant(_)) => "ended",
+            Err(Refusal::Other(_)) => "failed",
+        };
+        self.upstream.count(What::Refresh, &row.provider, outcome);
+        match renewed {
             Ok(tokens) => {
                 let cached = CachedTokens {
                     // Providers that do not rotate leave it out.

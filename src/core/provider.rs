@@ -8,6 +8,7 @@ pub mod calendar;
 mod capabilities;
 mod endpoints;
 pub mod mail;
+pub mod upstream;
 
 pub use account::{Account, Status, TokenSource, TokenStore};
 pub use capabilities::{CalendarCapabilities, MailCapabilities};

@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
+use daysheet_core::provider::upstream::Share;
 use daysheet_core::provider::{Connect, Endpoints, Mailbox, ServiceSettings, Status, TokenStore};
 use daysheet_providers::Providers;
 use daysheet_sandbox::{Options, Sandbox};
@@ -380,7 +381,8 @@ impl Tapped {
         let base = format!("{}/", tap.base).parse().unwrap();
         let endpoints = Endpoints::below(&base).unwrap();
         // What nobody finds is not waited for as long as services may take.
-        let services = ServiceSettings { endpoints, look: Duration::from_millis(40) };
+        let services =
+            ServiceSettings { endpoints, look: Duration::from_millis(40), share: Share::default() };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
         let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));
         let tokens = Arc::new(Tokens { cache: tokio::sync::Mutex::default(), sign_in });

@@ -9,6 +9,7 @@
 //! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
 //! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
 //! | `compose` | messages written and read | – |
+//! | `upstream` | requests to services, shared between people | – |
 
 #![allow(
     clippy::unwrap_used,
@@ -39,4 +40,5 @@ mod registry;
 mod stc;
 mod text;
 mod times;
+mod upstream;
 mod zones;

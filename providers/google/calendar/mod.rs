@@ -85,7 +85,7 @@ impl GoogleCalendar {
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let google = Google::new(services, tokens, CALENDAR);
         let base = services.endpoints.google_calendar.clone();
-        let mut hub = CalendarHub::new(wire::client(), google.bearer());
+        let mut hub = CalendarHub::new(wire::client(services.share.clone()), google.bearer());
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());
         hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());

@@ -498,7 +498,7 @@ pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> 
 }
 
 fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
-    let mut hub = Hub::new(wire::client(), bearer);
+    let mut hub = Hub::new(wire::client(services.share.clone()), bearer);
     let base = services.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());
     hub.root_url(base.to_owned());

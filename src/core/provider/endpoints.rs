@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::upstream::Share;
 use crate::error::{Error, Kind, Result};
 
 /// The base URLs of the providers. Each ends in a slash if it is a base that
@@ -52,11 +53,13 @@ impl Endpoints {
 }
 
 /// The settings of the adapters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ServiceSettings {
     /// The services' endpoints.
     pub endpoints: Endpoints,
     /// How long the effect of a write is looked for if its response was lost, before it
     /// is reported as unknown.
     pub look: Duration,
+    /// The share of all requests of the process that these adapters have.
+    pub share: Share,
 }

@@ -20,6 +20,7 @@ use crate::net;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::Attachment;
+use daysheet_core::provider::upstream::{What, outcome};
 use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange requires an upload in pieces.
@@ -177,7 +178,7 @@ impl Upload<'_> {
             .header(CONTENT_LENGTH, piece.len())
             .header(CONTENT_RANGE, format!("bytes {from}-{last}/{total}"))
             .body(piece.to_vec());
-        let answer = exchange(request).await?;
+        let answer = self.exchange(request).await?;
         let made = answer.status() == 201;
         let progress = answer.some_json()?.unwrap_or_default();
         Ok(match made {
@@ -188,26 +189,30 @@ impl Upload<'_> {
 
     /// Returns where the missing part begins.
     async fn missing(&self) -> Result<usize> {
-        let answer = exchange(self.graph.http.get(self.url.clone())).await?;
+        let answer = self.exchange(self.graph.http.get(self.url.clone())).await?;
         let progress = answer.json()?;
         Ok(next_expected(&progress).unwrap_or(self.bytes.len()))
     }
 
     /// Cancels the upload; if that fails, it expires by itself.
     async fn give_up(&self) {
-        let _ = exchange(self.graph.http.delete(self.url.clone())).await;
+        let _ = self.exchange(self.graph.http.delete(self.url.clone())).await;
     }
-}
 
-/// Makes one request to the URL of an upload: no token, no cookie, no redirect.
-async fn exchange(request: reqwest::RequestBuilder) -> Result<GraphResponse> {
-    let sent = async {
-        let answer = request.send().await.map_err(|error| connection_error(&error))?;
-        read(answer, ANSWER).await
-    };
-    tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
-        Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
-    })
+    /// Makes one request to the URL of an upload: no token, no cookie, no redirect.
+    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<GraphResponse> {
+        let share = self.graph.limiter.share();
+        let _place = share.place().await;
+        let sent = async {
+            let answer = request.send().await.map_err(|error| connection_error(&error))?;
+            read(answer, ANSWER, share).await
+        };
+        let response = tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
+            Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
+        });
+        share.upstream().count(What::Request, "microsoft", outcome(&response));
+        response
+    }
 }
 
 /// Returns the beginning of the first missing range: `["3932160-"]`.

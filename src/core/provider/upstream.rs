@@ -1,0 +1,160 @@
+//! The requests to services of everybody whom a process serves: how many may be in flight,
+//! whose turn it is, and how many there were.
+//!
+//! Permits are taken in two steps, a person's own before everybody's. So each person waits in the
+//! common queue with a few requests only, however many they have, and nobody waits for the end of
+//! another's long job.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+use crate::error::{Error, Kind};
+
+/// Requests in flight unless the settings say otherwise.
+pub const MOST: usize = 256;
+/// The part of them that one person of many may have: 1 of this number.
+const PART: usize = 4;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum What {
+    /// A request for a call.
+    Request,
+    /// The sign-in of an account.
+    SignIn,
+    /// The renewal of an account's tokens.
+    Refresh,
+}
+
+/// A kind of event, counted by itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Counted {
+    /// What happened.
+    pub what: What,
+    /// The provider's name in commands.
+    pub provider: String,
+    /// How it ended: the class of its status, such as `2xx`, or a word.
+    pub outcome: &'static str,
+}
+
+/// The requests of a process.
+#[derive(Debug)]
+pub struct Upstream {
+    places: Semaphore,
+    most: usize,
+    parties: Mutex<HashMap<String, Weak<Party>>>,
+    counts: Mutex<BTreeMap<Counted, u64>>,
+}
+
+/// One person's share of them. Clones are the same share.
+#[derive(Debug, Clone)]
+pub struct Share(Arc<Party>);
+
+#[derive(Debug)]
+struct Party {
+    upstream: Arc<Upstream>,
+    places: Semaphore,
+    turn: Arc<Semaphore>,
+}
+
+/// The permit for one request.
+#[derive(Debug)]
+pub struct Place<'a> {
+    _own: Option<SemaphorePermit<'a>>,
+    _common: Option<SemaphorePermit<'a>>,
+}
+
+impl Upstream {
+    /// Creates the requests of a process, at most `most` in flight.
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            places: Semaphore::new(most),
+            most,
+            parties: Mutex::default(),
+            counts: Mutex::default(),
+        })
+    }
+
+    /// Returns the share of a process's only person: all.
+    pub fn whole(self: &Arc<Self>) -> Share {
+        Share(self.party(self.most))
+    }
+
+    /// Returns the share of one person of many; the same for the same owner.
+    pub fn share_of(self: &Arc<Self>, owner: &str) -> Share {
+        let mut parties = lock(&self.parties);
+        if let Some(party) = parties.get(owner).and_then(Weak::upgrade) {
+            return Share(party);
+        }
+        parties.retain(|_, party| party.strong_count() > 0);
+        let party = self.party((self.most / PART).max(1));
+        parties.insert(owner.to_owned(), Arc::downgrade(&party));
+        Share(party)
+    }
+
+    fn party(self: &Arc<Self>, places: usize) -> Arc<Party> {
+        let turn = Arc::new(Semaphore::new(1));
+        Arc::new(Party { upstream: self.clone(), places: Semaphore::new(places), turn })
+    }
+
+    /// Counts an event.
+    pub fn count(&self, what: What, provider: &str, outcome: &'static str) {
+        let counted = Counted { what, provider: provider.to_owned(), outcome };
+        *lock(&self.counts).entry(counted).or_default() += 1;
+    }
+
+    /// Returns how often each kind of event was counted.
+    pub fn counts(&self) -> Vec<(Counted, u64)> {
+        lock(&self.counts).iter().map(|(counted, count)| (counted.clone(), *count)).collect()
+    }
+
+    /// Returns the number of requests in flight.
+    pub fn in_flight(&self) -> usize {
+        self.most.saturating_sub(self.places.available_permits())
+    }
+}
+
+impl Share {
+    /// Waits until one more request may be sent.
+    pub async fn place(&self) -> Place<'_> {
+        let own = self.0.places.acquire().await.ok();
+        Place { _own: own, _common: self.0.upstream.places.acquire().await.ok() }
+    }
+
+    /// Waits until no other request of the same person has the turn that one of all people has.
+    pub async fn own_turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.turn.clone().acquire_owned().await.ok()
+    }
+
+    /// Returns the requests of the process.
+    pub fn upstream(&self) -> &Arc<Upstream> {
+        &self.0.upstream
+    }
+}
+
+/// A share of its own, as of a process with one person.
+impl Default for Share {
+    fn default() -> Self {
+        Upstream::new(MOST).whole()
+    }
+}
+
+/// Returns the word for how a request ended: the class of its status; `throttled`, `network`,
+/// `timeout`, or `other` for a response that could not be used.
+pub fn outcome<T>(response: &Result<T, Error>) -> &'static str {
+    match response.as_ref().map_err(Error::kind) {
+        Ok(_) => "2xx",
+        Err(Kind::RateLimited(_) | Kind::Provider(429)) => "throttled",
+        Err(Kind::Provider(500..)) => "5xx",
+        Err(Kind::Provider(400..) | Kind::NotFound | Kind::Conflict | Kind::Auth) => "4xx",
+        Err(Kind::Network) => "network",
+        Err(Kind::Timeout) => "timeout",
+        Err(_) => "other",
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -51,7 +51,7 @@ class World:
             http_issuer=self.issuer.base, http_public_url=self.base, http_client_id="daysheet",
             http_client_secret="secret", new_recipients="allow", sends_per_hour="10000",
             recipients_per_hour="10000", limits_calls_per_minute="1000000",
-            limits_calls_at_once="64", keys_value="aW50ZXJvcC1pbnRlcm9wLWludGVyb3AtaW50ZXJvcCE=")
+            limits_calls_at_once="64", keys_value=people.MASTER_KEY)
         del daysheet.env["DAYSHEET_SANDBOX_TODAY"]
         daysheet.env["DAYSHEET_ZONE"] = daysheet.env["TZ"] = "UTC"
         self.instances = [stage.Instance(daysheet) for _ in range(2)]

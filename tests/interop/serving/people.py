@@ -24,6 +24,8 @@ import interop
 import relay
 import stage
 
+# A master key for tests: 32 bytes in base64.
+MASTER_KEY = base64.b64encode(b"interop-interop-interop-interop!").decode()
 CANARY = re.compile(r"canary(\d{4})")
 
 

@@ -66,6 +66,13 @@ use sandboxed::Sandboxed;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// The PostgreSQL database of the state, as postgres://user@host/name.
+    ///
+    /// Others on the machine can read the command line: a password is better in
+    /// DAYSHEET_DATABASE, or in ~/.pgpass.
+    #[cfg(feature = "postgres")]
+    #[arg(long, global = true, value_name = "URL")]
+    database: Option<String>,
 }
 
 const ENVIRONMENT: &str = "\
@@ -81,6 +88,9 @@ Environment:
   DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
                                    domain of a directory
+  DAYSHEET_DATABASE                postgres://user:password@host/name, for a state that several
+                                   instances share (default: SQLite in the state folder)
+  DAYSHEET_DATABASE_CONNECTIONS    the most connections to it per process (default: 10)
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
   DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
@@ -345,7 +355,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match run(command) {
+    #[cfg(feature = "postgres")]
+    let database = cli.database;
+    #[cfg(not(feature = "postgres"))]
+    let database = None;
+    match run(command, database.as_deref()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("daysheet: {error}");
@@ -354,7 +368,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<ExitCode> {
+fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     match command {
         // A command that needs no settings works even if they are invalid.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
@@ -405,6 +419,9 @@ fn run(command: Command) -> Result<ExitCode> {
         | Command::Call { limits, .. }
         | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config),
         _ => {}
+    }
+    if let Some(url) = database {
+        config.use_database(url)?;
     }
     log(config.log.as_deref())?;
     let runtime =

@@ -27,8 +27,10 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::upstream::{self, Share};
 use crate::provider::{Endpoints, ServiceSettings};
 
+mod database;
 mod settings;
 
+pub use database::Database;
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
@@ -68,6 +70,10 @@ pub struct Config {
     pub microsoft_tenant: String,
     /// The location of the key that encrypts tokens.
     pub key_store: KeyStore,
+    /// The PostgreSQL database of the state, if it is not in the state folder.
+    pub database: Option<Database>,
+    /// The most connections that a process has to it.
+    pub database_connections: usize,
     /// The default output format.
     pub format: Format,
     /// The default budget of an answer in tokens.
@@ -294,6 +300,11 @@ impl Config {
                 "key_store",
                 &[("keychain", KeyStore::Keychain), ("file", KeyStore::File)],
             )?,
+            database: settings
+                .get("database")?
+                .map(|found| Database::parse(&found.value).map_err(|why| found.wrong(why)))
+                .transpose()?,
+            database_connections: settings.number("database_connections", 2..=1_000, 10)?,
             format: {
                 let formats = [
                     ("toon", None),

@@ -18,18 +18,22 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
-use sqlx::{ConnectOptions, Connection, Sqlite, SqlitePool, Transaction};
+use sqlx::AnyPool;
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, Transaction};
 use tokio::sync::OnceCell;
 
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 
+use engine::{Engine, OPENING};
+
 pub mod accounts;
 mod audit;
 mod cursors;
+mod engine;
 mod files;
 pub mod handles;
 mod keychain;
@@ -56,14 +60,14 @@ pub const LOCAL: &str = "local";
 /// The database's file name in the state folder.
 const FILE: &str = "daysheet.db";
 
-/// How long a statement waits for another process to finish writing.
-const BUSY: Duration = Duration::from_secs(5);
-
-/// How long opening is retried while another process creates the file.
-const OPENING: Duration = Duration::from_secs(10);
+/// How soon opening is tried again.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// How long closing waits for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// A transaction of one owner's.
+type Tx = Transaction<'static, Any>;
 
 /// A handle on one person's rows in the store. Clones share one connection pool.
 #[derive(Clone)]
@@ -75,7 +79,8 @@ pub struct Store {
 struct Inner {
     home: PathBuf,
     key_store: KeyStore,
-    pool: OnceCell<SqlitePool>,
+    engine: Engine,
+    pool: OnceCell<AnyPool>,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
 }
@@ -83,17 +88,26 @@ struct Inner {
 impl Store {
     /// Creates the store in the state folder of `config`. Opens nothing yet.
     pub fn new(config: &Config) -> Self {
-        Self::at(&config.home, config.key_store)
+        let connections = u32::try_from(config.database_connections).unwrap_or(u32::MAX);
+        let database = config.database.clone();
+        let engine = database.map(|database| Engine::Postgres(database, connections));
+        Self::over(config.home.clone(), config.key_store, engine)
     }
 
     /// Creates the store in the folder `home`, which need not exist yet, with the key
     /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
+        Self::over(home.into(), key_store, None)
+    }
+
+    fn over(home: PathBuf, key_store: KeyStore, engine: Option<Engine>) -> Self {
+        let engine = engine.unwrap_or_else(|| Engine::Sqlite(home.join(FILE)));
         Self {
             owner: LOCAL.into(),
             inner: Arc::new(Inner {
-                home: home.into(),
+                home,
                 key_store,
+                engine,
                 pool: OnceCell::new(),
                 keys: keys::Keys::default(),
                 unfinished: unfinished::Unfinished::default(),
@@ -140,12 +154,14 @@ impl Store {
             return;
         };
         let closing = async {
-            if let Err(error) = self.purge_undos(pool).await {
-                tracing::debug!(%error, "old states were not deleted");
-            }
-            let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
-            if let Err(error) = checkpoint.execute(pool).await {
-                tracing::debug!(%error, "the database was closed without a checkpoint");
+            match self.connection().await {
+                Ok(mut connection) => {
+                    if let Err(error) = self.purge_undos(&mut connection).await {
+                        tracing::debug!(%error, "old states were not deleted");
+                    }
+                    self.inner.engine.finish(&mut connection).await;
+                }
+                Err(error) => tracing::debug!(%error, "the database was closed as it is"),
             }
             pool.close().await;
         };
@@ -154,63 +170,76 @@ impl Store {
         }
     }
 
-    async fn pool(&self) -> Result<&SqlitePool> {
+    async fn pool(&self) -> Result<&AnyPool> {
         self.inner.pool.get_or_try_init(|| async { self.connect().await }).await
     }
 
-    async fn connect(&self) -> Result<SqlitePool> {
-        files::private_folder(&self.inner.home)?;
-        let path = self.path();
-        // Created by us and not by SQLite, so that nobody else can ever read it.
-        // SQLite gives its side files (-wal, -shm) the mode of the main one.
-        files::private_file(&path)?;
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .create_if_missing(true)
-            .busy_timeout(BUSY)
-            .journal_mode(SqliteJournalMode::Wal)
-            .disable_statement_logging();
-        let started = std::time::Instant::now();
+    async fn connect(&self) -> Result<AnyPool> {
+        let engine = &self.inner.engine;
+        engine.prepare(&self.inner.home)?;
+        let started = Instant::now();
         loop {
-            // A few connections: reads run beside a write, and no more.
-            let pool = SqlitePoolOptions::new()
-                .max_connections(4)
-                .acquire_timeout(OPENING)
-                // A full disk may have ended a transaction that sqlx still takes for
-                // open: such a connection can begin no other, and is dropped.
-                .before_acquire(|connection, _| {
-                    let sound = !connection.is_in_transaction();
-                    Box::pin(async move { Ok(sound) })
-                });
-            let opened = match pool.connect_with(options.clone()).await {
-                Ok(pool) => match schema::migrate(&pool, self).await {
-                    Ok(()) => Ok(pool),
+            match engine.connect().await {
+                Ok(pool) => match schema::migrate(&pool, engine).await {
+                    Ok(()) => return Ok(pool),
                     Err(error) => {
                         pool.close().await;
                         return Err(error);
                     }
                 },
-                Err(error) => Err(error),
-            };
-            match opened {
-                Ok(pool) => return Ok(pool),
-                // The change to WAL mode needs the file for itself, and SQLite
-                // does not apply its own waiting to it.
-                Err(error) if is_busy(&error) && started.elapsed() < OPENING => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
+                Err(error) if engine.passes(&error) && started.elapsed() < OPENING => {
+                    tokio::time::sleep(RETRY).await;
                 }
-                Err(error) => return Err(self.broken(&error)),
+                Err(error) => return Err(engine.unconnected(&error).await),
             }
         }
     }
 
-    /// Begins a transaction that will write. It takes SQLite's write lock at once,
-    /// because taking it after reading could fail on a stale read.
-    async fn writing(&self) -> Result<Transaction<'static, Sqlite>> {
-        self.pool().await?.begin_with("BEGIN IMMEDIATE").await.map_err(|error| self.broken(&error))
+    /// Returns a connection for statements about the owner's rows. It is given back when it
+    /// is dropped.
+    async fn connection(&self) -> Result<PoolConnection<Any>> {
+        let pool = self.pool().await?;
+        let started = Instant::now();
+        loop {
+            let failed = match pool.acquire().await {
+                Ok(mut connection) => {
+                    match self.inner.engine.claim(&mut connection, self.owner()).await {
+                        Ok(()) => return Ok(connection),
+                        Err(error) => {
+                            connection.close_on_drop();
+                            error
+                        }
+                    }
+                }
+                Err(error) => error,
+            };
+            self.retry(&failed, started).await?;
+        }
     }
 
-    async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<()> {
+    /// Begins a transaction that will write. Those of one owner come one after another, so
+    /// that what one has read stays true until it has written.
+    async fn writing(&self) -> Result<Tx> {
+        let pool = self.pool().await?;
+        let started = Instant::now();
+        loop {
+            match self.inner.engine.begin(pool, self.owner()).await {
+                Ok(transaction) => return Ok(transaction),
+                Err(error) => self.retry(&error, started).await?,
+            }
+        }
+    }
+
+    /// Waits a moment if a use of the database failed that had not begun and may work now.
+    async fn retry(&self, failed: &sqlx::Error, started: Instant) -> Result<()> {
+        if !self.inner.engine.lost(failed) || started.elapsed() > OPENING {
+            return Err(self.inner.engine.unconnected(failed).await);
+        }
+        tokio::time::sleep(RETRY).await;
+        Ok(())
+    }
+
+    async fn commit(&self, transaction: Tx) -> Result<()> {
         transaction.commit().await.map_err(|error| self.broken(&error))
     }
 
@@ -220,7 +249,7 @@ impl Store {
         sqlx::query_scalar("SELECT value FROM settings WHERE owner = $1 AND name = $2")
             .bind(self.owner())
             .bind(name)
-            .fetch_optional(self.pool().await?)
+            .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
     }
@@ -234,7 +263,7 @@ impl Store {
         .bind(self.owner())
         .bind(name)
         .bind(value)
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
         .map_err(|error| self.broken(&error))
@@ -250,7 +279,7 @@ impl Store {
         .bind(self.owner())
         .bind(name)
         .bind(value)
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         self.setting(name)
@@ -264,73 +293,29 @@ impl Store {
             .bind(self.owner())
             .bind(name)
             .bind(value)
-            .execute(self.pool().await?)
+            .execute(&mut *self.connection().await?)
             .await
             .map(|_done| ())
             .map_err(|error| self.broken(&error))
     }
 
-    /// Explains a database error, with the next step. Bound values are never part of
-    /// it. Only a damaged file is ever to be moved away: all other errors are
-    /// temporary, and the file is needed afterwards.
+    /// Explains a database error, with the next step. Bound values are never part of it.
     fn broken(&self, error: &sqlx::Error) -> Error {
-        let path = self.path();
-        let path = path.display();
-        let busy = matches!(error, sqlx::Error::PoolTimedOut);
-        let (message, next) = match sqlite_code(error) {
-            Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => (
-                format!("{path} is in use by another process for too long"),
-                "try again; if it persists, end other Daysheet processes",
-            ),
-            _ if busy => {
-                (format!("{path} is in use for too long"), "try again with fewer calls at once")
-            }
-            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => (
-                format!("{path} is damaged"),
-                "restore it from a backup, or move it away and sign in again",
-            ),
-            Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => (
-                format!("{path} cannot be opened for writing"),
-                "check the folder's permissions, or set DAYSHEET_HOME to another",
-            ),
-            Some(FULL_CODE) => (format!("the disk of {path} is full"), "free space and try again"),
-            Some(IO_CODE) => (
-                format!("{path} could not be read or written ({error})"),
-                "free disk space if it is full, and try again",
-            ),
-            _ => (format!("{path} failed ({error})"), "try again"),
-        };
-        Error::new(Kind::Store, message).next(next)
+        self.inner.engine.broken(error)
     }
 }
 
-/// Shows the path of the store, never its content.
+/// Shows where the store is, never its content.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Store").field(&self.inner.home).finish()
+        f.debug_tuple("Store").field(&self.inner.engine.to_string()).finish()
     }
 }
 
-// SQLite's primary result codes (https://sqlite.org/rescode.html).
-const PERMISSION_CODE: u32 = 3;
-const BUSY_CODE: u32 = 5;
-const LOCKED_CODE: u32 = 6;
-const READ_ONLY_CODE: u32 = 8;
-const IO_CODE: u32 = 10;
-const CORRUPT_CODE: u32 = 11;
-const FULL_CODE: u32 = 13;
-const CANNOT_OPEN_CODE: u32 = 14;
-const PROTOCOL_CODE: u32 = 15;
-const NOT_A_DATABASE_CODE: u32 = 26;
-
-/// Returns SQLite's primary result code; the extended ones have it in their low byte.
-fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
-    let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
-    Some(code & 0xff)
-}
-
-fn is_busy(error: &sqlx::Error) -> bool {
-    matches!(sqlite_code(error), Some(BUSY_CODE | LOCKED_CODE))
+/// Returns the parameters `$first` and so on, between commas.
+fn numbered(first: usize, count: usize) -> String {
+    let all: Vec<String> = (first..first + count).map(|number| format!("${number}")).collect();
+    all.join(", ")
 }
 
 /// Returns the current time in seconds since 1970, as in stored times.

@@ -112,7 +112,7 @@ impl<'a> Settings<'a> {
     /// as the text that it would be in the environment.
     fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<FoundSetting>> {
         self.known.borrow_mut().push(key.to_owned());
-        let shown = !key.contains('.') && key != "log";
+        let shown = !key.contains('.') && !["log", "database"].contains(&key);
         let origin = variable(key);
         if let Some(value) = set(self.var, &origin) {
             return Ok(Some(FoundSetting { value, origin, folder: None, shown }));

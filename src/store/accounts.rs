@@ -7,7 +7,7 @@
 //!
 //! `crate::accounts` interprets the columns.
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::{Store, now};
@@ -41,8 +41,8 @@ pub struct AccountRow {
     pub version: i64,
 }
 
-impl FromRow<'_, SqliteRow> for AccountRow {
-    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+impl FromRow<'_, AnyRow> for AccountRow {
+    fn from_row(row: &AnyRow) -> sqlx::Result<Self> {
         Ok(Self {
             id: row.try_get("id")?,
             provider: row.try_get("provider")?,
@@ -71,7 +71,7 @@ impl Store {
              FROM accounts WHERE owner = $1 ORDER BY added, id",
         )
         .bind(self.owner())
-        .fetch_all(self.pool().await?)
+        .fetch_all(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }
@@ -88,7 +88,7 @@ impl Store {
         )
         .bind(self.owner())
         .bind(id)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }
@@ -123,7 +123,7 @@ impl Store {
         .bind(jiff::Timestamp::now().as_microsecond())
         .bind(&row.via)
         .bind(&row.tenant)
-        .fetch_one(self.pool().await?)
+        .fetch_one(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }
@@ -244,7 +244,7 @@ impl Store {
             sqlx::query_scalar("SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2")
                 .bind(self.owner())
                 .bind(format!("{mark}%"))
-                .fetch_one(self.pool().await?)
+                .fetch_one(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
         Ok(count > 0)
@@ -253,10 +253,12 @@ impl Store {
     /// Runs a statement about one row; true if it found its row.
     async fn changes_one(
         &self,
-        statement: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+        statement: sqlx::query::Query<'_, sqlx::Any, sqlx::any::AnyArguments>,
     ) -> Result<bool> {
-        let done =
-            statement.execute(self.pool().await?).await.map_err(|error| self.broken(&error))?;
+        let done = statement
+            .execute(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
         match done.rows_affected() {
             0 => Ok(false),
             1 => Ok(true),

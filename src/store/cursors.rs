@@ -34,7 +34,7 @@ impl Store {
             .bind(self.owner())
             .bind(&digest)
             .bind(now - DAY)
-            .fetch_optional(self.pool().await?)
+            .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))?;
         if let Some(number) = known {
@@ -80,7 +80,7 @@ impl Store {
         sqlx::query_scalar("SELECT state FROM cursors WHERE owner = $1 AND number = $2")
             .bind(self.owner())
             .bind(number)
-            .fetch_optional(self.pool().await?)
+            .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
     }

@@ -10,9 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
+use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::Store;
+use super::{Store, Tx, numbered};
 use crate::error::{Error, Kind, Result};
 
 /// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
@@ -144,8 +144,7 @@ impl Store {
         ids: &[&str],
     ) -> Result<BTreeMap<String, u64>> {
         let mut known = BTreeMap::new();
-        let pool = self.pool().await?;
-        let mut reading = pool.acquire().await.map_err(|error| self.broken(&error))?;
+        let mut reading = self.connection().await?;
         self.read_handles(&mut reading, account, kind, ids, &mut known).await?;
         Ok(known)
     }
@@ -162,7 +161,7 @@ impl Store {
         .bind(self.owner())
         .bind(kind.prefix().to_string())
         .bind(i64::try_from(most).unwrap_or(i64::MAX))
-        .fetch_all(self.pool().await?)
+        .fetch_all(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         Ok(numbers.into_iter().filter_map(|number| u64::try_from(number).ok()).collect())
@@ -184,7 +183,7 @@ impl Store {
         .bind(self.owner())
         .bind(kind.to_string())
         .bind(number)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }
@@ -212,7 +211,7 @@ impl Store {
         .bind(account)
         .bind(old)
         .bind(new)
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
         .map_err(|error| self.broken(&error))
@@ -234,22 +233,21 @@ impl Store {
         let new: Vec<(i64, &str)> =
             (first..).zip(ids.iter().copied().filter(|id| !known.contains_key(*id))).collect();
         for batch in new.chunks(BATCH) {
-            let mut insert = QueryBuilder::<Sqlite>::new(
-                "INSERT INTO handles (owner, kind, number, account, provider_id) ",
+            let rows = (0..batch.len())
+                .map(|row| format!("($1, $2, ${}, $3, ${})", 2 * row + 4, 2 * row + 5));
+            let sql = format!(
+                "INSERT INTO handles (owner, kind, number, account, provider_id) VALUES {}",
+                rows.collect::<Vec<_>>().join(", ")
             );
-            insert.push_values(batch, |mut row, &(number, id)| {
-                row.push_bind(self.owner())
-                    .push_bind(kind.to_string())
-                    .push_bind(number)
-                    .push_bind(account)
-                    .push_bind(id);
-            });
-            insert
-                .build()
+            let mut insert = sqlx::query(AssertSqlSafe(sql))
                 .persistent(false)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| self.broken(&error))?;
+                .bind(self.owner())
+                .bind(kind.to_string())
+                .bind(account);
+            for &(number, id) in batch {
+                insert = insert.bind(number).bind(id);
+            }
+            insert.execute(&mut *tx).await.map_err(|error| self.broken(&error))?;
         }
         if let Some(&(last, _)) = new.last() {
             self.advance(&mut tx, kind, last).await?;
@@ -264,30 +262,28 @@ impl Store {
     /// Adds the handles that `ids` already have to `known`.
     async fn read_handles(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut AnyConnection,
         account: &str,
         kind: HandleKind,
         ids: &[&str],
         known: &mut BTreeMap<String, u64>,
     ) -> Result<()> {
         for batch in ids.chunks(BATCH) {
-            let mut select = QueryBuilder::<Sqlite>::new(
-                "SELECT provider_id, number FROM handles WHERE owner = ",
+            let sql = format!(
+                "SELECT provider_id, number FROM handles \
+                 WHERE owner = $1 AND kind = $2 AND account = $3 AND provider_id IN ({})",
+                numbered(4, batch.len())
             );
-            select.push_bind(self.owner()).push(" AND kind = ");
-            select.push_bind(kind.to_string()).push(" AND account = ");
-            select.push_bind(account).push(" AND provider_id IN (");
-            let mut list = select.separated(", ");
-            for id in batch {
-                list.push_bind(*id);
-            }
-            select.push(")");
-            let rows: Vec<(String, i64)> = select
-                .build_query_as()
+            let mut select = sqlx::query_as(AssertSqlSafe(sql))
                 .persistent(false)
-                .fetch_all(&mut *connection)
-                .await
-                .map_err(|error| self.broken(&error))?;
+                .bind(self.owner())
+                .bind(kind.to_string())
+                .bind(account);
+            for id in batch {
+                select = select.bind(*id);
+            }
+            let rows: Vec<(String, i64)> =
+                select.fetch_all(&mut *connection).await.map_err(|error| self.broken(&error))?;
             known.extend(rows.into_iter().map(|(id, number)| (id, number.unsigned_abs())));
         }
         Ok(())
@@ -295,11 +291,7 @@ impl Store {
 
     /// Returns the next free number of a kind. Locks the kind's counter until the
     /// transaction ends, on PostgreSQL too, where others may write meanwhile.
-    pub(super) async fn next_number(
-        &self,
-        tx: &mut Transaction<'static, Sqlite>,
-        kind: HandleKind,
-    ) -> Result<i64> {
+    pub(super) async fn next_number(&self, tx: &mut Tx, kind: HandleKind) -> Result<i64> {
         let last: i64 = sqlx::query_scalar(
             "INSERT INTO counters (owner, kind, last) VALUES ($1, $2, 0) \
              ON CONFLICT (owner, kind) DO UPDATE SET last = counters.last \
@@ -314,12 +306,7 @@ impl Store {
     }
 
     /// Records that all numbers of a kind up to `last` are taken.
-    pub(super) async fn advance(
-        &self,
-        tx: &mut Transaction<'static, Sqlite>,
-        kind: HandleKind,
-        last: i64,
-    ) -> Result<()> {
+    pub(super) async fn advance(&self, tx: &mut Tx, kind: HandleKind, last: i64) -> Result<()> {
         sqlx::query("UPDATE counters SET last = $3 WHERE owner = $1 AND kind = $2")
             .bind(self.owner())
             .bind(kind.to_string())

@@ -8,7 +8,7 @@
 //!
 //! The callers define the content of a recipe.
 
-use sqlx::SqliteConnection;
+use sqlx::AnyConnection;
 
 use super::Store;
 use crate::error::{Error, Kind, Result};
@@ -49,7 +49,7 @@ impl Store {
         .bind(&output.recipe)
         .bind(&accounts)
         .bind(now - DAY)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         let text = match (known, &output.text) {
@@ -123,7 +123,7 @@ impl Store {
         .bind(self.owner())
         .bind(hash)
         .bind(now() - RETENTION)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         let Some((recipe, sealed, accounts)) = row else {
@@ -156,11 +156,7 @@ impl Store {
     }
 
     /// Does the same within a transaction.
-    pub(super) async fn delete_outputs(
-        &self,
-        tx: &mut SqliteConnection,
-        account: &str,
-    ) -> Result<()> {
+    pub(super) async fn delete_outputs(&self, tx: &mut AnyConnection, account: &str) -> Result<()> {
         let mut pattern = String::new();
         for char in join_accounts(&[account.to_owned()]).chars() {
             if matches!(char, '!' | '%' | '_') {
@@ -183,7 +179,7 @@ impl Store {
             .bind(self.owner())
             .bind(hash)
             .bind(now())
-            .execute(self.pool().await?)
+            .execute(&mut *self.connection().await?)
             .await
             .map(|_done| ())
             .map_err(|error| self.broken(&error))

@@ -9,9 +9,9 @@
 //! microseconds, which order simultaneous uses) and bytes are Base64 text, so that the
 //! same statements create the tables on PostgreSQL.
 
-use sqlx::SqlitePool;
+use sqlx::AnyPool;
 
-use super::Store;
+use super::engine::Engine;
 use crate::error::{Error, Kind, Result};
 
 /// One entry per schema version, from version 1 on: its statements, in order.
@@ -127,21 +127,25 @@ const MIGRATIONS: &[&[&str]] = &[
     )"],
 ];
 
+/// What stands for the owner while the tables are changed: of several instances that start at
+/// once, one changes them, and the others then find nothing to do.
+const SCHEMA: &str = "schema";
+
 /// Brings the database to the newest version this program knows.
 ///
 /// # Errors
 /// [`Kind::Store`] if it is newer already, damaged or cannot be written.
-pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
+pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     // The common case, a database that is up to date, is one read. Anything
     // else, a missing table included, is looked at again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
     if let Ok(Some(version)) = seen
-        && pending(store, version)?.is_empty()
+        && pending(engine, version)?.is_empty()
     {
         return Ok(());
     }
-    let broken = |error: sqlx::Error| store.broken(&error);
-    let mut tx = pool.begin_with("BEGIN IMMEDIATE").await.map_err(broken)?;
+    let broken = |error: sqlx::Error| engine.broken(&error);
+    let mut tx = engine.begin(pool, SCHEMA).await.map_err(broken)?;
     sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
         .execute(&mut *tx)
         .await
@@ -150,7 +154,7 @@ pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
         .fetch_optional(&mut *tx)
         .await
         .map_err(broken)?;
-    for statements in pending(store, version.unwrap_or(0))? {
+    for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
             sqlx::query(statement).execute(&mut *tx).await.map_err(broken)?;
         }
@@ -165,16 +169,15 @@ pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
 }
 
 /// Returns the migrations that a database of `version` lacks.
-fn pending(store: &Store, version: i64) -> Result<&'static [&'static [&'static str]]> {
+fn pending(engine: &Engine, version: i64) -> Result<&'static [&'static [&'static str]]> {
     usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version..)).ok_or_else(|| {
         Error::new(
             Kind::Store,
             format!(
-                "{} has schema version {version}, but this Daysheet supports up to {}",
-                store.path().display(),
+                "{engine} has schema version {version}, but this Daysheet supports up to {}",
                 MIGRATIONS.len()
             ),
         )
-        .next("update Daysheet, or set DAYSHEET_HOME to another folder")
+        .next("update Daysheet, or name another database")
     })
 }

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use sqlx::{QueryBuilder, Sqlite};
+use sqlx::AssertSqlSafe;
 
-use super::{Store, now};
+use super::{Store, now, numbered};
 use crate::error::Result;
 
 /// One day, in seconds.
@@ -60,20 +60,20 @@ impl Store {
         numbers.sort_unstable();
         // A record of the last day is recent enough, so that a repeated call writes nothing.
         for batch in numbers.chunks(BATCH) {
-            let mut select = QueryBuilder::<Sqlite>::new(
-                "SELECT number, digest FROM seen_events WHERE owner = ",
+            let sql = format!(
+                "SELECT number, digest FROM seen_events \
+                 WHERE owner = $1 AND saved > $2 AND number IN ({})",
+                numbered(3, batch.len())
             );
-            select.push_bind(self.owner()).push(" AND saved > ");
-            select.push_bind(now - DAY).push(" AND number IN (");
-            let mut list = select.separated(", ");
-            for number in batch {
-                list.push_bind(*number);
-            }
-            select.push(")");
-            let known: Vec<(i64, String)> = select
-                .build_query_as()
+            let mut select = sqlx::query_as(AssertSqlSafe(sql))
                 .persistent(false)
-                .fetch_all(self.pool().await?)
+                .bind(self.owner())
+                .bind(now - DAY);
+            for number in batch {
+                select = select.bind(*number);
+            }
+            let known: Vec<(i64, String)> = select
+                .fetch_all(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
             for (number, digest) in known {
@@ -95,25 +95,20 @@ impl Store {
             .await
             .map_err(|error| self.broken(&error))?;
         for batch in new.chunks(BATCH) {
-            let mut insert = QueryBuilder::<Sqlite>::new(
-                "INSERT INTO seen_events (owner, number, digest, saved) ",
-            );
-            insert.push_values(batch, |mut row, (number, digest)| {
-                row.push_bind(self.owner())
-                    .push_bind(*number)
-                    .push_bind(digest.as_str())
-                    .push_bind(now);
-            });
-            insert.push(
-                " ON CONFLICT (owner, number) DO UPDATE \
+            let rows =
+                (0..batch.len()).map(|row| format!("($1, ${}, ${}, $2)", 2 * row + 3, 2 * row + 4));
+            let sql = format!(
+                "INSERT INTO seen_events (owner, number, digest, saved) VALUES {} \
+                 ON CONFLICT (owner, number) DO UPDATE \
                  SET digest = excluded.digest, saved = excluded.saved",
+                rows.collect::<Vec<_>>().join(", ")
             );
-            insert
-                .build()
-                .persistent(false)
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| self.broken(&error))?;
+            let mut insert =
+                sqlx::query(AssertSqlSafe(sql)).persistent(false).bind(self.owner()).bind(now);
+            for (number, digest) in batch {
+                insert = insert.bind(*number).bind(digest.as_str());
+            }
+            insert.execute(&mut *tx).await.map_err(|error| self.broken(&error))?;
         }
         self.commit(tx).await
     }
@@ -133,7 +128,7 @@ impl Store {
         .bind(self.owner())
         .bind(number)
         .bind(now() - RETENTION)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         Ok(digest.and_then(|text| {

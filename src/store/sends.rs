@@ -4,7 +4,7 @@
 //! It ensures that a draft is sent only once, across calls, processes and crashes. The
 //! pipeline asks the provider what a row in doubt means.
 
-use sqlx::sqlite::SqliteRow;
+use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::{Store, now};
@@ -95,7 +95,7 @@ impl Store {
             return Ok(Begin::Before(before));
         }
         let (messages, recipients): (i64, i64) = sqlx::query_as(
-            "SELECT COUNT(*), COALESCE(SUM(recipients), 0) FROM sends \
+            "SELECT COUNT(*), CAST(COALESCE(SUM(recipients), 0) AS BIGINT) FROM sends \
              WHERE owner = $1 AND started > $2",
         )
         .bind(self.owner())
@@ -141,7 +141,7 @@ impl Store {
             .bind(self.owner())
             .bind(account)
             .bind(draft)
-            .fetch_optional(self.pool().await?)
+            .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
     }
@@ -160,7 +160,7 @@ impl Store {
         .bind(self.owner())
         .bind(account)
         .bind(draft)
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
         .map_err(|error| self.broken(&error))
@@ -179,7 +179,7 @@ impl Store {
         .bind(self.owner())
         .bind(account)
         .bind(draft)
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
         .map_err(|error| self.broken(&error))
@@ -189,8 +189,8 @@ impl Store {
 const FIND: &str = "SELECT message_id, thread, state, sent_id, started, due FROM sends \
                     WHERE owner = $1 AND account = $2 AND draft = $3";
 
-impl FromRow<'_, SqliteRow> for Journalled {
-    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+impl FromRow<'_, AnyRow> for Journalled {
+    fn from_row(row: &AnyRow) -> sqlx::Result<Self> {
         Ok(Self {
             message_id: row.try_get("message_id")?,
             thread: row.try_get("thread")?,

@@ -31,7 +31,7 @@ impl Store {
         sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
             .bind(self.owner())
             .bind(name(account))
-            .execute(self.pool().await?)
+            .execute(&mut *self.connection().await?)
             .await
             .map(|_done| ())
             .map_err(|error| self.broken(&error))

@@ -76,7 +76,7 @@ impl Store {
             .bind(self.owner())
             .bind(kind)
             .bind(id)
-            .fetch_optional(self.pool().await?)
+            .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
     }

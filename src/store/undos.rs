@@ -4,7 +4,7 @@
 //! after thirty days. Numbers are never used again.
 
 use jiff::Timestamp;
-use sqlx::SqliteExecutor;
+use sqlx::AnyConnection;
 
 use super::{HandleKind, Store};
 use crate::error::Result;
@@ -22,7 +22,7 @@ impl Store {
         let now = Timestamp::now().as_second();
         let mut tx = self.writing().await?;
         let number = self.next_number(&mut tx, HandleKind::Undo).await?;
-        self.purge_undos(&mut *tx).await?;
+        self.purge_undos(&mut tx).await?;
         sqlx::query(
             "INSERT INTO undos (owner, number, account, what, state, saved) \
              VALUES ($1, $2, $3, $4, $5, $6)",
@@ -42,11 +42,11 @@ impl Store {
     }
 
     /// Deletes the states that are older than thirty days.
-    pub(super) async fn purge_undos(&self, executor: impl SqliteExecutor<'_>) -> Result<()> {
+    pub(super) async fn purge_undos(&self, connection: &mut AnyConnection) -> Result<()> {
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
             .bind(self.owner())
             .bind(Timestamp::now().as_second() - RETENTION)
-            .execute(executor)
+            .execute(connection)
             .await
             .map(|_done| ())
             .map_err(|error| self.broken(&error))
@@ -65,7 +65,7 @@ impl Store {
         .bind(account)
         .bind(what)
         .bind(Timestamp::now().as_second() - RETENTION)
-        .fetch_one(self.pool().await?)
+        .fetch_one(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         Ok(number.map(i64::unsigned_abs))
@@ -77,21 +77,21 @@ impl Store {
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn trim_undo(&self, number: u64, state: Option<&str>) -> Result<()> {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
-        let pool = self.pool().await?;
+        let mut connection = self.connection().await?;
         let done = match state {
             Some(state) => {
                 sqlx::query("UPDATE undos SET state = $3 WHERE owner = $1 AND number = $2")
                     .bind(self.owner())
                     .bind(number)
                     .bind(state)
-                    .execute(pool)
+                    .execute(&mut *connection)
                     .await
             }
             None => {
                 sqlx::query("DELETE FROM undos WHERE owner = $1 AND number = $2")
                     .bind(self.owner())
                     .bind(number)
-                    .execute(pool)
+                    .execute(&mut *connection)
                     .await
             }
         };
@@ -113,7 +113,7 @@ impl Store {
         .bind(self.owner())
         .bind(number)
         .bind(Timestamp::now().as_second() - RETENTION)
-        .fetch_optional(self.pool().await?)
+        .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }

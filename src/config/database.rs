@@ -1,0 +1,71 @@
+//! The PostgreSQL database of a state that several instances share.
+
+use url::Url;
+
+use super::Config;
+use crate::error::{Error, Result};
+
+/// A PostgreSQL database. `Debug` and `Display` show neither user nor password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Database(Url);
+
+impl Database {
+    /// Reads `postgres://user:password@host:port/name`; the reason if it is no such address.
+    ///
+    /// # Errors
+    /// What is wrong, after the name of the setting.
+    pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
+        if !cfg!(feature = "postgres") {
+            return Err("names a database, and this Daysheet was built without PostgreSQL");
+        }
+        let wrong = "is not an address like postgres://user:password@host/name";
+        let url = Url::parse(text).map_err(|_quotes_it| wrong)?;
+        if !matches!(url.scheme(), "postgres" | "postgresql") {
+            return Err(wrong);
+        }
+        Ok(Self(url))
+    }
+
+    /// Returns the address, with the password.
+    pub fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
+/// The server and the database's name.
+impl std::fmt::Display for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named = self.0.query_pairs().find(|(key, _)| key == "host");
+        let host = match (&named, self.0.host_str()) {
+            (Some((_, host)), _) => host,
+            (None, Some(host)) if !host.is_empty() => host,
+            _ => "localhost",
+        };
+        write!(f, "PostgreSQL at {host}")?;
+        if let Some(port) = self.0.port() {
+            write!(f, ":{port}")?;
+        }
+        match self.0.path().trim_start_matches('/') {
+            "" => Ok(()),
+            name => write!(f, ", database {name},"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Database({self})")
+    }
+}
+
+impl Config {
+    /// Keeps the state in the PostgreSQL database at this URL.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if it is none.
+    pub fn use_database(&mut self, url: &str) -> Result<()> {
+        let database = Database::parse(url);
+        self.database = Some(database.map_err(|why| Error::argument(format!("--database {why}")))?);
+        Ok(())
+    }
+}

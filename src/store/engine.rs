@@ -1,0 +1,329 @@
+//! The two databases that rows can be in: SQLite in the state folder, and PostgreSQL.
+//!
+//! sqlx's `Any` driver runs the same statements on both. What differs is here: how a pool of
+//! connections is opened, which errors pass by themselves, and how errors are explained.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
+use url::Url;
+
+use super::{Tx, files};
+use crate::config::Database;
+use crate::error::{Error, Kind, Result};
+
+/// How long opening is retried while another process creates the file, or the server starts,
+/// and how long a connection is waited for.
+pub(super) const OPENING: Duration = Duration::from_secs(10);
+
+/// How long the reason is looked for if there was no connection.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What every connection to PostgreSQL begins with. A statement waits for another instance as
+/// long as one waits for SQLite's lock, and an instance that hangs holds nothing for ever.
+const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
+                       SET idle_in_transaction_session_timeout = '60s'";
+
+/// Where the rows are.
+pub(super) enum Engine {
+    /// In this file.
+    Sqlite(PathBuf),
+    /// On a server, for any number of instances; each has at most so many connections.
+    Postgres(Database, u32),
+}
+
+impl Engine {
+    pub(super) const fn is_postgres(&self) -> bool {
+        matches!(self, Self::Postgres(..))
+    }
+
+    fn options(&self) -> sqlx::Result<AnyConnectOptions> {
+        let options = match self {
+            Self::Sqlite(path) => {
+                let path = path.as_os_str().as_encoded_bytes();
+                let path = percent_encode(path, NON_ALPHANUMERIC);
+                let url = Url::parse(&format!("sqlite:{path}?mode=rwc"))
+                    .map_err(|error| sqlx::Error::Configuration(error.into()))?;
+                AnyConnectOptions::from_url(&url)?
+            }
+            Self::Postgres(database, _) => AnyConnectOptions::from_url(database.url())?,
+        };
+        Ok(options.disable_statement_logging())
+    }
+
+    /// Returns a pool with one connection, and creates the file of SQLite.
+    pub(super) async fn connect(&self) -> sqlx::Result<AnyPool> {
+        sqlx::any::install_default_drivers();
+        let options = self.options()?;
+        let pool = AnyPoolOptions::new().acquire_timeout(OPENING);
+        match self {
+            Self::Sqlite(_) => {
+                // A few connections: reads run beside a write, and no more.
+                let pool = pool
+                    .max_connections(4)
+                    // A full disk may have ended a transaction that sqlx still takes for
+                    // open: such a connection can begin no other, and is dropped.
+                    .before_acquire(|connection, _| {
+                        let sound = !connection.is_in_transaction();
+                        Box::pin(async move { Ok(sound) })
+                    })
+                    .connect_with(options)
+                    .await?;
+                // The file remembers it for all connections.
+                let wal = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await;
+                match wal {
+                    Ok(_done) => Ok(pool),
+                    Err(error) => {
+                        pool.close().await;
+                        Err(error)
+                    }
+                }
+            }
+            Self::Postgres(_, connections) => {
+                pool.max_connections(*connections)
+                    // Every use begins with a statement of ours, which shows as well
+                    // whether the connection still is one.
+                    .test_before_acquire(false)
+                    .after_connect(|connection, _| {
+                        Box::pin(async move {
+                            sqlx::raw_sql(SESSION).execute(connection).await.map(|_done| ())
+                        })
+                    })
+                    .connect_with(options)
+                    .await
+            }
+        }
+    }
+
+    /// Creates what the database needs on this machine, in the state folder.
+    pub(super) fn prepare(&self, home: &Path) -> Result<()> {
+        if let Self::Sqlite(path) = self {
+            files::private_folder(home)?;
+            // Created by us and not by SQLite, so that nobody else can ever read it.
+            // SQLite gives its side files (-wal, -shm) the mode of the main one.
+            files::private_file(path)?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if the database may work in a moment: a connection or its server is
+    /// gone, or another process has just created the file.
+    pub(super) fn passes(&self, error: &sqlx::Error) -> bool {
+        match self {
+            // The change to WAL mode needs the file for itself, and SQLite does not
+            // apply its own waiting to it.
+            Self::Sqlite(_) => matches!(sqlite_code(error), Some(BUSY_CODE | LOCKED_CODE)),
+            Self::Postgres(..) => is_lost(error),
+        }
+    }
+
+    /// Returns true if a use of a server failed because the connection is gone.
+    pub(super) fn lost(&self, error: &sqlx::Error) -> bool {
+        self.is_postgres() && is_lost(error)
+    }
+
+    /// Makes the rows of `owner`, and no others, visible to the statements that follow.
+    pub(super) async fn claim(
+        &self,
+        connection: &mut AnyConnection,
+        owner: &str,
+    ) -> sqlx::Result<()> {
+        if self.is_postgres() {
+            sqlx::query("SELECT set_config('daysheet.owner', $1, false)")
+                .bind(owner)
+                .execute(connection)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Begins a transaction for the rows of `owner`, the only one until it ends.
+    pub(super) async fn begin(&self, pool: &AnyPool, owner: &str) -> sqlx::Result<Tx> {
+        match self {
+            // SQLite's write lock is taken at once, because taking it after reading could
+            // fail on a stale read.
+            Self::Sqlite(_) => pool.begin_with("BEGIN IMMEDIATE").await,
+            // A lock that ends with the transaction, by a hash of the owner. Each statement
+            // then sees what was committed before it, and so all that was done under the lock.
+            Self::Postgres(..) => {
+                let mut tx = pool.begin().await?;
+                sqlx::query(
+                    "SELECT set_config('daysheet.owner', $1, true), \
+                            pg_advisory_xact_lock(hashtextextended($1, 0))",
+                )
+                .bind(owner)
+                .execute(&mut *tx)
+                .await?;
+                Ok(tx)
+            }
+        }
+    }
+
+    /// Does what is due when the last connection is about to be closed.
+    pub(super) async fn finish(&self, connection: &mut AnyConnection) {
+        if let Self::Sqlite(_) = self {
+            let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
+            if let Err(error) = checkpoint.execute(connection).await {
+                tracing::debug!(%error, "the database was closed without a checkpoint");
+            }
+        }
+    }
+
+    /// Explains why no connection was to be had, by one more attempt of its own: the pool
+    /// says only that its time was up.
+    pub(super) async fn unconnected(&self, error: &sqlx::Error) -> Error {
+        if let (Self::Postgres(..), sqlx::Error::PoolTimedOut, Ok(options)) =
+            (self, error, self.options())
+        {
+            let attempt = AnyConnection::connect_with(&options);
+            return match tokio::time::timeout(LOOK, attempt).await {
+                Ok(Ok(connection)) => {
+                    let _ = connection.close().await;
+                    self.broken(error)
+                }
+                Ok(Err(error)) => self.broken(&error),
+                Err(_elapsed) => self.explained("does not answer", DOWN),
+            };
+        }
+        self.broken(error)
+    }
+
+    /// Explains a database error, with the next step. Bound values are never part of it.
+    pub(super) fn broken(&self, error: &sqlx::Error) -> Error {
+        match self {
+            Self::Sqlite(_) => self.broken_file(error),
+            Self::Postgres(..) => self.broken_server(error),
+        }
+    }
+
+    fn explained(&self, what: impl std::fmt::Display, next: &str) -> Error {
+        Error::new(Kind::Store, format!("{self} {what}")).next(next)
+    }
+
+    /// Only a damaged file is ever to be moved away: all other errors are temporary, and
+    /// the file is needed afterwards.
+    fn broken_file(&self, error: &sqlx::Error) -> Error {
+        if matches!(error, sqlx::Error::PoolTimedOut) {
+            return self.explained("is in use for too long", "try again with fewer calls at once");
+        }
+        match sqlite_code(error) {
+            Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => self.explained(
+                "is in use by another process for too long",
+                "try again; if it persists, end other Daysheet processes",
+            ),
+            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => self.explained(
+                "is damaged",
+                "restore it from a backup, or move it away and sign in again",
+            ),
+            Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => self.explained(
+                "cannot be opened for writing",
+                "check the folder's permissions, or set DAYSHEET_HOME to another",
+            ),
+            Some(FULL_CODE) => Error::new(Kind::Store, format!("the disk of {self} is full"))
+                .next("free space and try again"),
+            Some(IO_CODE) => self.explained(
+                format_args!("could not be read or written ({error})"),
+                "free disk space if it is full, and try again",
+            ),
+            _ => self.explained(format_args!("failed ({error})"), "try again"),
+        }
+    }
+
+    /// By PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    fn broken_server(&self, error: &sqlx::Error) -> Error {
+        let code = error.as_database_error().and_then(|error| error.code());
+        let (what, next) = match code.as_deref() {
+            Some("57P01" | "57P02" | "57P03") => ("is starting or stopping", DOWN),
+            Some("53300") => (
+                "has no connection left",
+                "try again; if it persists, raise its max_connections, or lower \
+                 database_connections",
+            ),
+            Some("28P01" | "28000") => (
+                "refuses the user, or the password",
+                "correct them in DAYSHEET_DATABASE, or the server's pg_hba.conf",
+            ),
+            Some("3D000") => (
+                "does not have this database",
+                "create it, or correct its name in DAYSHEET_DATABASE",
+            ),
+            Some("42501") => (
+                "denies the user a right",
+                "make the user the owner of the database's schema and tables",
+            ),
+            Some("25006") => ("is read-only", "name the primary server in DAYSHEET_DATABASE"),
+            Some("53100") => ("has a full disk", "free space there and try again"),
+            Some("55P03" | "57014" | "40001" | "40P01") => (
+                "is in use by another instance for too long",
+                "try again; if it persists, look for the instance that holds its locks",
+            ),
+            Some("XX001" | "XX002") => ("is damaged", "restore it from a backup"),
+            Some(code) if code.starts_with("08") => ("has lost the connection", DOWN),
+            Some(_) => return self.explained(format_args!("failed ({error})"), "try again"),
+            None => match error {
+                sqlx::Error::PoolTimedOut => {
+                    ("is in use for too long", "try again with fewer calls at once")
+                }
+                sqlx::Error::Io(error) => {
+                    return self
+                        .explained(format_args!("does not answer ({})", error.kind()), DOWN);
+                }
+                sqlx::Error::Tls(_) => (
+                    "cannot be reached over TLS",
+                    "check its certificate, or sslmode and sslrootcert in DAYSHEET_DATABASE",
+                ),
+                // What it says may quote the URL.
+                sqlx::Error::Configuration(_) => {
+                    ("has an address that cannot be used", "correct DAYSHEET_DATABASE")
+                }
+                error if is_lost(error) => ("has lost the connection", DOWN),
+                error => return self.explained(format_args!("failed ({error})"), "try again"),
+            },
+        };
+        self.explained(what, next)
+    }
+}
+
+/// The file's path, or where the server is; never a password.
+impl std::fmt::Display for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite(path) => path.display().fmt(f),
+            Self::Postgres(database, _) => database.fmt(f),
+        }
+    }
+}
+
+const DOWN: &str = "try again; if it persists, check that it runs and can be reached";
+
+/// Returns true if the connection to a server is gone, or could not be made.
+fn is_lost(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            code.starts_with("08") || matches!(&*code, "57P01" | "57P02" | "57P03")
+        }),
+        _ => false,
+    }
+}
+
+// SQLite's primary result codes (https://sqlite.org/rescode.html).
+const PERMISSION_CODE: u32 = 3;
+const BUSY_CODE: u32 = 5;
+const LOCKED_CODE: u32 = 6;
+const READ_ONLY_CODE: u32 = 8;
+const IO_CODE: u32 = 10;
+const CORRUPT_CODE: u32 = 11;
+const FULL_CODE: u32 = 13;
+const CANNOT_OPEN_CODE: u32 = 14;
+const PROTOCOL_CODE: u32 = 15;
+const NOT_A_DATABASE_CODE: u32 = 26;
+
+/// Returns SQLite's primary result code; the extended ones have it in their low byte.
+fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
+    let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}

@@ -35,6 +35,7 @@ mod sandbox;
 pub mod sandboxed;
 mod schema;
 mod serve;
+mod store;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -92,6 +93,9 @@ Environment:
                                    instances share (default: SQLite in the state folder)
   DAYSHEET_DATABASE_CONNECTIONS    the most connections to it per process (default: 10)
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
+  DAYSHEET_KEYS_FILE, DAYSHEET_KEYS_VALUE, DAYSHEET_KEYS_COMMAND
+                                   instead: a file with it, itself, or a command that prints it;
+                                   32 bytes in Base64, and former ones below it
   DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
   DAYSHEET_TOOLS                   the tools to offer, by name prefix, besides accounts, lookup
@@ -176,6 +180,9 @@ enum Command {
     /// Sign accounts in and out.
     #[command(subcommand)]
     Account(Account),
+    /// Look after the database of the state.
+    #[command(subcommand)]
+    Store(store::Upkeep),
     /// Print the columns of a table, or list the tables.
     Schema {
         /// The table, such as message.
@@ -457,6 +464,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await
             }
+            Command::Store(command) => store::run(config, &command).await,
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault, token_life } => {
                 sandbox::run(crate::sandbox::Options {

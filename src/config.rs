@@ -28,9 +28,11 @@ use crate::provider::upstream::{self, Share};
 use crate::provider::{Endpoints, ServiceSettings};
 
 mod database;
+mod keys;
 mod settings;
 
 pub use database::Database;
+pub use keys::GivenKeys;
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
@@ -74,6 +76,8 @@ pub struct Config {
     pub database: Option<Database>,
     /// The most connections that a process has to it.
     pub database_connections: usize,
+    /// The keys that are used instead of one that Daysheet keeps.
+    pub keys: Option<GivenKeys>,
     /// The default output format.
     pub format: Format,
     /// The default budget of an answer in tokens.
@@ -305,6 +309,7 @@ impl Config {
                 .map(|found| Database::parse(&found.value).map_err(|why| found.wrong(why)))
                 .transpose()?,
             database_connections: settings.number("database_connections", 2..=1_000, 10)?,
+            keys: GivenKeys::from(&settings)?,
             format: {
                 let formats = [
                     ("toon", None),

@@ -36,8 +36,8 @@ mod cursors;
 mod engine;
 mod files;
 pub mod handles;
-mod keychain;
 mod keys;
+mod maintenance;
 mod outputs;
 mod random;
 mod schema;
@@ -51,11 +51,16 @@ mod unfinished;
 
 pub use accounts::AccountRow;
 pub use handles::HandleKind;
+pub use keys::Rotated;
 pub use outputs::Output;
+pub use secrets::{account_identity, new_key};
 pub use unfinished::{CutOff, Writing};
 
 /// The owner of the rows where there is only one person: the user of this machine.
 pub const LOCAL: &str = "local";
+
+/// The owner of the rows that are of nobody in particular.
+pub const SERVER: &str = "server";
 
 /// The database's file name in the state folder.
 const FILE: &str = "daysheet.db";
@@ -78,7 +83,6 @@ pub struct Store {
 
 struct Inner {
     home: PathBuf,
-    key_store: KeyStore,
     engine: Engine,
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
@@ -91,25 +95,25 @@ impl Store {
         let connections = u32::try_from(config.database_connections).unwrap_or(u32::MAX);
         let database = config.database.clone();
         let engine = database.map(|database| Engine::Postgres(database, connections));
-        Self::over(config.home.clone(), config.key_store, engine)
+        let keys = keys::Keys::new(config.key_store, config.keys.clone());
+        Self::over(config.home.clone(), keys, engine)
     }
 
     /// Creates the store in the folder `home`, which need not exist yet, with the key
     /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
-        Self::over(home.into(), key_store, None)
+        Self::over(home.into(), keys::Keys::new(key_store, None), None)
     }
 
-    fn over(home: PathBuf, key_store: KeyStore, engine: Option<Engine>) -> Self {
+    fn over(home: PathBuf, keys: keys::Keys, engine: Option<Engine>) -> Self {
         let engine = engine.unwrap_or_else(|| Engine::Sqlite(home.join(FILE)));
         Self {
             owner: LOCAL.into(),
             inner: Arc::new(Inner {
                 home,
-                key_store,
                 engine,
                 pool: OnceCell::new(),
-                keys: keys::Keys::default(),
+                keys,
                 unfinished: unfinished::Unfinished::default(),
             }),
         }

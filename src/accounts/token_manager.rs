@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, Authority, Refusal, Tokens, Unattended};
 use crate::provider::Status;
 use crate::provider::upstream::{Upstream, What};
-use crate::store::{AccountRow, Store};
+use crate::store::{AccountRow, Store, account_identity};
 
 /// The minimum validity of a token that is returned, in seconds.
 const EXPIRY_MARGIN: i64 = 60;
@@ -330,19 +330,14 @@ impl TokenManager {
     pub(super) async fn seal(&self, id: &str, cached: &CachedTokens) -> Result<String> {
         let bytes = serde_json::to_vec(cached)
             .map_err(|_opaque| Error::new(Kind::Internal, "tokens could not be serialized"))?;
-        self.store.seal(&identity(id), &bytes).await
+        self.store.seal(&account_identity(id), &bytes).await
     }
 
     async fn unseal(&self, row: &AccountRow) -> Result<CachedTokens> {
-        let bytes = self.store.unseal(&identity(&row.id), &row.sealed).await?;
+        let bytes = self.store.unseal(&account_identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
             Error::new(Kind::Store, format!("the tokens of {} have another version", row.email))
                 .next(self.again(row))
         })
     }
-}
-
-/// Returns what an account's sealed tokens are bound to.
-fn identity(id: &str) -> String {
-    format!("account {id}")
 }

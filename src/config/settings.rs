@@ -217,6 +217,29 @@ impl<'a> Settings<'a> {
         Ok(commands)
     }
 
+    /// Returns a command: a list of a program and its arguments, or in a text the same with
+    /// spaces between them. No shell reads it.
+    pub(super) fn command(&self, key: &str) -> Result<Option<Vec<String>>> {
+        let Some(found) = self.find(key, "a text or a list of texts", "array")? else {
+            return Ok(None);
+        };
+        if !found.value.starts_with('[') {
+            return Ok(Some(found.value.split_whitespace().map(str::to_owned).collect()));
+        }
+        let list: Option<toml::Table> = format!("list = {}", found.value).parse().ok();
+        let words = list.and_then(|table| {
+            let words = table.get("list")?.as_array()?.iter();
+            words.map(|word| Some(word.as_str()?.to_owned())).collect::<Option<Vec<String>>>()
+        });
+        match words.filter(|words| !words.is_empty()) {
+            Some(words) => Ok(Some(words)),
+            None => Err(found.wrong("is no list of texts").next(
+                "list the program and its arguments; a shell has to be named, as in \
+                 [\"sh\", \"-c\", \"…\"]",
+            )),
+        }
+    }
+
     /// Returns words separated by commas, in lower case; none if it is not set.
     pub(super) fn words(&self, key: &str) -> Result<Vec<String>> {
         let found = self.get(key)?;

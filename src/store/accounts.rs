@@ -238,18 +238,6 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// Returns true if some tokens were sealed with a key with this mark.
-    pub(super) async fn has_sealed(&self, mark: &str) -> Result<bool> {
-        let count: i64 =
-            sqlx::query_scalar("SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2")
-                .bind(self.owner())
-                .bind(format!("{mark}%"))
-                .fetch_one(&mut *self.connection().await?)
-                .await
-                .map_err(|error| self.broken(&error))?;
-        Ok(count > 0)
-    }
-
     /// Runs a statement about one row; true if it found its row.
     async fn changes_one(
         &self,

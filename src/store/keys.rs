@@ -1,4 +1,4 @@
-//! The location of the key that seals secrets: the system's keychain, or a file.
+//! The master keys that Daysheet keeps itself: in the system's keychain, or in a file.
 //!
 //! The location is chosen once, at the first secret, and recorded in the database. From
 //! then on a missing key is an error with the way to get it back, and never a reason to
@@ -6,9 +6,11 @@
 //!
 //! Several processes may choose at once. The first one creates the key file (`O_EXCL`);
 //! a keychain entry is written under a random name and counts only if its name is the
-//! one in the database.
+//! one in the database. While a key is replaced, the file has two lines and the choice two
+//! names, the new key's first, so that every process can open what either has sealed.
 //!
-//! `keychain.rs` accesses the keychain.
+//! `keychain.rs` accesses the keychain, `master.rs` has all sources of master keys together,
+//! `data.rs` the data keys that master keys seal, and `rotation.rs` replaces them.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,13 +18,22 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use tokio::sync::OnceCell;
 
 use super::files::{advice, private_folder, private_options, tighten};
 use super::random::{Key, random};
-use super::{Store, keychain};
-use crate::config::KeyStore;
+use super::{LOCAL, Store};
+use crate::config::{GivenKeys, KeyStore};
 use crate::error::{Error, Kind, Result};
+
+mod data;
+mod keychain;
+mod master;
+mod rotation;
+
+pub(super) use data::MARK;
+pub(super) use master::Keys;
+use master::{Master, Place};
+pub use rotation::Rotated;
 
 /// The key file's name in the state folder.
 const FILE: &str = "key";
@@ -30,94 +41,64 @@ const FILE: &str = "key";
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The settings row with the location: `file`, or `keychain:` and the entry's name.
+/// The settings row with the location: `file`, or `keychain:` and the entries' names.
 const CHOICE: &str = "key_store";
 const KEYCHAIN: &str = "keychain:";
 
-/// The keys of one store once they were read.
-#[derive(Default)]
-pub(super) struct Keys {
-    file: OnceCell<Key>,
-    keychain: OnceCell<Key>,
-}
-
-/// A location of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyLocation {
-    File,
-    Keychain,
-}
-
-impl KeyLocation {
-    /// Returns the prefix of sealed texts, which names their key. The number is the
-    /// version of the form that follows.
-    pub(super) const fn mark(self) -> &'static str {
-        match self {
-            Self::File => "f1:",
-            Self::Keychain => "k1:",
-        }
-    }
-
-    /// Returns the location that a sealed text names, and the text without its prefix.
-    pub(super) fn of(sealed: &str) -> Option<(Self, &str)> {
-        [Self::File, Self::Keychain]
-            .into_iter()
-            .find_map(|place| Some((place, sealed.strip_prefix(place.mark())?)))
-    }
-}
-
 impl Store {
-    /// Returns the key for new secrets, and its location. Chooses the location and
-    /// creates the key if there is none yet.
-    pub(super) async fn sealing_key(&self) -> Result<(KeyLocation, Key)> {
-        if self.inner.key_store == KeyStore::File {
-            return Ok((KeyLocation::File, self.file_key(true).await?));
+    /// Returns the keys at the configured location. `create` allows choosing the location and
+    /// creating a key if there is none yet.
+    async fn own_masters(&self, create: bool) -> Result<Vec<Master>> {
+        if self.inner.keys.store == KeyStore::File {
+            return self.file_masters(create).await;
         }
         // Twice, because a choice may turn out to be void; see below.
         for _ in 0..2 {
-            let choice = match self.setting(CHOICE).await? {
+            let choice = match self.choice().await? {
                 Some(choice) => choice,
-                None => self.choose().await?,
+                None if create => self.choose().await?,
+                None => return self.file_masters(false).await,
             };
-            let Some(entry) = choice.strip_prefix(KEYCHAIN) else {
-                return Ok((KeyLocation::File, self.file_key(true).await?));
+            let Some(entries) = choice.strip_prefix(KEYCHAIN) else {
+                return self.file_masters(create).await;
             };
-            if let Some(key) = self.keychain_key(entry).await? {
-                return Ok((KeyLocation::Keychain, key));
+            if let Some(masters) = read_entries(entries).await? {
+                return Ok(masters);
             }
             // Somebody cleared the keychain. If nothing was sealed with that key,
             // nothing is lost with it.
-            if self.has_sealed(KeyLocation::Keychain.mark()).await? {
+            if !create || self.needs_key(Place::Keychain).await? {
                 break;
             }
-            self.undecide(CHOICE, &choice).await?;
+            self.for_owner(LOCAL).undecide(CHOICE, &choice).await?;
         }
         Err(missing_entry())
     }
 
-    /// Returns the key that something was sealed with.
-    pub(super) async fn opening_key(&self, place: KeyLocation) -> Result<Key> {
-        match place {
-            KeyLocation::File => self.file_key(false).await,
-            KeyLocation::Keychain => {
-                let choice = self.setting(CHOICE).await?;
-                match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
-                    Some(entry) => self.keychain_key(entry).await?.ok_or_else(missing_entry),
-                    None => Err(missing_entry()),
-                }
-            }
+    /// Returns the recorded location. It is of the state folder, whoever's rows these are.
+    async fn choice(&self) -> Result<Option<String>> {
+        self.for_owner(LOCAL).setting(CHOICE).await
+    }
+
+    /// Returns the keys in the keychain, if that is the location.
+    async fn keychain_masters(&self) -> Result<Vec<Master>> {
+        let choice = self.choice().await?;
+        match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
+            Some(entries) => read_entries(entries).await?.ok_or_else(missing_entry),
+            None => Err(missing_entry()),
         }
     }
 
     /// Chooses the location of the key: the keychain if it passes a write and a read,
     /// else the file. Returns the recorded one, which may be another process's choice.
     async fn choose(&self) -> Result<String> {
+        let local = self.for_owner(LOCAL);
         let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
         let key: Key = random()?;
         match keychain::create(&entry, key).await {
             Ok(()) => {
                 let mine = format!("{KEYCHAIN}{entry}");
-                let chosen = self.decide(CHOICE, &mine).await?;
+                let chosen = local.decide(CHOICE, &mine).await?;
                 if chosen != mine {
                     keychain::forget(&entry).await;
                 }
@@ -125,58 +106,131 @@ impl Store {
             }
             Err(why) => {
                 tracing::info!("no keychain, so the key is kept in a file: {why}");
-                self.decide(CHOICE, "file").await
+                local.decide(CHOICE, "file").await
             }
         }
     }
 
-    /// Returns the key in the keychain; `None` if the keychain responds but no longer has it.
-    async fn keychain_key(&self, entry: &str) -> Result<Option<Key>> {
-        let known = &self.inner.keys.keychain;
-        if let Some(key) = known.get() {
-            return Ok(Some(*key));
+    /// Returns the path of the key file.
+    fn key_path(&self) -> PathBuf {
+        self.inner.home.join(FILE)
+    }
+
+    /// Returns the keys in the key file. `create` allows creating the file, which is
+    /// never done while something is sealed with its former key.
+    async fn file_masters(&self, create: bool) -> Result<Vec<Master>> {
+        let path = self.key_path();
+        if !path.exists() {
+            if !create || self.needs_key(Place::File).await? {
+                return Err(Error::new(
+                    Kind::Store,
+                    format!("the key file {} is missing", path.display()),
+                )
+                .next(
+                    "restore it from a backup, or remove the accounts with `daysheet account \
+                     remove` and sign in again",
+                ));
+            }
+            private_folder(&self.inner.home)?;
+            create_key_file(&path).map_err(|error| unusable(&path, &error))?;
         }
-        match keychain::read(entry).await {
-            Ok(Some(key)) => Ok(Some(*known.get_or_init(|| async { key }).await)),
-            Ok(None) => Ok(None),
-            Err(why) => Err(Error::new(
-                Kind::Store,
-                format!("the key in the system's keychain cannot be read ({why})"),
-            )
-            .next(
-                "unlock the keychain and try again, or set DAYSHEET_KEY_STORE=file and sign in \
-                 again",
-            )),
+        let keys = read_key_file(&path).await?;
+        Ok(keys.into_iter().map(|key| Master { place: Place::File, key }).collect())
+    }
+
+    /// Makes `new` the newest key of the location, and keeps the others beside it; unless there
+    /// are others already, which means that a replacement was interrupted. Returns false then.
+    async fn begin_replacing(&self, masters: &[Master], new: Key) -> Result<bool> {
+        if masters.len() > 1 {
+            return Ok(false);
+        }
+        match self.choice().await? {
+            Some(choice) if masters.iter().all(|master| master.place == Place::Keychain) => {
+                let old = choice.strip_prefix(KEYCHAIN).unwrap_or_default();
+                let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
+                keychain::create(&entry, new).await.map_err(|why| locked(&why))?;
+                let both = format!("{KEYCHAIN}{entry},{old}");
+                let mine = self.for_owner(LOCAL).swap(CHOICE, Some(&choice), &both).await?;
+                if !mine {
+                    keychain::forget(&entry).await;
+                }
+                Ok(mine)
+            }
+            _ => {
+                self.rewrite_key_file(|keys| match keys {
+                    [old] => Some(vec![new, *old]),
+                    _ => None,
+                })
+                .await
+            }
         }
     }
 
-    /// Returns the key in the key file. `may_create` allows creating the file, which is
-    /// never done while something is sealed with its former key.
-    async fn file_key(&self, may_create: bool) -> Result<Key> {
-        self.inner
-            .keys
-            .file
-            .get_or_try_init(|| async {
-                let path = self.inner.home.join(FILE);
-                if !path.exists() {
-                    if !may_create || self.has_sealed(KeyLocation::File.mark()).await? {
-                        return Err(Error::new(
-                            Kind::Store,
-                            format!("the key file {} is missing", path.display()),
-                        )
-                        .next(
-                            "restore it from a backup, or remove the accounts with `daysheet \
-                             account remove` and sign in again",
-                        ));
-                    }
-                    private_folder(&self.inner.home)?;
-                    create_key_file(&path).map_err(|error| unusable(&path, &error))?;
-                }
-                read_key_file(&path).await
-            })
-            .await
-            .copied()
+    /// Drops all keys of the location but `new`, if that is still the newest.
+    async fn end_replacing(&self, new: &Master) -> Result<()> {
+        if new.place == Place::File {
+            return self
+                .rewrite_key_file(|keys| match keys {
+                    [first, _, ..] if *first == new.key => Some(vec![new.key]),
+                    _ => None,
+                })
+                .await
+                .map(|_changed| ());
+        }
+        let choice = self.choice().await?.unwrap_or_default();
+        let entries = choice.strip_prefix(KEYCHAIN).and_then(|it| it.split_once(','));
+        let Some((entry, old)) = entries else {
+            return Ok(());
+        };
+        let alone = format!("{KEYCHAIN}{entry}");
+        if self.for_owner(LOCAL).swap(CHOICE, Some(&choice), &alone).await? {
+            for entry in old.split(',') {
+                keychain::forget(entry).await;
+            }
+        }
+        Ok(())
     }
+
+    /// Replaces the keys of the key file by those that `change` makes of them, if any. Of several
+    /// processes, one does so at a time.
+    async fn rewrite_key_file(
+        &self,
+        change: impl FnOnce(&[Key]) -> Option<Vec<Key>>,
+    ) -> Result<bool> {
+        let path = self.key_path();
+        // Nobody else writes to the database meanwhile.
+        let lock = self.writing().await?;
+        let Some(keys) = change(&read_key_file(&path).await?) else {
+            return Ok(false);
+        };
+        let lines: String = keys.iter().map(|key| format!("{}\n", STANDARD.encode(key))).collect();
+        let replaced = tempfile::NamedTempFile::new_in(&self.inner.home).and_then(|mut file| {
+            file.write_all(lines.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|error| error.error)
+        });
+        replaced.map_err(|error| unusable(&path, &error))?;
+        self.commit(lock).await?;
+        Ok(true)
+    }
+}
+
+/// Returns the keys of the keychain's entries with these names; `None` if the keychain responds
+/// but no longer has them.
+async fn read_entries(entries: &str) -> Result<Option<Vec<Master>>> {
+    let mut masters = Vec::new();
+    for entry in entries.split(',') {
+        match keychain::read(entry).await.map_err(|why| locked(&why))? {
+            Some(key) => masters.push(Master { place: Place::Keychain, key }),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(masters))
+}
+
+fn locked(why: &str) -> Error {
+    Error::new(Kind::Store, format!("the key in the system's keychain cannot be read ({why})"))
+        .next("unlock the keychain and try again, or set DAYSHEET_KEY_STORE=file and sign in again")
 }
 
 fn missing_entry() -> Error {
@@ -205,13 +259,12 @@ fn create_key_file(path: &Path) -> io::Result<()> {
 
 /// Reads the key file. An incomplete one is looked at again for a while, since
 /// another process may have created it a moment ago.
-async fn read_key_file(path: &PathBuf) -> Result<Key> {
+async fn read_key_file(path: &Path) -> Result<Vec<Key>> {
     for _ in 0..LOOKS {
         let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
-        let key = STANDARD.decode(text.trim_end()).ok();
-        if let Some(key) = key.and_then(|bytes| Key::try_from(bytes).ok()) {
+        if let Some(keys) = GivenKeys::parse(&text) {
             tighten(path).map_err(|error| unusable(path, &error))?;
-            return Ok(key);
+            return Ok(keys);
         }
         tokio::time::sleep(LOOK).await;
     }

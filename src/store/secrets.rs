@@ -1,9 +1,10 @@
 //! Secrets at rest: sealed so that a copy of the database reveals nothing.
 //!
 //! [`Store::seal`] encrypts with XChaCha20-Poly1305 under a random nonce and binds the result to
-//! the row it belongs to, so that one account's tokens cannot be put into another's row. A sealed
-//! text names its key (`f1:` the key file's, `k1:` the keychain's): if the location of the key
-//! changes, older sealed texts can still be opened.
+//! its owner and the row it belongs to, so that one account's tokens cannot be put into another's
+//! row. A sealed text names its key (`d1:`, and the name of a data key of the owner's; or in older
+//! databases `f1:` the key file's, `k1:` the keychain's): if keys are replaced, older sealed
+//! texts can still be opened.
 //!
 //! This file also has the fence secret, which is not a secret of an account. It makes words that
 //! a sender cannot guess, must not need the keychain, and so is in the database in the clear.
@@ -18,8 +19,8 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::Store;
-use super::keys::KeyLocation;
-use super::random::{KEY_BYTES, random};
+use super::keys::MARK;
+use super::random::{KEY_BYTES, Key, random};
 use crate::error::{Error, Kind, Result};
 
 /// The length of XChaCha20's nonce, in bytes; long enough to be drawn at random.
@@ -34,15 +35,9 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`] if the key is unavailable, with the reason and the next step.
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
-        let (place, key) = self.sealing_key().await?;
-        let nonce: [u8; NONCE_BYTES] = random()?;
-        let bound = associated_data(self.owner(), identity);
-        let cipher = XChaCha20Poly1305::new(&key.into())
-            .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
-            .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
-        let mut bytes = nonce.to_vec();
-        bytes.extend(cipher);
-        Ok(format!("{}{}", place.mark(), STANDARD.encode(bytes)))
+        let (id, key) = self.sealing_key().await?;
+        let sealed = encrypt(&key, &associated_data(self.owner(), identity), secret)?;
+        Ok(format!("{MARK}{id}:{sealed}"))
     }
 
     /// Decrypts what [`Store::seal`] returned for the same `identity`.
@@ -51,15 +46,10 @@ impl Store {
     /// [`Kind::Store`] if the key is unavailable, or is not the one it was sealed with.
     /// The sealed text is never deleted because of this: the key may come back.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
-        let (place, text) = KeyLocation::of(sealed).ok_or_else(|| wrong_key(identity))?;
-        let key = self.opening_key(place).await?;
-        let bytes = STANDARD.decode(text).map_err(|_bad| wrong_key(identity))?;
-        let (nonce, cipher) =
-            bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(|| wrong_key(identity))?;
+        let (keys, text) = self.opening_keys(sealed).await?;
         let bound = associated_data(self.owner(), identity);
-        XChaCha20Poly1305::new(&key.into())
-            .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
-            .map_err(|_opaque| wrong_key(identity))
+        let opened = keys.iter().find_map(|key| decrypt(key, &bound, text));
+        opened.ok_or_else(|| wrong_key(identity))
     }
 
     /// Derives 32 bytes that are the same for the same `purpose` for the lifetime of
@@ -99,4 +89,37 @@ fn wrong_key(identity: &str) -> Error {
         format!("the secrets of {identity} cannot be decrypted with the current key"),
     )
     .next("restore the old key, or sign in again with `daysheet account add`")
+}
+
+/// Returns a new master key as the settings list them.
+///
+/// # Errors
+/// [`Kind::Internal`].
+pub fn new_key() -> Result<String> {
+    Ok(STANDARD.encode(random::<KEY_BYTES>()?))
+}
+
+/// Returns what the sealed tokens of the account with this id are bound to.
+pub fn account_identity(id: &str) -> String {
+    format!("account {id}")
+}
+
+/// Encrypts with XChaCha20-Poly1305 under a random nonce, bound to a name.
+pub(super) fn encrypt(key: &Key, bound: &str, secret: &[u8]) -> Result<String> {
+    let nonce: [u8; NONCE_BYTES] = random()?;
+    let cipher = XChaCha20Poly1305::new(&(*key).into())
+        .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
+        .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
+    let mut bytes = nonce.to_vec();
+    bytes.extend(cipher);
+    Ok(STANDARD.encode(bytes))
+}
+
+/// Decrypts what [`encrypt`] returned for the same name; `None` under any other key.
+pub(super) fn decrypt(key: &Key, bound: &str, sealed: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(sealed).ok()?;
+    let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;
+    XChaCha20Poly1305::new(&(*key).into())
+        .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
+        .ok()
 }

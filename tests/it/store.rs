@@ -3,6 +3,7 @@
 //! file cannot be used.
 #![cfg(test)]
 
+mod keys;
 mod secrets;
 
 use std::collections::BTreeSet;

@@ -33,12 +33,15 @@ async fn sealed_secret_opens_for_its_row_only() {
     let turned: String = sealed.chars().rev().collect();
     let cut = &sealed[..sealed.len() - 8];
     let short = "f1:AAAA";
+    let other = format!("d1:00000000:{}", sealed.rsplit(':').next().unwrap());
     for (identity, text) in [
         ("account b", sealed.as_str()),
         ("account a", turned.as_str()),
         ("account a", cut),
         ("account a", short),
         ("account a", "f1:*"),
+        ("account a", "d1:*"),
+        ("account a", &other),
         ("account a", ""),
     ] {
         let error = again.unseal(identity, text).await.unwrap_err();
@@ -47,18 +50,35 @@ async fn sealed_secret_opens_for_its_row_only() {
     }
 }
 
-/// The cipher is the one that the README names.
+/// The cipher is the one that the README names: of the tokens under the data key, and of the data
+/// key under the master key.
 #[tokio::test]
 async fn secrets_are_sealed_with_xchacha20_poly1305() {
     let home = tempfile::tempdir().unwrap();
     let sealed = super::store(home.path()).seal("account a", b"the refresh token").await.unwrap();
-    let key = std::fs::read_to_string(home.path().join("key")).unwrap();
-    let key: [u8; 32] = STANDARD.decode(key.trim_end()).unwrap().try_into().unwrap();
-    let bytes = STANDARD.decode(sealed.strip_prefix("f1:").unwrap()).unwrap();
-    let (nonce, cipher) = bytes.split_first_chunk::<24>().unwrap();
-    let payload = Payload { msg: cipher, aad: b"local/account a" };
-    let opened = XChaCha20Poly1305::new(&key.into()).decrypt(&XNonce::from(*nonce), payload);
+    let master = key_of(&std::fs::read_to_string(home.path().join("key")).unwrap());
+    let row: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'data_keys'")
+        .fetch_one(&mut raw(home.path()).await)
+        .await
+        .unwrap();
+    let words: Vec<&str> = row.split(' ').collect();
+    let [id, _master, wrapped] = words[..] else { panic!("{row}") };
+    let data_key = open(&master, &format!("data key {id} of local"), wrapped).unwrap();
+    let text = sealed.strip_prefix(&format!("d1:{id}:")).unwrap();
+    let opened = open(&data_key.try_into().unwrap(), "local/account a", text);
     assert_eq!(opened.unwrap(), b"the refresh token");
+}
+
+/// Reads a key as files have it.
+pub(super) fn key_of(text: &str) -> [u8; 32] {
+    STANDARD.decode(text.trim_end()).unwrap().try_into().unwrap()
+}
+
+fn open(key: &[u8; 32], bound: &str, sealed: &str) -> Option<Vec<u8>> {
+    let bytes = STANDARD.decode(sealed).unwrap();
+    let (nonce, cipher) = bytes.split_first_chunk::<24>().unwrap();
+    let payload = Payload { msg: cipher, aad: bound.as_bytes() };
+    XChaCha20Poly1305::new(&(*key).into()).decrypt(&XNonce::from(*nonce), payload).ok()
 }
 
 /// Whoever creates the key file first, all get the same key.
@@ -131,7 +151,7 @@ async fn key_stays_in_a_file_without_keychain() {
     let store = Store::at(home.path(), KeyStore::Keychain);
     let sealed = store.seal("x", b"y").await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert!(sealed.starts_with("f1:"));
+    assert!(home.path().join("key").exists());
     let choice: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'key_store'")
         .fetch_one(&mut raw(home.path()).await)
         .await
@@ -159,8 +179,8 @@ async fn unreachable_keychain_creates_no_new_key() {
     }
     assert!(!home.path().join("key").exists());
     // Said on purpose, the file is used.
-    let file = super::store(home.path()).seal("x", b"y").await.unwrap();
-    assert!(file.starts_with("f1:"));
+    super::store(home.path()).seal("x", b"y").await.unwrap();
+    assert!(home.path().join("key").exists());
 }
 
 #[tokio::test]

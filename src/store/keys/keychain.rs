@@ -6,7 +6,7 @@
 //!
 //! Built without the feature `keychain`, it always reports that there is none.
 
-use super::random::Key;
+use super::super::random::Key;
 
 #[cfg(feature = "keychain")]
 pub(super) use native::{create, forget, read};
@@ -27,7 +27,7 @@ mod native {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Writes `key` under `name` and checks that it reads back the same.
-    pub(in crate::store) async fn create(name: &str, key: Key) -> Result<(), String> {
+    pub(in crate::store::keys) async fn create(name: &str, key: Key) -> Result<(), String> {
         on_thread(name, move |entry| {
             entry.set_secret(&key)?;
             if entry.get_secret()? == key {
@@ -42,7 +42,7 @@ mod native {
     }
 
     /// Returns the key under `name`; `None` if the keychain has no such entry.
-    pub(in crate::store) async fn read(name: &str) -> Result<Option<Key>, String> {
+    pub(in crate::store::keys) async fn read(name: &str) -> Result<Option<Key>, String> {
         let secret = on_thread(name, |entry| match entry.get_secret() {
             Ok(secret) => Ok(Some(secret)),
             Err(Error::NoEntry) => Ok(None),
@@ -56,7 +56,7 @@ mod native {
     }
 
     /// Removes an entry that nothing was sealed with.
-    pub(in crate::store) async fn forget(name: &str) {
+    pub(in crate::store::keys) async fn forget(name: &str) {
         if let Err(why) = on_thread(name, |entry| entry.delete_credential()).await {
             tracing::debug!("an unused keychain entry remains: {why}");
         }
@@ -104,13 +104,13 @@ mod none {
 
     const WITHOUT: &str = "this build has no keychain support";
 
-    pub(in crate::store) async fn create(_name: &str, _key: Key) -> Result<(), String> {
+    pub(in crate::store::keys) async fn create(_name: &str, _key: Key) -> Result<(), String> {
         Err(WITHOUT.to_owned())
     }
 
-    pub(in crate::store) async fn read(_name: &str) -> Result<Option<Key>, String> {
+    pub(in crate::store::keys) async fn read(_name: &str) -> Result<Option<Key>, String> {
         Err(WITHOUT.to_owned())
     }
 
-    pub(in crate::store) async fn forget(_name: &str) {}
+    pub(in crate::store::keys) async fn forget(_name: &str) {}
 }

@@ -1,0 +1,70 @@
+//! The settings of master keys.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::settings::Settings;
+use crate::error::{Error, Kind, Result};
+
+/// Where master keys come from if Daysheet does not keep them itself: a list of keys, each 32
+/// bytes in Base64, the newest first, separated by white space. `Debug` never shows a key.
+#[derive(Clone, PartialEq, Eq)]
+pub enum GivenKeys {
+    /// A file that has them.
+    File(PathBuf),
+    /// The keys themselves.
+    Value(Vec<[u8; 32]>),
+    /// A program with its arguments that prints them, such as the client of a key service.
+    Command(Vec<String>),
+}
+
+impl fmt::Debug for GivenKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Value(keys) => f.debug_tuple("Value").field(&keys.len()).finish(),
+            Self::Command(words) => f.debug_tuple("Command").field(&words.first()).finish(),
+        }
+    }
+}
+
+impl GivenKeys {
+    /// Returns the setting that names them.
+    pub fn setting(&self) -> &'static str {
+        match self {
+            Self::File(_) => "keys.file",
+            Self::Value(_) => "keys.value",
+            Self::Command(_) => "keys.command",
+        }
+    }
+
+    /// Returns the keys of a list; `None` if it is empty or has anything but keys.
+    pub fn parse(text: &str) -> Option<Vec<[u8; 32]>> {
+        let keys = text.split_whitespace();
+        let keys: Option<Vec<_>> =
+            keys.map(|key| STANDARD.decode(key).ok()?.try_into().ok()).collect();
+        keys.filter(|keys| !keys.is_empty())
+    }
+
+    /// Reads them from the section `keys`.
+    pub(super) fn from(settings: &Settings) -> Result<Option<Self>> {
+        let file = settings.get("keys.file")?.map(|found| found.path()).transpose()?;
+        let value = settings.get("keys.value")?.map(|found| {
+            let next = "write each as 32 bytes in Base64; `daysheet store new-key` prints one";
+            Self::parse(&found.value).ok_or_else(|| found.wrong("is no list of keys").next(next))
+        });
+        let command = settings.command("keys.command")?;
+        let mut given =
+            [file.map(Self::File), value.transpose()?.map(Self::Value), command.map(Self::Command)]
+                .into_iter()
+                .flatten();
+        match (given.next(), given.next()) {
+            (one, None) => Ok(one),
+            _ => Err(Error::new(Kind::Config, "keys are given in several ways")
+                .next("set one of keys.file, keys.value and keys.command")),
+        }
+    }
+}

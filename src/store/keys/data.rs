@@ -1,0 +1,204 @@
+//! Data keys: what seals an owner's secrets. Each is stored sealed with a master key.
+//!
+//! A settings row of the owner has them, a line each, the newest first: the key's short name,
+//! the name of its master key, and the sealed key. The newest seals, all of them open. It is read
+//! each time, because another process may have replaced or erased it; opening it costs a
+//! microsecond.
+//!
+//! Texts sealed before there were data keys name the place of the key that they were sealed
+//! with (`f1:`, `k1:`). A line named so has that key, once another is in its place.
+
+use std::fmt;
+
+use super::super::Store;
+use super::super::random::{Key, random};
+use super::super::secrets::{decrypt, encrypt};
+use super::master::{Master, Place, key_id};
+use crate::error::{Error, Kind, Result};
+
+/// The settings row with an owner's data keys.
+pub(in crate::store) const DATA_KEYS: &str = "data_keys";
+/// How often a row that others change meanwhile is read again.
+pub(super) const TRIES: usize = 20;
+
+/// A data key as its line has it.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) id: &'a str,
+    pub(super) master: &'a str,
+    sealed: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the lines of a row.
+    pub(super) fn all(row: &'a str) -> impl Iterator<Item = Self> {
+        row.lines().filter_map(|line| {
+            let mut words = line.split(' ');
+            Some(Self { id: words.next()?, master: words.next()?, sealed: words.next()? })
+        })
+    }
+
+    /// Returns true for a key that is kept for old texts alone.
+    pub(super) fn is_old_master(self) -> bool {
+        self.id.ends_with("1:")
+    }
+
+    /// Returns the key, opened with its master key.
+    pub(super) fn open(self, owner: &str, master: &Master) -> Option<Key> {
+        decrypt(&master.key, &bound(owner, self.id), self.sealed)?.try_into().ok()
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.id, self.master, self.sealed)
+    }
+}
+
+/// Returns the line of a key, sealed with `master`.
+pub(super) fn line(owner: &str, id: &str, key: &Key, master: &Master) -> Result<String> {
+    let sealed = encrypt(&master.key, &bound(owner, id), key)?;
+    Ok(format!("{id} {} {sealed}", master.name()))
+}
+
+/// Returns what a sealed data key is bound to.
+fn bound(owner: &str, id: &str) -> String {
+    format!("data key {id} of {owner}")
+}
+
+impl Store {
+    /// Returns the owner's newest data key with its name; creates the first one.
+    pub(in crate::store) async fn sealing_key(&self) -> Result<(String, Key)> {
+        for _ in 0..TRIES {
+            let row = self.setting(DATA_KEYS).await?;
+            let newest =
+                row.as_deref().and_then(|row| Line::all(row).find(|line| !line.is_old_master()));
+            if let Some(line) = newest {
+                let given = self.inner.keys.given.is_some();
+                let master = match given {
+                    true => self.any_master(line.master).await?,
+                    false => self.configured_master(line.master).await?,
+                };
+                match master {
+                    Some(master) => {
+                        let key = line.open(self.owner(), &master);
+                        let key = key.ok_or_else(|| self.damaged(line.id))?;
+                        return Ok((line.id.to_owned(), key));
+                    }
+                    None if given => return Err(self.wrong_master(line.master)),
+                    // The key is lost, or the user chose another place. What it sealed can be
+                    // opened as soon as it comes back.
+                    None => {}
+                }
+            }
+            let master = self.master_in_use().await?;
+            let (id, value) = self.with_new_key(row.as_deref(), &master)?;
+            // Of several processes that create one at once, the first wins.
+            if self.swap(DATA_KEYS, row.as_deref(), &value).await? {
+                tracing::debug!("the data key {id} was created");
+            }
+        }
+        Err(self.contended())
+    }
+
+    /// Returns the name of a new data key, and the row with it in front.
+    pub(super) fn with_new_key(
+        &self,
+        row: Option<&str>,
+        master: &Master,
+    ) -> Result<(String, String)> {
+        let key: Key = random()?;
+        let id = key_id(&key);
+        let first = line(self.owner(), &id, &key, master)?;
+        let value = match row {
+            Some(row) => format!("{first}\n{row}"),
+            None => first,
+        };
+        Ok((id, value))
+    }
+
+    /// Returns the keys that a sealed text may have been sealed with, of which one did, and the
+    /// text without its mark. None if it names no key of the owner's.
+    pub(in crate::store) async fn opening_keys<'a>(
+        &self,
+        sealed: &'a str,
+    ) -> Result<(Vec<Key>, &'a str)> {
+        let (id, text) = match sealed.strip_prefix(MARK) {
+            Some(rest) => rest.split_once(':').unwrap_or_default(),
+            None => sealed.split_at_checked(3).unwrap_or_default(),
+        };
+        let row = self.setting(DATA_KEYS).await?.unwrap_or_default();
+        if let Some(line) = Line::all(&row).find(|line| line.id == id) {
+            let master = self.any_master(line.master).await?;
+            let master = master.ok_or_else(|| self.wrong_master(line.master))?;
+            let key = line.open(self.owner(), &master).ok_or_else(|| self.damaged(id))?;
+            return Ok((vec![key], text));
+        }
+        let masters = match id {
+            FILE_MARK => self.file_masters(false).await?,
+            KEYCHAIN_MARK => self.keychain_masters().await?,
+            _ => Vec::new(),
+        };
+        Ok((masters.into_iter().map(|master| master.key).collect(), text))
+    }
+
+    /// Returns true if some account cannot be used without a key of this place.
+    pub(super) async fn needs_key(&self, place: Place) -> Result<bool> {
+        let letter = place.letter();
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM accounts WHERE sealed LIKE $1 OR (sealed LIKE $2 AND EXISTS \
+             (SELECT 1 FROM settings WHERE settings.owner = accounts.owner \
+              AND settings.name = $3 AND settings.value LIKE $4))",
+        )
+        .bind(format!("{letter}1:%"))
+        .bind(format!("{MARK}%"))
+        .bind(DATA_KEYS)
+        .bind(format!("% {letter}-%"))
+        .fetch_one(&mut *self.connection().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(count > 0)
+    }
+
+    /// Replaces the setting `old`, or its absence, by `new`. Returns false if it was another,
+    /// and then it stays.
+    pub(super) async fn swap(&self, name: &str, old: Option<&str>, new: &str) -> Result<bool> {
+        let statement = match old {
+            Some(old) => sqlx::query(
+                "UPDATE settings SET value = $3 WHERE owner = $1 AND name = $2 AND value = $4",
+            )
+            .bind(self.owner())
+            .bind(name)
+            .bind(new)
+            .bind(old),
+            None => sqlx::query(
+                "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
+                 ON CONFLICT (owner, name) DO NOTHING",
+            )
+            .bind(self.owner())
+            .bind(name)
+            .bind(new),
+        };
+        let done = statement
+            .execute(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    pub(super) fn damaged(&self, id: &str) -> Error {
+        Error::new(Kind::Store, format!("the data key {id} of {} is damaged", self.owner()))
+            .next("restore the database from a backup, or sign in again")
+    }
+
+    pub(super) fn contended(&self) -> Error {
+        let what = format!("the data keys of {} are changed all the time", self.owner());
+        Error::new(Kind::Store, what).next("try again")
+    }
+}
+
+/// The beginning of texts sealed with a data key; its name follows, and a colon.
+pub(in crate::store) const MARK: &str = "d1:";
+/// The marks of texts sealed with a key of Daysheet's own itself, by its place.
+pub(super) const FILE_MARK: &str = "f1:";
+pub(super) const KEYCHAIN_MARK: &str = "k1:";

@@ -1,0 +1,217 @@
+//! Master keys from all their sources. They seal data keys and nothing else.
+//!
+//! A source lists its keys, the newest first. One of them is in use: the `server` owner's row
+//! says which, so that an instance with other keys notices before it seals anything with them.
+//! The rest opens what has not been sealed anew yet.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+
+use super::super::random::Key;
+use super::super::{SERVER, Store};
+use crate::config::{GivenKeys, KeyStore};
+use crate::error::{Error, Kind, Result};
+
+/// The settings row with the name of the master key in use.
+const IN_USE: &str = "master_key";
+/// How long a command that prints keys may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The settings of master keys, and the keys themselves once they were read.
+pub(in crate::store) struct Keys {
+    pub(super) store: KeyStore,
+    pub(super) given: Option<GivenKeys>,
+    read: Mutex<Option<Arc<[Master]>>>,
+}
+
+impl Keys {
+    pub(in crate::store) fn new(store: KeyStore, given: Option<GivenKeys>) -> Self {
+        Self { store, given, read: Mutex::default() }
+    }
+}
+
+/// The source of a master key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    File,
+    Keychain,
+    Given,
+}
+
+impl Place {
+    /// Returns the letter that names of its keys begin with, and the marks of what was sealed
+    /// with such a key itself, before there were data keys.
+    pub(super) const fn letter(self) -> char {
+        match self {
+            Self::File => 'f',
+            Self::Keychain => 'k',
+            Self::Given => 'g',
+        }
+    }
+}
+
+/// A master key.
+#[derive(Clone)]
+pub(super) struct Master {
+    pub(super) place: Place,
+    pub(super) key: Key,
+}
+
+impl Master {
+    /// Returns its name: the place, and the beginning of its digest.
+    pub(super) fn name(&self) -> String {
+        format!("{}-{}", self.place.letter(), key_id(&self.key))
+    }
+
+    /// Returns true if `name` means this key, wherever it was then.
+    pub(super) fn is(&self, name: &str) -> bool {
+        name.split_once('-').is_some_and(|(_, id)| id == key_id(&self.key))
+    }
+}
+
+/// Returns a short name of a key, which says nothing about it.
+pub(super) fn key_id(key: &Key) -> String {
+    let digest = Sha256::new().chain_update(b"daysheet key").chain_update(key).finalize();
+    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Store {
+    /// Checks that the master key in use is at hand, as before serving; creates the first one
+    /// where Daysheet keeps it itself.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] or [`Kind::Config`], with the next step.
+    pub async fn check_keys(&self) -> Result<()> {
+        self.master_in_use().await.map(|_master| ())
+    }
+
+    /// Returns the configured keys, the newest first. `again` reads them from their source even
+    /// if they are known, and `create` allows creating the first one.
+    pub(super) async fn masters(&self, again: bool, create: bool) -> Result<Arc<[Master]>> {
+        let mut read = self.inner.keys.read.lock().await;
+        if let Some(known) = read.as_ref().filter(|_| !again) {
+            return Ok(known.clone());
+        }
+        let given = |keys: Vec<Key>| {
+            keys.into_iter().map(|key| Master { place: Place::Given, key }).collect()
+        };
+        let masters: Vec<Master> = match (&self.inner.keys.given, read.as_ref()) {
+            (None, _) => self.own_masters(create).await?,
+            // It is not run again: what it costs and whom it asks is not ours to know.
+            (Some(GivenKeys::Command(_)), Some(known)) => known.to_vec(),
+            (Some(GivenKeys::Command(words)), None) => given(run(words).await?),
+            (Some(GivenKeys::Value(keys)), _) => given(keys.clone()),
+            (Some(GivenKeys::File(path)), _) => {
+                let text = tokio::fs::read_to_string(path).await.map_err(|error| {
+                    unread(&format!("the file {} cannot be read ({error})", path.display()))
+                })?;
+                given(GivenKeys::parse(&text).ok_or_else(|| {
+                    unread(&format!("the file {} has something else in it", path.display()))
+                })?)
+            }
+        };
+        Ok(read.insert(masters.into()).clone())
+    }
+
+    /// Returns the key with this name if it is among the configured ones.
+    pub(super) async fn configured_master(&self, name: &str) -> Result<Option<Master>> {
+        for again in [false, true] {
+            let masters = self.masters(again, true).await?;
+            if let Some(master) = masters.iter().find(|master| master.is(name)) {
+                return Ok(Some(master.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the key with this name, wherever it is.
+    pub(super) async fn any_master(&self, name: &str) -> Result<Option<Master>> {
+        // An error here says less than one of the place that the name means.
+        if let Ok(Some(master)) = self.configured_master(name).await {
+            return Ok(Some(master));
+        }
+        let masters = match name.chars().next() {
+            Some('f') if self.inner.keys.given.is_some() => {
+                self.file_masters(false).await.unwrap_or_default()
+            }
+            Some('f') => self.file_masters(false).await?,
+            Some('k') => self.keychain_masters().await?,
+            _ => self.masters(false, false).await?.to_vec(),
+        };
+        Ok(masters.into_iter().find(|master| master.is(name)))
+    }
+
+    /// Returns the master key in use. If Daysheet keeps its keys itself and no longer has that
+    /// one, its newest takes the place.
+    pub(super) async fn master_in_use(&self) -> Result<Master> {
+        let masters = self.masters(false, true).await?;
+        let newest = masters.first().ok_or_else(|| unread("there is none"))?;
+        let server = self.for_owner(SERVER);
+        let name = match server.setting(IN_USE).await? {
+            Some(name) => name,
+            None => server.decide(IN_USE, &newest.name()).await?,
+        };
+        if self.inner.keys.given.is_some() {
+            return match self.any_master(&name).await? {
+                Some(master) => Ok(master),
+                None => Err(self.wrong_master(&name)),
+            };
+        }
+        if let Some(master) = self.configured_master(&name).await? {
+            return Ok(master);
+        }
+        server.set_setting(IN_USE, &newest.name()).await?;
+        Ok(newest.clone())
+    }
+
+    /// Makes `master` the one in use.
+    pub(super) async fn use_master(&self, master: &Master) -> Result<()> {
+        self.for_owner(SERVER).set_setting(IN_USE, &master.name()).await
+    }
+
+    /// Returns the error about a master key that is in use and not at hand.
+    pub(super) fn wrong_master(&self, name: &str) -> Error {
+        let id = name.split_once('-').map_or(name, |(_, id)| id);
+        let next = match &self.inner.keys.given {
+            Some(given) => format!(
+                "correct {}; or if its key is to take the place of the old one, add that on a \
+                 line below it and run `daysheet store rotate-key`",
+                given.setting()
+            ),
+            None => "restore it, or sign in again with `daysheet account add`".to_owned(),
+        };
+        Error::new(Kind::Store, format!("the master key {id} of this database is not at hand"))
+            .next(next)
+    }
+}
+
+fn unread(why: &str) -> Error {
+    Error::new(Kind::Config, format!("no master key was read: {why}"))
+        .next("it has to be 32 bytes in Base64; `daysheet store new-key` prints one")
+}
+
+/// Runs the command that prints the keys. What it prints is never shown.
+async fn run(words: &[String]) -> Result<Vec<Key>> {
+    let (program, arguments) = words.split_first().ok_or_else(|| unread("no command is named"))?;
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let next = "run it in a terminal to see why; give the full path of its program";
+    let output = tokio::time::timeout(LIMIT, command.output()).await.map_err(|_elapsed| {
+        let limit = LIMIT.as_secs();
+        Error::new(Kind::Timeout, format!("keys.command took over {limit} seconds")).next(next)
+    })?;
+    let output = output.map_err(|error| {
+        let why = format!("keys.command could not be started ({})", error.kind());
+        Error::new(Kind::Config, why).next(next)
+    })?;
+    if !output.status.success() {
+        let why = format!("keys.command failed ({})", output.status);
+        return Err(Error::new(Kind::Config, why).next(next));
+    }
+    let keys = String::from_utf8(output.stdout).ok().and_then(|text| GivenKeys::parse(&text));
+    keys.ok_or_else(|| unread("keys.command printed something else"))
+}

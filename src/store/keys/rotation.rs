@@ -1,0 +1,194 @@
+//! Replacing keys: a new master key seals all data keys anew, and on request every owner gets a
+//! new data key.
+//!
+//! It can be interrupted anywhere and repeated, and processes that are running go on: the old
+//! and the new master key are both at hand until no data key is sealed with the old one.
+
+use super::super::random::random;
+use super::super::{Store, account_identity};
+use super::data::{DATA_KEYS, FILE_MARK, KEYCHAIN_MARK, Line, MARK, TRIES, line};
+use super::master::{Master, key_id};
+use crate::error::{Error, Kind, Result};
+
+/// How often owners who are added meanwhile are looked for.
+const PASSES: usize = 5;
+
+/// What a rotation did.
+#[derive(Debug, Default)]
+pub struct Rotated {
+    /// The short name of the master key in use from now on.
+    pub master: String,
+    /// The setting that lists the master keys, if Daysheet does not keep them itself; it may
+    /// drop all but the newest.
+    pub setting: Option<&'static str>,
+    /// The number of owners with data keys.
+    pub owners: usize,
+    /// The number of data keys that were sealed anew.
+    pub sealed: usize,
+    /// The number of accounts whose tokens were sealed with a new data key.
+    pub accounts: usize,
+    /// Owners with data keys that could not be opened, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+impl Store {
+    /// Puts a new master key in the place of the old one for all owners: a random one where
+    /// Daysheet keeps the key itself, else the newest of the given ones. With `data_keys` every
+    /// owner gets a new data key, too, and the tokens are sealed with it.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if only one key is given, [`Kind::Store`].
+    pub async fn rotate_key(&self, data_keys: bool) -> Result<Rotated> {
+        let known = self.masters(true, true).await?;
+        match &self.inner.keys.given {
+            Some(given) if known.len() < 2 => {
+                let setting = given.setting();
+                let what = format!("{setting} has one master key, and nothing to replace it");
+                return Err(Error::new(Kind::Config, what).next(
+                    "put a new one on a line above it for all instances and start them again, \
+                     then repeat this; `daysheet store new-key` prints one",
+                ));
+            }
+            Some(_) => {}
+            None => {
+                self.begin_replacing(&known, random()?).await?;
+            }
+        }
+        let masters = self.masters(true, true).await?;
+        let newest = masters.first().ok_or_else(|| self.contended())?;
+        // From now on, new data keys are sealed with it.
+        self.use_master(newest).await?;
+        let mut rotated = Rotated {
+            master: key_id(&newest.key),
+            setting: self.inner.keys.given.as_ref().map(|given| given.setting()),
+            ..Rotated::default()
+        };
+        for pass in 0..PASSES {
+            let owners = self.owners().await?;
+            rotated.owners = owners.len();
+            rotated.failed.clear();
+            let mut sealed = 0;
+            for owner in &owners {
+                let owned = self.for_owner(owner);
+                let done = async {
+                    sealed += owned.seal_keys_anew(newest).await?;
+                    if data_keys && pass == 0 {
+                        rotated.accounts += owned.replace_data_key(newest).await?;
+                    }
+                    Ok::<_, Error>(())
+                };
+                if let Err(error) = done.await {
+                    rotated.failed.push((owner.clone(), error.to_string()));
+                }
+            }
+            rotated.sealed += sealed;
+            if sealed == 0 {
+                break;
+            }
+        }
+        if rotated.setting.is_none() && rotated.failed.is_empty() {
+            self.end_replacing(newest).await?;
+            self.masters(true, true).await?;
+        }
+        Ok(rotated)
+    }
+
+    /// Seals the owner's data keys with `master`, and with them the keys that old texts were
+    /// sealed with themselves. Returns how many were not yet.
+    async fn seal_keys_anew(&self, master: &Master) -> Result<usize> {
+        for _ in 0..TRIES {
+            let row = self.setting(DATA_KEYS).await?;
+            let mut lines = Vec::new();
+            let mut sealed = 0;
+            for old in Line::all(row.as_deref().unwrap_or_default()) {
+                if master.is(old.master) {
+                    lines.push(old.to_string());
+                    continue;
+                }
+                let its = self.any_master(old.master).await?;
+                let its = its.ok_or_else(|| self.wrong_master(old.master))?;
+                let key = old.open(self.owner(), &its).ok_or_else(|| self.damaged(old.id))?;
+                lines.push(line(self.owner(), old.id, &key, master)?);
+                sealed += 1;
+            }
+            for mark in [FILE_MARK, KEYCHAIN_MARK] {
+                let known = lines.iter().any(|line| line.starts_with(mark));
+                if known || !self.has_sealed(mark).await? {
+                    continue;
+                }
+                let masters = match mark {
+                    FILE_MARK => self.file_masters(false).await?,
+                    _ => self.keychain_masters().await?,
+                };
+                // The oldest: nothing seals so any more.
+                if let Some(old) = masters.last() {
+                    lines.push(line(self.owner(), mark, &old.key, master)?);
+                    sealed += 1;
+                }
+            }
+            if sealed == 0 || self.swap(DATA_KEYS, row.as_deref(), &lines.join("\n")).await? {
+                return Ok(sealed);
+            }
+        }
+        Err(self.contended())
+    }
+
+    /// Gives the owner a new data key, drops those that nothing is sealed with any more, and
+    /// seals the tokens of the accounts with the new one. The rest follows as it is written
+    /// again. Returns the number of accounts.
+    async fn replace_data_key(&self, master: &Master) -> Result<usize> {
+        let Some(row) = self.setting(DATA_KEYS).await? else {
+            return Ok(0);
+        };
+        let mut kept = Vec::new();
+        for (nth, line) in Line::all(&row).enumerate() {
+            let mark = match line.is_old_master() {
+                true => line.id.to_owned(),
+                false => format!("{MARK}{}:", line.id),
+            };
+            // What was sealed with the newest a moment ago may not be in its row yet.
+            if nth == 0 || self.has_sealed(&mark).await? {
+                kept.push(line.to_string());
+            }
+        }
+        let (_id, value) = self.with_new_key(Some(&kept.join("\n")), master)?;
+        if !self.swap(DATA_KEYS, Some(&row), &value).await? {
+            return Err(self.contended());
+        }
+        let mut sealed = 0;
+        for account in self.account_rows().await? {
+            let identity = account_identity(&account.id);
+            let tokens = self.unseal(&identity, &account.sealed).await?;
+            let anew = self.seal(&identity, &tokens).await?;
+            // Tokens that were refreshed meanwhile are sealed with the new key already.
+            let done = sqlx::query(
+                "UPDATE accounts SET sealed = $3 WHERE owner = $1 AND id = $2 AND sealed = $4",
+            )
+            .bind(self.owner())
+            .bind(&account.id)
+            .bind(&anew)
+            .bind(&account.sealed)
+            .execute(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
+            sealed += usize::from(done.rows_affected() > 0);
+        }
+        Ok(sealed)
+    }
+
+    /// Returns true if something of the owner's was sealed with a key with this mark.
+    async fn has_sealed(&self, mark: &str) -> Result<bool> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT (SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2) \
+                  + (SELECT COUNT(*) FROM outputs WHERE owner = $1 AND body LIKE $2) \
+                  + (SELECT COUNT(*) FROM undos WHERE owner = $1 AND state LIKE $3)",
+        )
+        .bind(self.owner())
+        .bind(format!("{mark}%"))
+        .bind(format!("%\"{mark}%"))
+        .fetch_one(&mut *self.connection().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(count > 0)
+    }
+}

@@ -1,0 +1,239 @@
+//! Keys in two steps: a data key of each owner under a master key, from wherever that comes, and
+//! their replacement while others work.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use daysheet::store::{Store, account_identity};
+
+use super::secrets::key_of;
+use super::{MIRA, account, raw, run, store};
+
+const PEOPLE: [&str; 3] = ["local", "p-1", "p-2"];
+
+/// A key of equal bytes, as lists have it.
+fn key(byte: u8) -> String {
+    STANDARD.encode([byte; 32])
+}
+
+/// A store with these settings.
+fn with(home: &Path, settings: &[(&str, &str)]) -> Store {
+    Store::new(&crate::support::config(home, settings))
+}
+
+/// A store with these master keys, the newest first.
+fn given(home: &Path, keys: &[u8]) -> Store {
+    let keys: Vec<String> = keys.iter().map(|byte| key(*byte)).collect();
+    with(home, &[("DAYSHEET_KEYS_VALUE", &keys.join(" "))])
+}
+
+/// A text for each of the people, sealed.
+async fn seal_all(store: &Store) -> Vec<String> {
+    let mut sealed = Vec::new();
+    for owner in PEOPLE {
+        sealed.push(store.for_owner(owner).seal("x", owner.as_bytes()).await.unwrap());
+    }
+    sealed
+}
+
+/// What opening each of them says.
+async fn open_all(store: &Store, sealed: &[String]) -> Vec<Result<String, String>> {
+    let mut opened = Vec::new();
+    for (owner, text) in PEOPLE.iter().zip(sealed) {
+        let done = store.for_owner(owner).unseal("x", text).await;
+        let done = done.map(|bytes| String::from_utf8(bytes).unwrap());
+        opened.push(done.map_err(|error| error.to_string()));
+    }
+    opened
+}
+
+async fn assert_open(store: &Store, sealed: &[String]) {
+    assert_eq!(open_all(store, sealed).await, PEOPLE.map(|owner| Ok(owner.to_owned())));
+}
+
+#[tokio::test]
+async fn every_owner_has_a_data_key_of_their_own() {
+    let home = tempfile::tempdir().unwrap();
+    let sealed = seal_all(&store(home.path())).await;
+    assert_open(&store(home.path()), &sealed).await;
+    let names: std::collections::BTreeSet<_> =
+        sealed.iter().map(|text| text.split(':').nth(1).unwrap()).collect();
+    assert_eq!(names.len(), 3, "{sealed:?}");
+    // Nobody opens what is another's, not even with the other's key in their row.
+    let [first, second, third] = PEOPLE;
+    let other = store(home.path()).for_owner(second);
+    assert!(other.unseal("x", &sealed[0]).await.is_err());
+    run(
+        home.path(),
+        "INSERT INTO settings SELECT 'p-3', name, value FROM settings \
+         WHERE owner = 'local' AND name = 'data_keys'",
+    )
+    .await;
+    let error = store(home.path()).for_owner("p-3").unseal("x", &sealed[0]).await.unwrap_err();
+    assert!(error.message().contains("is damaged"), "{first} {third} {error}");
+}
+
+/// What was sealed before there were data keys can be read, also after the key was replaced.
+#[tokio::test]
+async fn texts_of_older_versions_can_be_opened() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    std::fs::write(home.path().join("key"), key(7)).unwrap();
+    let payload = Payload { msg: b"token", aad: b"local/account google:mira@example.com" };
+    let cipher = XChaCha20Poly1305::new(&[7; 32].into()).encrypt(&XNonce::from([0; 24]), payload);
+    let old = format!("f1:{}", STANDARD.encode([vec![0; 24], cipher.unwrap()].concat()));
+    let identity = account_identity(MIRA);
+    store.put_account(&account(old.clone())).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(store.unseal(&identity, &old).await.unwrap(), b"token");
+        let rotated = store.rotate_key(false).await.unwrap();
+        assert!(rotated.failed.is_empty() && rotated.sealed > 0, "{rotated:?}");
+        assert_ne!(key_of(&std::fs::read_to_string(home.path().join("key")).unwrap()), [7; 32]);
+    }
+    assert_eq!(super::store(home.path()).unseal(&identity, &old).await.unwrap(), b"token");
+    // With data keys replaced, too, nothing is sealed the old way, and its key is dropped.
+    for accounts in [1, 1] {
+        assert_eq!(store.rotate_key(true).await.unwrap().accounts, accounts);
+        let row = store.account_row(MIRA).await.unwrap().unwrap();
+        assert!(row.sealed.starts_with("d1:"));
+        assert_eq!(store.unseal(&identity, &row.sealed).await.unwrap(), b"token");
+    }
+    assert!(store.unseal(&identity, &old).await.is_err());
+}
+
+#[tokio::test]
+async fn given_master_keys_are_used_and_wrong_ones_named() {
+    let home = tempfile::tempdir().unwrap();
+    let sealed = seal_all(&given(home.path(), &[1])).await;
+    assert!(!home.path().join("key").exists());
+    let file = home.path().join("master");
+    std::fs::write(&file, format!("{}\n", key(1))).unwrap();
+    let counter = home.path().join("runs");
+    let script = format!("echo x >> {}; cat {}", counter.display(), file.display());
+    let command = format!("[\"sh\", \"-c\", \"{script}\"]");
+    for settings in [
+        ("DAYSHEET_KEYS_VALUE", key(1)),
+        ("DAYSHEET_KEYS_FILE", file.to_str().unwrap().to_owned()),
+        ("DAYSHEET_KEYS_COMMAND", format!("cat {}", file.display())),
+        ("DAYSHEET_KEYS_COMMAND", command),
+    ] {
+        let store = with(home.path(), &[(settings.0, &settings.1)]);
+        store.check_keys().await.unwrap();
+        assert_open(&store, &sealed).await;
+    }
+    assert_eq!(std::fs::read_to_string(counter).unwrap(), "x\n", "it is run once");
+
+    let sources = [
+        ("DAYSHEET_KEYS_VALUE", key(2), "of this database is not at hand: correct keys.value"),
+        ("DAYSHEET_KEYS_FILE", "/nowhere".to_owned(), "/nowhere cannot be read"),
+        ("DAYSHEET_KEYS_FILE", "/etc/hostname".to_owned(), "/etc/hostname has something else"),
+        ("DAYSHEET_KEYS_COMMAND", "/nowhere".to_owned(), "could not be started"),
+        ("DAYSHEET_KEYS_COMMAND", "false".to_owned(), "keys.command failed"),
+        ("DAYSHEET_KEYS_COMMAND", "echo hunter2".to_owned(), "printed something else"),
+    ];
+    for (name, value, words) in sources {
+        let store = with(home.path(), &[(name, &value)]);
+        let new = store.for_owner("p-9").seal("x", b"y").await.unwrap_err();
+        let old = store.unseal("x", &sealed[0]).await.unwrap_err();
+        for error in [store.check_keys().await.unwrap_err(), new, old] {
+            let text = error.to_string();
+            assert!(text.contains(words), "{words}: {text}");
+            assert!(error.next_step().is_some() && !text.contains("hunter2"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn given_master_key_is_replaced_step_by_step() {
+    let home = tempfile::tempdir().unwrap();
+    let mut sealed = seal_all(&given(home.path(), &[1])).await;
+    let error = given(home.path(), &[1]).rotate_key(false).await.unwrap_err();
+    assert!(error.to_string().contains("nothing to replace it"), "{error}");
+    // Both are given to all; until the replacement, the old one is used by all.
+    let (one, two) = (given(home.path(), &[2, 1]), given(home.path(), &[1, 2]));
+    assert_open(&one, &sealed).await;
+    sealed[2] = one.for_owner("p-2").seal("x", b"p-2").await.unwrap();
+    assert_open(&given(home.path(), &[1]), &sealed).await;
+    let before: String =
+        sqlx::query_scalar("SELECT value FROM settings WHERE name = 'data_keys' AND owner = 'p-1'")
+            .fetch_one(&mut raw(home.path()).await)
+            .await
+            .unwrap();
+    for expected in [3, 1, 0] {
+        let rotated = given(home.path(), &[2, 1]).rotate_key(false).await.unwrap();
+        assert_eq!((rotated.sealed, rotated.setting), (expected, Some("keys.value")));
+        assert_open(&one, &sealed).await;
+        assert_open(&two, &sealed).await;
+        if expected == 3 {
+            // As if it had been interrupted before this owner.
+            sqlx::query(
+                "UPDATE settings SET value = $1 WHERE name = 'data_keys' AND owner = 'p-1'",
+            )
+            .bind(&before)
+            .execute(&mut raw(home.path()).await)
+            .await
+            .unwrap();
+            let said = open_all(&given(home.path(), &[2]), &sealed).await;
+            assert!(
+                said[0].is_ok() && said[1].as_ref().is_err_and(|it| it.contains("not at hand"))
+            );
+        }
+    }
+    // Only the new one opens them now, also what others seal that know both.
+    sealed[1] = two.for_owner("p-1").seal("x", b"p-1").await.unwrap();
+    assert_open(&given(home.path(), &[2]), &sealed).await;
+    assert!(given(home.path(), &[1]).check_keys().await.is_err());
+    // From keys of our own to a given one.
+    let home = tempfile::tempdir().unwrap();
+    let sealed = seal_all(&store(home.path())).await;
+    let own = std::fs::read_to_string(home.path().join("key")).unwrap();
+    let both = format!("{}\n{own}", key(3));
+    with(home.path(), &[("DAYSHEET_KEYS_VALUE", &both)]).rotate_key(false).await.unwrap();
+    std::fs::remove_file(home.path().join("key")).unwrap();
+    assert_open(&given(home.path(), &[3]), &sealed).await;
+}
+
+/// The key file is replaced under a process that uses it, and an interruption is made good.
+#[tokio::test]
+async fn own_master_key_is_replaced_while_others_work() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("key");
+    let running = store(home.path());
+    let mut sealed = seal_all(&running).await;
+    let old = std::fs::read_to_string(&path).unwrap();
+    let rotated = store(home.path()).rotate_key(false).await.unwrap();
+    assert_eq!((rotated.sealed, rotated.setting), (3, None));
+    let new = std::fs::read_to_string(&path).unwrap();
+    assert!(new.lines().count() == 1 && new != old);
+    assert_open(&running, &sealed).await;
+    running.for_owner("p-3").seal("x", b"a new one").await.unwrap();
+    sealed[0] = running.seal("x", b"local").await.unwrap();
+    assert_open(&store(home.path()), &sealed).await;
+    // Interrupted after the new key was written.
+    std::fs::write(&path, format!("{}\n{new}", key(5))).unwrap();
+    assert_open(&store(home.path()), &sealed).await;
+    assert_open(&running, &sealed).await;
+    let rotated = store(home.path()).rotate_key(false).await.unwrap();
+    assert_eq!(rotated.sealed, 4);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{}\n", key(5)));
+    assert_open(&running, &sealed).await;
+    assert_open(&store(home.path()), &sealed).await;
+}
+
+/// Several replacements at once leave one key, which opens everything.
+#[tokio::test]
+async fn replacements_at_once_agree() {
+    let home = tempfile::tempdir().unwrap();
+    let sealed = seal_all(&store(home.path())).await;
+    let rotations = (0..4).map(|_| {
+        let store = store(home.path());
+        async move { store.rotate_key(false).await.unwrap() }
+    });
+    futures_util::future::join_all(rotations).await;
+    assert_open(&store(home.path()), &sealed).await;
+    let keys = std::fs::read_to_string(home.path().join("key")).unwrap();
+    assert_eq!(keys.lines().count(), 1);
+}

@@ -4,13 +4,14 @@
 //! settings of the state folder itself; and the audit log beside it.
 //!
 //! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet process of the
-//! user (a client starts one per window). [`Store`] is a cheap handle; the file is created or
-//! opened at the first query, so a process that makes none touches no disk.
+//! user (a client starts one per window); or a database of PostgreSQL, shared by the instances
+//! of a server. [`Store`] is a cheap handle; the database is created or opened at the first
+//! query, so a process that makes none touches no disk.
 //!
 //! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer or text
-//! columns, so that they run on PostgreSQL unchanged. All differences are in this file:
-//! how a connection is opened, how a writing transaction begins, and how a database's
-//! error is explained. Every row has an owner, the person whose data it is: a [`Store`]
+//! columns, so that they run on both unchanged. The differences are in `engine.rs`: how a
+//! connection is opened, how a writing transaction begins, and how a database's error is
+//! explained. Every row has an owner, the person whose data it is: a [`Store`]
 //! reads and writes the rows of one, and [`Store::for_owner`] gives another's.
 //!
 //! Each file below adds its own methods to [`Store`]. This one has opening, migrating
@@ -61,6 +62,10 @@ pub const LOCAL: &str = "local";
 
 /// The owner of the rows that are of nobody in particular.
 pub const SERVER: &str = "server";
+
+/// The owner in whose name the rows of all owners can be read, to list what exists. In
+/// PostgreSQL none can be written so.
+pub const EVERYBODY: &str = "*";
 
 /// The database's file name in the state folder.
 const FILE: &str = "daysheet.db";

@@ -36,6 +36,7 @@ pub(super) enum Engine {
 }
 
 impl Engine {
+    /// Returns true if the rows are on a server.
     pub(super) const fn is_postgres(&self) -> bool {
         matches!(self, Self::Postgres(..))
     }

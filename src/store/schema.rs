@@ -7,9 +7,10 @@
 //!
 //! Column types are only `TEXT` and `BIGINT`, times are seconds since 1970 (of outputs
 //! microseconds, which order simultaneous uses) and bytes are Base64 text, so that the
-//! same statements create the tables on PostgreSQL.
+//! same statements create the tables on PostgreSQL. There, a table with owners also gets the
+//! rule that a connection sees the rows of the owner that it has named and no others.
 
-use sqlx::AnyPool;
+use sqlx::{AnyPool, AssertSqlSafe};
 
 use super::engine::Engine;
 use crate::error::{Error, Kind, Result};
@@ -127,6 +128,28 @@ const MIGRATIONS: &[&[&str]] = &[
     )"],
 ];
 
+/// SQLite's function of this name, which reads the clock when it is called and not, as
+/// `now()` does, when the transaction began.
+const CLOCK: &str = "CREATE OR REPLACE FUNCTION unixepoch() RETURNS BIGINT LANGUAGE sql VOLATILE \
+    AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::BIGINT'";
+
+/// Gives the tables with owners that are new their rules. They hold for the tables' own
+/// owner, too, who usually is the user that connects. Listing what exists, for work on all
+/// owners one by one, is done in the name of [`EVERYBODY`](super::EVERYBODY).
+const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
+    FOR name IN SELECT table_name FROM information_schema.columns \
+        WHERE table_schema = current_schema() AND column_name = 'owner' AND NOT EXISTS \
+            (SELECT 1 FROM pg_policies WHERE schemaname = current_schema() \
+             AND tablename = table_name) \
+    LOOP \
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name); \
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name); \
+        EXECUTE format('CREATE POLICY one_owner ON %I \
+            USING (owner = current_setting(''daysheet.owner'', true))', name); \
+        EXECUTE format('CREATE POLICY everybody ON %I FOR SELECT \
+            USING (current_setting(''daysheet.owner'', true) = ''*'')', name); \
+    END LOOP; END $$";
+
 /// What stands for the owner while the tables are changed: of several instances that start at
 /// once, one changes them, and the others then find nothing to do.
 const SCHEMA: &str = "schema";
@@ -139,6 +162,9 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     // The common case, a database that is up to date, is one read. Anything
     // else, a missing table included, is looked at again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
+    if engine.is_postgres() {
+        warn_of_bypass(pool).await.map_err(|error| engine.broken(&error))?;
+    }
     if let Ok(Some(version)) = seen
         && pending(engine, version)?.is_empty()
     {
@@ -154,10 +180,21 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         .fetch_optional(&mut *tx)
         .await
         .map_err(broken)?;
+    if engine.is_postgres() {
+        sqlx::query(CLOCK).execute(&mut *tx).await.map_err(broken)?;
+    }
     for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
-            sqlx::query(statement).execute(&mut *tx).await.map_err(broken)?;
+            let statement = match engine.is_postgres() {
+                // In the order of bytes, as SQLite has it.
+                true => statement.replace(" TEXT", " TEXT COLLATE \"C\""),
+                false => statement.to_owned(),
+            };
+            sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await.map_err(broken)?;
         }
+    }
+    if engine.is_postgres() {
+        sqlx::query(RULES).execute(&mut *tx).await.map_err(broken)?;
     }
     let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     let keep = match version {
@@ -166,6 +203,22 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     };
     sqlx::query(keep).bind(newest).execute(&mut *tx).await.map_err(broken)?;
     tx.commit().await.map_err(broken)
+}
+
+/// Warns if the rules of rows do not hold for the user: one lock of two is missing then.
+async fn warn_of_bypass(pool: &AnyPool) -> sqlx::Result<()> {
+    let bypasses: bool = sqlx::query_scalar(
+        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user",
+    )
+    .fetch_one(pool)
+    .await?;
+    if bypasses {
+        tracing::warn!(
+            "the database's user is a superuser or bypasses row-level security; connect as a \
+             user without these rights, so that the server itself keeps people's rows apart"
+        );
+    }
+    Ok(())
 }
 
 /// Returns the migrations that a database of `version` lacks.

@@ -9,4 +9,6 @@ pub mod fake_calendars;
 pub mod fake_mailbox;
 pub mod harness;
 pub mod messages;
+#[cfg(unix)]
+pub mod postgres;
 pub mod query_cases;

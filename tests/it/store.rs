@@ -5,23 +5,27 @@
 
 mod keys;
 mod secrets;
+#[cfg(unix)]
+mod server;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::config::KeyStore;
 use daysheet::error::Kind;
 use daysheet::provider::Status;
 use daysheet::store::sends::{Begin, Caps, Sending};
 use daysheet::store::{AccountRow, HandleKind, Store};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{AnyConnection, Connection, SqliteConnection};
+
+use crate::common::postgres;
+use crate::support::config;
 
 const MIRA: &str = "google:mira@example.com";
 
 fn store(home: &Path) -> Store {
-    Store::at(home, KeyStore::File)
+    Store::new(&config(home, &[]))
 }
 
 /// A store in a folder of its own.
@@ -39,8 +43,27 @@ async fn raw(home: &Path) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
+/// The same to either database, for statements about the rows of its only owner.
+async fn any(home: &Path) -> AnyConnection {
+    sqlx::any::install_default_drivers();
+    let file = || format!("sqlite:{}", home.join("daysheet.db").display());
+    let database = postgres::database(home);
+    let mut connection =
+        AnyConnection::connect(&database.clone().unwrap_or_else(file)).await.unwrap();
+    if database.is_some() {
+        let claim = "SELECT set_config('daysheet.owner', 'local', false)";
+        sqlx::query(claim).execute(&mut connection).await.unwrap();
+    }
+    connection
+}
+
 async fn run(home: &Path, sql: &'static str) {
-    sqlx::query(sql).execute(&mut raw(home).await).await.unwrap();
+    sqlx::query(sql).execute(&mut any(home).await).await.unwrap();
+}
+
+async fn count(home: &Path, table: &'static str) -> i64 {
+    let sql = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+    sqlx::query_scalar(sql).fetch_one(&mut any(home).await).await.unwrap()
 }
 
 #[tokio::test]
@@ -83,12 +106,11 @@ fn handles_are_read_strictly() {
 fn two_stores_share_one_handle_count() {
     let home = tempfile::tempdir().unwrap();
     let count = |who: usize| {
-        let home = home.path().to_path_buf();
+        let store = store(home.path());
         std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let store = store(&home);
                 let mut numbers = Vec::new();
                 // 250 of its own and 250 that the other is shown too.
                 for start in (0..250).step_by(25) {
@@ -409,10 +431,7 @@ async fn shown_event_versions_are_stored_and_replaced() {
     run(home.path(), "UPDATE seen_events SET saved = 0 WHERE number < 3").await;
     assert_eq!(first.seen_event(1).await.unwrap(), None);
     first.remember_events(&[(3, [5; 8])]).await.unwrap();
-    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM seen_events")
-        .fetch_one(&mut raw(home.path()).await)
-        .await
-        .unwrap();
+    let left: i64 = count(home.path(), "seen_events").await;
     assert_eq!(left, 1_198);
 }
 
@@ -481,6 +500,39 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     assert!(store.journalled(MIRA, "d1").await.unwrap().is_none());
 }
 
+/// Of many processes at once, one sends a draft, one refreshes an account, and no two number
+/// anything alike.
+#[tokio::test]
+async fn one_of_many_processes_acts() {
+    let (home, first) = fresh();
+    let version = first.put_account(&account("f1:one".to_owned())).await.unwrap().version;
+    let sending = Sending {
+        account: MIRA.to_owned(),
+        draft: "d".to_owned(),
+        message_id: "d@example.com".to_owned(),
+        thread: "t".to_owned(),
+        recipients: 1,
+        due: None,
+    };
+    let caps = Caps { messages: 9, recipients: 9 };
+    let acts = (0..8).map(|_| {
+        let (store, sending) = (store(home.path()), sending.clone());
+        async move {
+            let (begun, leased, undo) = tokio::join!(
+                store.begin_send(&sending, caps),
+                store.lease_account(MIRA, version, 40),
+                store.keep_undo(MIRA, "read", "[]"),
+            );
+            (begun.unwrap() == Begin::Now, leased.unwrap(), undo.unwrap())
+        }
+    });
+    let acts = futures_util::future::join_all(acts).await;
+    assert_eq!(acts.iter().filter(|(begun, ..)| *begun).count(), 1, "{acts:?}");
+    assert_eq!(acts.iter().filter(|(_, leased, _)| *leased).count(), 1, "{acts:?}");
+    let undos: BTreeSet<u64> = acts.iter().map(|(.., undo)| *undo).collect();
+    assert_eq!(undos, (1..=8).collect());
+}
+
 #[tokio::test]
 async fn changes_can_be_undone_for_thirty_days() {
     let (home, store) = fresh();
@@ -492,10 +544,7 @@ async fn changes_can_be_undone_for_thirty_days() {
     assert_eq!(store.undo(1).await.unwrap(), None);
     // What is over is deleted, and its number is not used again.
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 2);
-    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM undos")
-        .fetch_one(&mut raw(home.path()).await)
-        .await
-        .unwrap();
+    let left: i64 = count(home.path(), "undos").await;
     assert_eq!(left, 1);
     store.trim_undo(2, None).await.unwrap();
     assert_eq!(store.undo(2).await.unwrap(), None);
@@ -545,9 +594,8 @@ async fn a_ticket_is_given_out_once_to_its_owner() {
     assert_eq!(store.take_ticket("question", &old).await.unwrap(), None);
     assert_eq!(store.peek_ticket("question", &old).await.unwrap(), None);
     store.put_ticket("state", "new", 60).await.unwrap();
-    let mut raw = raw(home.path()).await;
     let rows: Vec<String> = sqlx::query_scalar("SELECT content FROM tickets ORDER BY content")
-        .fetch_all(&mut raw)
+        .fetch_all(&mut any(home.path()).await)
         .await
         .unwrap();
     assert_eq!(rows, ["new", "which one?"]);

@@ -98,13 +98,20 @@ impl Session {
     }
 }
 
-/// Settings for a test: a home, the key in a file, Berlin time.
+/// Settings for a test: a home, the key in a file, Berlin time; and a database, where the
+/// test runs over one.
 pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
+    #[cfg(unix)]
+    let database = crate::common::postgres::database(home).unwrap_or_default();
+    #[cfg(not(unix))]
+    let database = String::new();
     let home = home.to_str().unwrap();
     let files = format!("{home}/files");
     let mut set = vec![
         ("DAYSHEET_HOME", home),
         ("DAYSHEET_FILES", &files),
+        ("DAYSHEET_DATABASE", &database),
+        ("DAYSHEET_DATABASE_CONNECTIONS", "4"),
         ("DAYSHEET_KEY_STORE", "file"),
         ("DAYSHEET_ZONE", "Europe/Berlin"),
         ("DAYSHEET_BROWSER", "print"),

@@ -1,0 +1,200 @@
+//! The store in PostgreSQL: the same promises, and those that only a server needs.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use daysheet::error::Kind;
+use daysheet::store::{HandleKind, Store};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection};
+
+use super::{MIRA, account, any, fresh, store};
+use crate::common::postgres::{self, Cluster};
+use crate::support::config;
+
+/// What holds of SQLite holds of PostgreSQL.
+#[test]
+fn promises_hold_on_postgresql() {
+    postgres::over(&[
+        super::handles_are_numbered_in_order_and_for_good,
+        super::two_stores_share_one_handle_count,
+        super::concurrent_stores_assign_each_handle_once,
+        super::handle_numbers_are_never_reused,
+        super::cursors_keep_their_number_until_they_expire,
+        super::row_changes_only_from_the_version_read,
+        super::shown_event_versions_are_stored_and_replaced,
+        super::an_older_database_gets_the_table_of_events,
+        super::journal_holds_each_draft_once_and_caps_sends,
+        super::one_of_many_processes_acts,
+        super::changes_can_be_undone_for_thirty_days,
+        super::signature_is_stored_per_account,
+        super::a_ticket_is_given_out_once_to_its_owner,
+        instances_that_start_at_once_create_the_tables_once,
+        a_statement_without_an_owner_sees_no_other_owners_rows,
+    ]);
+}
+
+async fn number(connection: &mut AnyConnection, sql: &str) -> i64 {
+    sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_one(connection).await.unwrap()
+}
+
+/// Fills some tables for an owner.
+async fn fill(store: &Store) {
+    store.put_account(&account("f1:one".to_owned())).await.unwrap();
+    store.handles(MIRA, HandleKind::Message, &["a", "b"]).await.unwrap();
+    store.save_cursor("page two").await.unwrap();
+    store.keep_undo(MIRA, "read", "[]").await.unwrap();
+    store.remember_events(&[(1, [1; 8])]).await.unwrap();
+    store.put_ticket("question", "which one?", 60).await.unwrap();
+    store.fence_secret().await.unwrap();
+}
+
+#[tokio::test]
+async fn instances_that_start_at_once_create_the_tables_once() {
+    let home = tempfile::tempdir().unwrap();
+    let starts = (0..8).map(|_| {
+        let store = store(home.path());
+        async move { store.handles(MIRA, HandleKind::Event, &["a"]).await.unwrap() }
+    });
+    for numbers in futures_util::future::join_all(starts).await {
+        assert_eq!(numbers, [1]);
+    }
+}
+
+/// The second lock: PostgreSQL itself shows a connection the rows of one owner.
+#[tokio::test]
+async fn a_statement_without_an_owner_sees_no_other_owners_rows() {
+    let (home, store) = fresh();
+    fill(&store).await;
+    fill(&store.for_owner("p-2")).await;
+    if postgres::database(home.path()).is_none() {
+        return;
+    }
+    let mut raw = any(home.path()).await;
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT table_name::TEXT FROM information_schema.columns \
+         WHERE table_schema = current_schema() AND column_name = 'owner'",
+    )
+    .fetch_all(&mut raw)
+    .await
+    .unwrap();
+    assert!(tables.len() > 8, "{tables:?}");
+    for table in &tables {
+        let locked = format!(
+            "SELECT count(*) FROM pg_class WHERE oid = '{table}'::regclass \
+             AND relrowsecurity AND relforcerowsecurity"
+        );
+        assert_eq!(number(&mut raw, &locked).await, 1, "{table}");
+        let others = format!("SELECT count(*) FROM {table} WHERE owner <> 'local'");
+        assert_eq!(number(&mut raw, &others).await, 0, "{table}");
+    }
+    let handles = "SELECT count(*) FROM handles";
+    assert_eq!(number(&mut raw, handles).await, 2);
+    // Neither can rows of others be changed, or made.
+    let all = sqlx::query("UPDATE handles SET provider_id = provider_id || '!'");
+    assert_eq!(all.execute(&mut raw).await.unwrap().rows_affected(), 2);
+    let theirs = "INSERT INTO counters (owner, kind, last) VALUES ('p-2', 'x', 1)";
+    let error = sqlx::query(theirs).execute(&mut raw).await.unwrap_err();
+    assert!(error.to_string().contains("row-level security"), "{error}");
+    sqlx::query("DELETE FROM handles").execute(&mut raw).await.unwrap();
+    let claim = async |raw: &mut AnyConnection, owner: &str| {
+        let claim = format!("SELECT set_config('daysheet.owner', '{owner}', false)");
+        sqlx::query(AssertSqlSafe(claim)).execute(raw).await.unwrap();
+    };
+    claim(&mut raw, "p-2").await;
+    assert_eq!(number(&mut raw, handles).await, 2);
+    // In the name of everybody, all can be read and none changed.
+    claim(&mut raw, "*").await;
+    assert_eq!(number(&mut raw, "SELECT count(DISTINCT owner) FROM accounts").await, 2);
+    let none = sqlx::query("DELETE FROM handles").execute(&mut raw).await.unwrap();
+    assert_eq!(none.rows_affected(), 0);
+    // A connection that named nobody sees nothing.
+    let mut nobody =
+        AnyConnection::connect(&postgres::database(home.path()).unwrap()).await.unwrap();
+    assert_eq!(number(&mut nobody, "SELECT count(*) FROM accounts").await, 0);
+}
+
+fn at(home: &Path, url: &str) -> Store {
+    Store::new(&config(home, &[("DAYSHEET_DATABASE", url)]))
+}
+
+/// A server that restarts is waited for; one that stays away is named, and once it is back
+/// all goes on.
+#[test]
+fn a_restarted_server_is_met_again() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let store = at(home.path(), &cluster.url("daysheet", "daysheet"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        fill(&store).await;
+        // Several connections, all of which break.
+        let many = (0..4).map(|_| store.handles(MIRA, HandleKind::Message, &["a"]));
+        futures_util::future::join_all(many).await;
+        let restart = tokio::task::spawn_blocking(move || {
+            cluster.restart_after(Duration::from_secs(1));
+            cluster
+        });
+        let started = Instant::now();
+        let mut last = 0;
+        while !restart.is_finished() || last == 0 {
+            let id = format!("id-{last}");
+            match store.handles(MIRA, HandleKind::Message, &[&id]).await {
+                Ok(numbers) => last = numbers[0],
+                Err(error) => {
+                    assert_eq!(error.kind(), Kind::Store);
+                    assert!(error.next_step().unwrap().starts_with("try again"), "{error}");
+                    assert!(error.message().starts_with("PostgreSQL at"), "{error}");
+                }
+            }
+            assert!(started.elapsed() < Duration::from_secs(30));
+        }
+        let cluster = restart.await.unwrap();
+        assert_eq!(store.handles(MIRA, HandleKind::Message, &["b"]).await.unwrap(), [2]);
+        store.close().await;
+        drop(cluster);
+    });
+}
+
+/// What is wrong with a server is said, without the password.
+#[test]
+fn unusable_servers_are_named() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let admin = cluster.url("postgres", "postgres");
+    postgres::run(&admin, "CREATE ROLE few LOGIN CONNECTION LIMIT 0");
+    postgres::run(&admin, "CREATE ROLE guest LOGIN");
+    postgres::run(&admin, "CREATE DATABASE still");
+    postgres::run(&admin, "ALTER DATABASE still SET default_transaction_read_only = on");
+    let gone = "postgres://mira:hunter2@127.0.0.1:1/daysheet".to_owned();
+    let cases = [
+        (gone, "PostgreSQL at 127.0.0.1:1, database daysheet, does not answer"),
+        (cluster.url("daysheet", "nothing"), "does not have this database"),
+        (cluster.url("nobody", "daysheet"), "refuses the user, or the password"),
+        (cluster.url("few", "daysheet"), "has no connection left"),
+        (cluster.url("guest", "daysheet"), "denies the user a right"),
+        (cluster.url("postgres", "still"), "is read-only"),
+    ];
+    let home = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(futures_util::future::join_all(cases.map(|(url, words)| {
+        let store = at(home.path(), &format!("{url}{}", secret(&url)));
+        async move {
+            let error = store.open().await.unwrap_err();
+            assert_eq!(error.kind(), Kind::Store);
+            assert!(error.message().contains(words), "{words}: {error}");
+            assert!(error.next_step().is_some(), "{error}");
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    })));
+}
+
+/// A password in the query of a socket's URL.
+fn secret(url: &str) -> &'static str {
+    match url.contains('?') {
+        true => "&password=hunter2",
+        false => "",
+    }
+}

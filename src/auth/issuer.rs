@@ -118,6 +118,11 @@ impl Metadata {
     }
 }
 
+/// Returns true for the URL of an issuer: `https`, or plain `http` on this machine.
+pub fn is_issuer(url: &str) -> bool {
+    (is_usable(url, true) || is_usable(url, false)) && !url.contains(['?', '#'])
+}
+
 /// Returns true for an absolute URL that secrets may be sent to: `https` elsewhere, or on this
 /// machine anything.
 fn is_usable(url: &str, local: bool) -> bool {
@@ -241,7 +246,7 @@ impl Issuer {
             Error::new(Kind::Config, format!("{issuer} is not the URL of an issuer"))
                 .next("correct http.issuer in the settings")
         };
-        if !is_usable(issuer, true) && !is_usable(issuer, false) {
+        if !is_issuer(issuer) {
             return Err(wrong());
         }
         let base = issuer.trim_end_matches('/');

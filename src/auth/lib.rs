@@ -26,7 +26,7 @@ use sha2::{Digest, Sha256};
 
 use introspection::Introspection;
 use issuer::Issuer;
-pub use issuer::{Client, Settings};
+pub use issuer::{Client, Settings, is_issuer};
 pub use jwt::ALGORITHMS;
 use jwt::Jwt;
 pub use tokens::{TokenList, new_token};

@@ -36,6 +36,8 @@ pub mod sandboxed;
 mod schema;
 mod serve;
 mod store;
+#[cfg(feature = "http")]
+mod token;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -122,6 +124,14 @@ Environment:
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
   DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to, such as
                                    2026-11-16, when they were written (default: today)
+  DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens serve --http takes
+  DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
+  DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
+                                   asymmetric way)
+  DAYSHEET_HTTP_INTROSPECTION      off (default), or on: the issuer is asked about other tokens
+  DAYSHEET_HTTP_CLIENT_ID, DAYSHEET_HTTP_CLIENT_SECRET
+                                   the server's own client at the issuer
+  DAYSHEET_HTTP_TOKEN_FILE         hashes of tokens, instead of an issuer (daysheet token)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
@@ -143,6 +153,9 @@ enum Command {
         #[cfg(feature = "http")]
         #[arg(long, value_name = "ADDRESS")]
         http: Option<std::net::SocketAddr>,
+        #[cfg(feature = "http")]
+        #[command(flatten)]
+        callers: Callers,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
@@ -176,6 +189,16 @@ enum Command {
         limits: Limits,
         #[command(flatten)]
         sandboxed: Sandboxed,
+    },
+    /// Make a token for serve --http --token-file, and the line of the file for it.
+    #[cfg(feature = "http")]
+    Token {
+        /// The most that it allows: read, organize, draft, send or full (default).
+        #[arg(long, value_name = "LEVEL", value_parser = level)]
+        access: Option<Access>,
+        /// A name for it in the file, such as laptop.
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
     },
     /// Sign accounts in and out.
     #[command(subcommand)]
@@ -238,6 +261,29 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// Who may call over HTTP, where it is not as the settings say.
+#[cfg(feature = "http")]
+#[derive(Debug, Args, Default)]
+struct Callers {
+    /// With --http: take the access tokens of this OIDC issuer, for many people.
+    #[arg(long, value_name = "URL", requires = "http")]
+    issuer: Option<String>,
+    /// With --http: take the tokens whose hashes are in this file, for one person.
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
+    token_file: Option<PathBuf>,
+}
+
+#[cfg(feature = "http")]
+impl Callers {
+    fn apply(self, config: &mut Config) {
+        let identity = &mut config.identity;
+        // One of them on the command line is instead of either in the settings.
+        if self.issuer.is_some() || self.token_file.is_some() {
+            (identity.issuer, identity.token_file) = (self.issuer, self.token_file);
+        }
+    }
 }
 
 /// What may be done, where it is not as the settings say.
@@ -353,6 +399,8 @@ pub fn main() -> ExitCode {
         None if !std::io::stdin().is_terminal() => Command::Serve {
             #[cfg(feature = "http")]
             http: None,
+            #[cfg(feature = "http")]
+            callers: Callers::default(),
             limits: Limits::default(),
             sandboxed: Sandboxed::default(),
         },
@@ -401,6 +449,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             };
             return convert::run(&file, from, to);
         }
+        #[cfg(feature = "http")]
+        Command::Token { access, label } => return token::run(access, label.as_deref()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(
@@ -439,7 +489,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         outlive_file_limits();
         match command {
             #[cfg(feature = "http")]
-            Command::Serve { http: Some(address), sandboxed, .. } => {
+            Command::Serve { http: Some(address), callers, sandboxed, .. } => {
+                callers.apply(&mut config);
                 serve::run_http(config, address, &sandboxed).await
             }
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
@@ -482,6 +533,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             | Command::Check { .. }
             | Command::Convert { .. }
             | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+            #[cfg(feature = "http")]
+            Command::Token { .. } => Ok(ExitCode::SUCCESS),
         }
     });
     // A read of stdin that nobody waits for any more must not keep the process.

@@ -33,6 +33,9 @@ mod settings;
 
 pub use database::Database;
 pub use keys::GivenKeys;
+mod identity;
+
+pub use identity::IdentitySettings;
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
@@ -126,6 +129,8 @@ pub struct Config {
     pub outlook_signature: Option<String>,
     /// The limits of each person, where there are many.
     pub limits: Limits,
+    /// Who may call over HTTP.
+    pub identity: IdentitySettings,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
     /// The address of the pages where people connect accounts, with a slash at its end; none
@@ -376,6 +381,7 @@ impl Config {
                     upstream::MOST,
                 )?,
             },
+            identity: IdentitySettings::from(&settings)?,
             log: settings.get("log")?.map(|found| found.value),
             pages: None,
             home,

@@ -6,6 +6,7 @@
 //!
 //! The routes are here. How MCP is spoken is in `server`, who calls in the crate `daysheet-auth`.
 
+pub mod identity;
 pub mod people;
 
 use std::sync::Arc;
@@ -13,26 +14,38 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use daysheet_auth::{Denial, Verifier};
+use daysheet_auth::{Denial, Person, Verifier};
 use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
+use identity::Challenge;
 use people::People;
+
+/// The longest body, in bytes.
+const LONGEST: usize = 4 << 20;
 
 /// What all requests share.
 pub struct Service {
     people: People,
     verifier: Verifier,
+    challenge: Challenge,
 }
 
 impl Service {
     /// Creates the service over an app, whose store has everybody's rows.
     pub fn new(app: Arc<App>, verifier: Verifier) -> Arc<Self> {
-        Arc::new(Self { people: People::new(app), verifier })
+        let challenge = Challenge::new(&app.config, &verifier);
+        Arc::new(Self { people: People::new(app), verifier, challenge })
+    }
+
+    /// Returns who sends a request.
+    async fn person(&self, request: &Parts) -> std::result::Result<Person, Denial> {
+        self.verifier.verify(identity::bearer(request)?).await
     }
 
     /// Answers requests until `ended`.
@@ -56,35 +69,26 @@ fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route("/mcp", any(mcp))
         .route("/healthz", get(|| async { "ok\n" }))
+        .merge(service.challenge.routes())
         .with_state(service)
 }
 
 /// Answers an MCP request.
 async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response {
-    let person = match service.verifier.verify(bearer(&request)).await {
+    let (parts, body) = request.into_parts();
+    let person = match service.person(&parts).await {
         Ok(person) => person,
-        Err(denial) => return denied(&denial),
+        Err(denial) => return service.challenge.denied(&denial),
     };
+    let Ok(body) = axum::body::to_bytes(body, LONGEST).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    if let Some(challenge) = service.challenge.step_up(&person, &body) {
+        return challenge;
+    }
+    let request = Request::from_parts(parts, Body::from(body));
     match service.people.app_of(&person) {
         Ok(app) => app.server().answer(request).await.map(Body::new),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
     }
-}
-
-/// Returns the bearer token of a request.
-fn bearer(request: &Request) -> Option<&str> {
-    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token)
-}
-
-/// Returns the response to a request that is not answered.
-fn denied(denial: &Denial) -> Response {
-    let status = match denial {
-        Denial::Missing | Denial::Invalid(_) => StatusCode::UNAUTHORIZED,
-        Denial::Malformed(_) => StatusCode::BAD_REQUEST,
-        Denial::Insufficient => StatusCode::FORBIDDEN,
-        Denial::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    status.into_response()
 }

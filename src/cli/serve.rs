@@ -47,7 +47,7 @@ pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCod
 /// Serves over HTTP until a signal ends it.
 #[cfg(feature = "http")]
 pub(super) async fn run_http(
-    config: Config,
+    mut config: Config,
     address: std::net::SocketAddr,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
@@ -58,15 +58,17 @@ pub(super) async fn run_http(
         )
         .next("use an address of this machine, such as 127.0.0.1:8750"));
     }
-    let (app, _sandbox) = App::open(config, sandboxed).await?;
-    let app = std::sync::Arc::new(app);
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
         crate::error::Error::new(
             crate::error::Kind::Network,
             format!("{address} cannot be listened at ({error})"),
         )
     })?;
-    let verifier = daysheet_auth::Verifier::open(app.config.access);
+    let address = listener.local_addr().unwrap_or(address);
+    config.pages = url::Url::parse(&format!("http://{address}/")).ok();
+    let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
+    let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let app = std::sync::Arc::new(app);
     let ended =
         crate::http::Service::new(app.clone(), verifier).serve(listener, terminated()).await;
     app.close().await;

@@ -1,0 +1,43 @@
+//! The settings of who may call over HTTP.
+
+use std::path::PathBuf;
+
+use super::OauthClient;
+use super::settings::Settings;
+use crate::error::Result;
+
+/// Who may call over HTTP: the people of an issuer, or who has one of a few tokens.
+#[derive(Debug, Clone, Default)]
+pub struct IdentitySettings {
+    /// The OIDC issuer whose access tokens are taken, as it calls itself.
+    pub issuer: Option<String>,
+    /// What its tokens have to be meant for; by default the address of `/mcp`.
+    pub audience: Option<String>,
+    /// The algorithms that its tokens may be signed with, in lower case; empty for the usual.
+    pub algorithms: Vec<String>,
+    /// True if tokens that are not JWTs are shown to the issuer.
+    pub introspection: bool,
+    /// This server's own client at the issuer, for introspection and for signing in to the pages.
+    pub client: OauthClient,
+    /// The file with the hashes of the tokens of a server for one person.
+    pub token_file: Option<PathBuf>,
+}
+
+impl IdentitySettings {
+    /// Reads the settings.
+    pub(super) fn from(settings: &Settings) -> Result<Self> {
+        let issuer = settings.get("http.issuer")?.map(|found| found.value);
+        if issuer.is_some() {
+            // Checked as a URL; but its text is its name, in which every character counts.
+            settings.url("http.issuer", "", false)?;
+        }
+        Ok(Self {
+            issuer,
+            audience: settings.get("http.audience")?.map(|found| found.value),
+            algorithms: settings.words("http.algorithms")?,
+            introspection: settings.flag("http.introspection", ["off", "on"], false)?,
+            client: OauthClient::from(settings, "http", None)?,
+            token_file: settings.get("http.token_file")?.map(|found| found.path()).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,259 @@
+//! Who sends a request, and what is answered to one that must not be answered.
+//!
+//! A refusal says where tokens are to be had (RFC 9728) and with which scope (RFC 6750), so that
+//! a client that has none can get one without any setup.
+
+use axum::Router;
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use daysheet_auth::{
+    ALGORITHMS, Client, Denial, Person, Settings, TokenList, Verifier, is_issuer, scope_of,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::access::Access;
+use crate::config::Config;
+use crate::error::{Error, Kind, Result};
+use crate::tools;
+
+/// The path of the metadata of everything at this address, and of `/mcp`.
+const METADATA: &str = ".well-known/oauth-protected-resource";
+
+/// Returns the verifier that the settings ask for. `local` is true if only this machine can reach
+/// the server.
+///
+/// # Errors
+/// [`Kind::Config`] if the settings contradict each other or cannot be used, and if other
+/// machines can reach a server that anybody may call.
+pub fn verifier(config: &Config, local: bool) -> Result<Verifier> {
+    let identity = &config.identity;
+    let wrong = |what: &str, next: &str| Err(Error::new(Kind::Config, what).next(next));
+    match (&identity.issuer, &identity.token_file) {
+        (Some(_), Some(_)) => wrong(
+            "both an issuer and a token file are set",
+            "keep --issuer (http.issuer) for many people, or --token-file (http.token_file) for one",
+        ),
+        (Some(issuer), None) if !is_issuer(issuer) => wrong(
+            "http.issuer is not the URL of an issuer",
+            "use its https URL; plain http is allowed on this machine only",
+        ),
+        (Some(issuer), None) => at_issuer(issuer, config),
+        (None, Some(path)) => {
+            let context = |error: Error| error.context(path.display());
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
+            })?;
+            Ok(Verifier::Known(TokenList::read(&text).map_err(context)?))
+        }
+        (None, None) if local => Ok(Verifier::open(config.access)),
+        (None, None) => wrong(
+            "other machines can reach this server, and anybody may call it",
+            "set --issuer (many people) or --token-file (one person; `daysheet token` makes a \
+             token), or use an address of this machine, such as 127.0.0.1:8750",
+        ),
+    }
+}
+
+fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
+    let identity = &config.identity;
+    let client = &identity.client;
+    let client =
+        client.id.as_ref().map(|id| Client { id: id.to_string(), secret: client.secret.clone() });
+    if identity.introspection && client.as_ref().is_none_or(|client| client.secret.is_none()) {
+        return Err(Error::new(Kind::Config, "introspection needs a client at the issuer")
+            .next("set http.client_id and http.client_secret"));
+    }
+    let named = |word: &String| {
+        let known = ALGORITHMS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+        known.map(|&(_, algorithm)| algorithm).ok_or_else(|| {
+            let names = ALGORITHMS.map(|(name, _)| name).join(", ");
+            Error::new(Kind::Config, "http.algorithms has one that is unknown or symmetric")
+                .next(format!("use some of {names}"))
+        })
+    };
+    let algorithms = match identity.algorithms.is_empty() {
+        true => ALGORITHMS.map(|(_, algorithm)| algorithm).to_vec(),
+        false => identity.algorithms.iter().map(named).collect::<Result<_>>()?,
+    };
+    let audience = identity.audience.clone().or_else(|| resource(config).map(String::from));
+    let audience = audience.ok_or_else(|| {
+        Error::new(Kind::Internal, "the verifier was made before the address was known")
+    })?;
+    Ok(Verifier::at_issuer(Settings {
+        issuer: issuer.to_owned(),
+        audience,
+        algorithms,
+        introspection: identity.introspection,
+        client,
+        pause: Settings::PAUSE,
+    }))
+}
+
+/// Returns the address of `/mcp`.
+fn resource(config: &Config) -> Option<Url> {
+    config.pages.as_ref()?.join("mcp").ok()
+}
+
+/// Returns the bearer token of a request, if it has one.
+///
+/// # Errors
+/// [`Denial::Malformed`] if two programs could find different tokens in it.
+pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
+    let query = request.uri.query().unwrap_or_default();
+    if url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token") {
+        // It would be in logs and in the history of browsers.
+        return Err(Denial::Malformed("a token does not belong into an address"));
+    }
+    let mut headers = request.headers.get_all(AUTHORIZATION).iter();
+    let Some(header) = headers.next() else {
+        return Ok(None);
+    };
+    if headers.next().is_some() {
+        return Err(Denial::Malformed("the request has two tokens"));
+    }
+    let header = header.to_str().map_err(|_| Denial::Malformed("the token is not text"))?;
+    let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Ok(None);
+    }
+    let sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    match !token.is_empty() && token.bytes().all(sign) {
+        true => Ok(Some(token)),
+        false => Err(Denial::Invalid("the token is malformed")),
+    }
+}
+
+/// What callers without the right token are told.
+pub struct Challenge {
+    /// The address of `/mcp`, and the issuer of its tokens; none where there is no issuer.
+    resource: Option<(Url, String)>,
+    /// The access of the settings, which is the most that a token is good for.
+    most: Access,
+}
+
+impl Challenge {
+    /// Creates the challenges of a server with these settings.
+    pub fn new(config: &Config, verifier: &Verifier) -> Self {
+        let resource = match verifier {
+            Verifier::Issuer(at) => {
+                resource(config).map(|resource| (resource, at.issuer().to_owned()))
+            }
+            _ => None,
+        };
+        Self { resource, most: config.access }
+    }
+
+    /// Returns the routes of the metadata, if there is an issuer.
+    pub fn routes<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
+        let Some((resource, issuer)) = &self.resource else {
+            return Router::new();
+        };
+        let scopes = Access::ALL.into_iter().filter(|level| *level <= self.most);
+        let document = json!({
+            "resource": resource.as_str(),
+            "authorization_servers": [issuer],
+            "scopes_supported": scopes.map(scope_of).collect::<Vec<_>>(),
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Daysheet",
+        })
+        .to_string();
+        // Clients in browsers may read it: it has nothing that is secret.
+        let headers = [(CONTENT_TYPE, "application/json"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+        let answer = move || std::future::ready((headers, document.clone()));
+        Router::new()
+            .route(&format!("/{METADATA}"), get(answer.clone()))
+            .route(&format!("/{METADATA}/mcp"), get(answer))
+    }
+
+    /// Returns the answer to a request that is denied.
+    pub fn denied(&self, denial: &Denial) -> Response {
+        let most = || Some(scope_of(self.most));
+        match denial {
+            Denial::Missing => {
+                self.refuse(StatusCode::UNAUTHORIZED, None, "this needs a token", most())
+            }
+            Denial::Malformed(why) => {
+                self.refuse(StatusCode::BAD_REQUEST, Some("invalid_request"), why, None)
+            }
+            Denial::Invalid(why) => {
+                self.refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"), why, most())
+            }
+            Denial::Insufficient => {
+                self.lacking("the token has no scope of this server", self.most)
+            }
+            Denial::Unavailable(error) => {
+                tracing::warn!(%error, "a token could not be checked");
+                let wait = [(RETRY_AFTER, "5")];
+                (StatusCode::SERVICE_UNAVAILABLE, wait, "the token could not be checked now\n")
+                    .into_response()
+            }
+        }
+    }
+
+    /// Returns the answer to the call of a tool that the settings allow and the person's token
+    /// does not: the client can get a better one. `None` for any other request. Calls are refused
+    /// elsewhere; this is how a client learns what it lacks.
+    pub fn step_up(&self, person: &Person, body: &[u8]) -> Option<Response> {
+        if self.resource.is_none() || person.access >= self.most {
+            return None;
+        }
+        let call = Call::deserialize(&serde_json::from_slice::<Value>(body).ok()?).ok()?;
+        let tool = tools::find(&call.params.name).filter(|_| call.method == "tools/call")?;
+        let lacks = tool.access > person.access && tool.access <= self.most;
+        lacks.then(|| self.lacking("the token does not allow this tool", tool.access))
+    }
+
+    fn lacking(&self, why: &str, access: Access) -> Response {
+        let scope = Some(scope_of(access));
+        self.refuse(StatusCode::FORBIDDEN, Some("insufficient_scope"), why, scope)
+    }
+
+    fn refuse(
+        &self,
+        status: StatusCode,
+        error: Option<&str>,
+        why: &str,
+        scope: Option<String>,
+    ) -> Response {
+        let metadata = self
+            .resource
+            .as_ref()
+            .and_then(|(resource, _)| resource.join(&format!("{METADATA}/mcp")).ok());
+        let parameters = [
+            ("error", error.map(str::to_owned)),
+            ("error_description", error.map(|_| why.to_owned())),
+            ("scope", scope.filter(|_| metadata.is_some())),
+            ("resource_metadata", metadata.as_ref().map(Url::to_string)),
+        ];
+        let parameters: Vec<String> = parameters
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}=\"{}\"", value?)))
+            .collect();
+        let challenge = format!("Bearer {}", parameters.join(", "));
+        let challenge = HeaderValue::try_from(challenge.trim_end());
+        let headers: Vec<(HeaderName, HeaderValue)> =
+            challenge.ok().map(|challenge| (WWW_AUTHENTICATE, challenge)).into_iter().collect();
+        let mut response = (status, format!("{why}\n")).into_response();
+        response.headers_mut().extend(headers);
+        response
+    }
+}
+
+/// The call of a tool, as far as it matters here.
+#[derive(Deserialize)]
+struct Call {
+    method: String,
+    params: Named,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}

@@ -348,11 +348,14 @@ def connect(person, base, issuer):
     browser = stage.Browser()
     browser.cookies[urllib.parse.urlsplit(issuer.base).netloc] = {"who": person.name}
     for provider, address in person.addresses.items():
-        browser.go(base + "/accounts")
-        browser.submit(lambda form: f"/connect/{provider}" in form["action"])
+        path = f"/connect/{provider}"
+        browser.go(base + path)
+        browser.submit(lambda form: form["action"] == path)
+        browser.follow("continue")
         # The sandbox's consent page.
         browser.submit(lambda form: "mailbox" in form["choices"], mailbox=address,
                        decision="allow")
-        if browser.status != 200 or address not in browser.go(base + "/accounts").page:
-            raise RuntimeError(f"{address} is not connected: {browser.page[-800:]}")
+        if browser.status != 200 or 'id="connected"' not in browser.page:
+            raise RuntimeError(f"{address} is not connected: {browser.status} "
+                               f"{browser.page[-800:]}")
     return browser

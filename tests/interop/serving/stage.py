@@ -3,8 +3,10 @@
 It checks nothing.
 """
 
+import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -206,12 +208,16 @@ class Browser:
             url = answer["location"]
         raise RuntimeError(f"round in circles at {url}")
 
-    def forms(self):
-        return interop.Forms(self.page).all
+    def follow(self, name):
+        """Follows the link with an id."""
+        found = re.search(rf'<a [^>]*id="{name}"[^>]*>', self.page)
+        if not found:
+            raise RuntimeError(f"no link {name} at {self.url} ({self.status}): {self.page[-900:]}")
+        return self.go(html.unescape(re.search(r'href="([^"]*)"', found.group()).group(1)))
 
     def submit(self, wanted, **values):
         """Posts the first form that `wanted` is true for, with its fields and `values`."""
-        for form in self.forms():
+        for form in interop.Forms(self.page).all:
             if wanted(form):
                 return self.go(form["action"] or self.url, {**form["fields"], **values})
         raise RuntimeError(f"no such form at {self.url} ({self.status}): {self.page[-1500:]}")

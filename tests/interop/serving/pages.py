@@ -1,0 +1,80 @@
+"""Interop part: Daysheet's pages in Chromium.
+
+    pages.py BINARY
+
+Somebody signs in through their issuer, connects an account on the sandbox's consent page,
+inspects a call, sees what was sent, lowers their level, takes their data along and erases it:
+with the mouse, by the keyboard alone, without scripts, in light and dark. axe-core looks at
+every page. With PICTURES, a folder, pictures of the pages are left there.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import interop
+import people
+import stage
+
+checks = interop.Checks("pages")
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+# How they work, and with which provider.
+WAYS = {
+    "mouse": {"provider": "google", "scripts": True, "scheme": "light"},
+    "keyboard": {"provider": "microsoft", "scripts": True, "scheme": "dark", "keyboard": True},
+    "no scripts": {"provider": "google", "scripts": False, "scheme": "light"},
+}
+
+
+def walk(name, settings):
+    """Goes through the pages in one way."""
+    done = subprocess.run([*stage.node_script("browser.mjs"), json.dumps(settings)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    for line in done.stdout.splitlines():
+        said = json.loads(line)
+        if "note" in said:
+            print(f"note  pages: {name}: {said['note']}", flush=True)
+        else:
+            checks.that(f"{name}: {said['name']}", said["ok"], said["detail"])
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-1500:])
+
+
+def main():
+    with checks.section("the part"):
+        chromium = shutil.which("chromium") or shutil.which("google-chrome")
+        if chromium is None:
+            raise RuntimeError("no Chromium: install chromium")
+        somebody = [people.Person(number) for number in range(len(WAYS))]
+        root = people.write_mail(somebody, 4)
+        for person in somebody:
+            for address in person.addresses.values():
+                with open(os.path.join(root, address, "zz.eml"), "w") as file:
+                    letter = people.LETTER.format(
+                        word=person.word, address=address, number=99,
+                        date="Mon, 01 Jan 2035 00:00:00 +0000")
+                    file.write(letter.replace(f"{person.word} letter 99", HOSTILE))
+        sandbox, issuer = people.Sandbox(sys.argv[1], root, 3600), people.Issuer()
+        port = interop.free_port()
+        base = f"http://127.0.0.1:{port}"
+        daysheet = interop.Daysheet(
+            sys.argv[1], **sandbox.settings(), access="send", new_recipients="allow",
+            http_issuer=issuer.base, http_public_url=base, http_client_id="daysheet",
+            http_client_secret="secret")
+        stage.Instance(daysheet, port=port)
+        for person, (name, way) in zip(somebody, WAYS.items()):
+            with checks.section(name):
+                token = issuer.token(person.name, base + "/mcp", scope="daysheet:send")
+                walk(name, {
+                    **way, "base": base, "issuer": issuer.base, "chromium": chromium,
+                    "person": person.name, "email": person.addresses[way["provider"]],
+                    "token": token, "hostile": HOSTILE[:25],
+                    "pictures": os.environ.get("PICTURES") if name == "mouse" else None})
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -40,6 +40,7 @@ pub mod handles;
 mod keys;
 mod maintenance;
 mod outputs;
+mod person;
 mod random;
 mod schema;
 mod secrets;

@@ -185,7 +185,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    async fn open_sealed(&self, hash: &str, sealed: &str) -> Result<String> {
+    pub(super) async fn open_sealed(&self, hash: &str, sealed: &str) -> Result<String> {
         let bytes = self.unseal(&identity(hash), sealed).await?;
         String::from_utf8(bytes)
             .map_err(|_bad| Error::new(Kind::Internal, "the sealed output is not text"))

@@ -128,6 +128,12 @@ const MIGRATIONS: &[&[&str]] = &[
     )"],
 ];
 
+/// Returns the names of all tables whose rows have owners.
+pub(super) fn tables() -> impl Iterator<Item = &'static str> {
+    let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
+    statements.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
+}
+
 /// SQLite's function of this name, which reads the clock when it is called and not, as
 /// `now()` does, when the transaction began.
 const CLOCK: &str = "CREATE OR REPLACE FUNCTION unixepoch() RETURNS BIGINT LANGUAGE sql VOLATILE \

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod keys;
+mod person;
 mod secrets;
 #[cfg(unix)]
 mod server;

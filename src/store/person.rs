@@ -1,0 +1,132 @@
+//! All rows of one owner: exported to be read, and erased.
+
+use serde_json::{Map, Value, json};
+use sqlx::{AssertSqlSafe, Column, Row};
+
+use super::{LOCAL, Store, audit, schema};
+use crate::error::Result;
+
+/// The columns that an export leaves out: keys, tokens, and what only the store can use.
+const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
+/// The tables that it leaves out: texts for a short while, which others have asked for.
+const UNREAD: &[&str] = &["tickets"];
+/// The settings that it leaves out.
+const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
+/// The columns with times since 1970.
+const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires"];
+/// Times from here on are microseconds; as seconds they would be of the year 5138.
+const MICROSECONDS: i64 = 100_000_000_000;
+
+impl Store {
+    /// Deletes all rows of the owner in all tables, and with them the data keys: what a copy of
+    /// the database has of the owner can no longer be read with it. The owner can begin anew.
+    /// Grants at the providers stay, unless the accounts are removed before.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store), and then nothing was deleted but perhaps the audit log.
+    pub async fn erase(&self) -> Result<()> {
+        if self.owner() == LOCAL {
+            audit::erase(self.home())?;
+        }
+        let mut tx = self.writing().await?;
+        for table in schema::tables() {
+            sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE owner = $1")))
+                .bind(self.owner())
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        }
+        self.commit(tx).await
+    }
+
+    /// Returns everything about the owner as JSON, a list of rows by table, without tokens and
+    /// keys. Times are RFC 3339; what was sealed is readable, if its key is at hand.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn export(&self) -> Result<Value> {
+        let mut export = Map::new();
+        export.insert("owner".to_owned(), self.owner().into());
+        export.insert("exported".to_owned(), time(super::now()));
+        for table in schema::tables().filter(|table| !UNREAD.contains(table)) {
+            let rows =
+                sqlx::query(AssertSqlSafe(format!("SELECT * FROM {table} WHERE owner = $1")))
+                    .bind(self.owner())
+                    .fetch_all(&mut *self.connection().await?)
+                    .await
+                    .map_err(|error| self.broken(&error))?;
+            let mut readable = Vec::new();
+            for row in &rows {
+                let mut object = Map::new();
+                for (at, column) in row.columns().iter().enumerate() {
+                    let value = match row.try_get::<Option<i64>, _>(at) {
+                        Ok(number) => number.map_or(Value::Null, Value::from),
+                        Err(_text) => row
+                            .try_get::<Option<String>, _>(at)
+                            .map_err(|error| self.broken(&error))?
+                            .map_or(Value::Null, Value::from),
+                    };
+                    object.insert(column.name().to_owned(), value);
+                }
+                readable.extend(self.readable(table, object).await);
+            }
+            export.insert(table.to_owned(), readable.into());
+        }
+        if self.owner() == LOCAL {
+            export.insert("audit".to_owned(), audit::read(self.home())?.into());
+        }
+        Ok(export.into())
+    }
+
+    /// Returns a row as an export shows it, if it does.
+    async fn readable(&self, table: &str, mut row: Map<String, Value>) -> Option<Value> {
+        let text = |row: &Map<String, Value>, name: &str| {
+            row.get(name).and_then(Value::as_str).map(str::to_owned)
+        };
+        if table == "settings" && text(&row, "name").is_some_and(|it| KEYS.contains(&&*it)) {
+            return None;
+        }
+        if table == "outputs"
+            && let (Some(hash), Some(body)) = (text(&row, "hash"), text(&row, "body"))
+        {
+            let opened = self.open_sealed(&hash, &body).await;
+            row.insert("body".to_owned(), opened.map_or(Value::Null, Value::from));
+        }
+        row.retain(|name, _| !INTERNAL.contains(&name.as_str()));
+        for (name, value) in &mut row {
+            if let Some(number) = value.as_i64().filter(|_| TIMES.contains(&name.as_str())) {
+                *value = time(number);
+            }
+            // Recipes and earlier states are JSON.
+            let object = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+            if let Some(mut object) =
+                object.filter(|object| object.is_object() || object.is_array())
+            {
+                drop_sealed(&mut object);
+                *value = object;
+            }
+        }
+        Some(json!(row))
+    }
+}
+
+/// Returns a time as people read it.
+fn time(stored: i64) -> Value {
+    let time = match stored >= MICROSECONDS {
+        true => jiff::Timestamp::from_microsecond(stored),
+        false => jiff::Timestamp::from_second(stored),
+    };
+    time.map_or(Value::Null, |time| time.to_string().into())
+}
+
+/// Removes sealed texts from JSON.
+fn drop_sealed(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| name != "sealed");
+            members.values_mut().for_each(drop_sealed);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_sealed),
+        _ => {}
+    }
+}

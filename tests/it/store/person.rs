@@ -1,0 +1,107 @@
+//! One person's rows: exported in full and without secrets, and erased without a trace.
+
+use daysheet::provider::Status;
+use daysheet::store::sends::{Caps, Sending};
+use daysheet::store::{AccountRow, HandleKind, Output, Store, account_identity};
+use serde_json::Value;
+
+use super::{MIRA, account, fresh, raw};
+
+/// Something in every table.
+async fn fill(store: &Store) {
+    let tokens = store.seal(&account_identity(MIRA), b"hunter2").await.unwrap();
+    store.put_account(&AccountRow { status: Status::Ok, ..account(tokens) }).await.unwrap();
+    store.handles(MIRA, HandleKind::Message, &["provider-id"]).await.unwrap();
+    store.save_cursor("the state of a list").await.unwrap();
+    store.remember_events(&[(1, [1; 8])]).await.unwrap();
+    let output = Output {
+        recipe: "{\"tool\":\"mail_search\"}".to_owned(),
+        accounts: vec![MIRA.to_owned()],
+        text: Some("a long answer".to_owned()),
+    };
+    store.save_output("hash", &output).await.unwrap();
+    let sending = Sending {
+        account: MIRA.to_owned(),
+        draft: "d".to_owned(),
+        message_id: "m@example.com".to_owned(),
+        thread: "t".to_owned(),
+        recipients: 2,
+        due: None,
+    };
+    store.begin_send(&sending, Caps { messages: 9, recipients: 9 }).await.unwrap();
+    store.keep_undo(MIRA, "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]").await.unwrap();
+    store.keep_signature(MIRA, "Mira Lindqvist").await.unwrap();
+    store.put_ticket("question", "hunter2", 60).await.unwrap();
+    store.fence_secret().await.unwrap();
+}
+
+#[tokio::test]
+async fn export_has_all_of_one_person_and_no_secret() {
+    let (_home, store) = fresh();
+    let person = store.for_owner("p-1");
+    fill(&person).await;
+    fill(&store.for_owner("p-2")).await;
+    store.append_audit("{\"tool\":\"mail_send\"}").unwrap();
+    let export = person.export().await.unwrap();
+    for (table, pointer, value) in [
+        ("accounts", "/0/email", "mira@example.com"),
+        ("handles", "/0/provider_id", "provider-id"),
+        ("cursors", "/0/state", "the state of a list"),
+        ("outputs", "/0/body", "a long answer"),
+        ("outputs", "/0/recipe/tool", "mail_search"),
+        ("sends", "/0/message_id", "m@example.com"),
+        ("undos", "/0/state/0/id", "x"),
+        ("settings", "/0/value", "Mira Lindqvist"),
+    ] {
+        let rows = &export[table];
+        assert_eq!(rows.as_array().unwrap().len(), 1, "{table}: {rows}");
+        assert_eq!(rows.pointer(pointer).unwrap(), value, "{table}");
+    }
+    for time in ["/outputs/0/saved", "/sends/0/started", "/accounts/0/added", "/exported"] {
+        let time: jiff::Timestamp =
+            export.pointer(time).unwrap().as_str().unwrap().parse().unwrap();
+        assert!(jiff::Timestamp::now().duration_since(time).as_secs() < 60, "{time}");
+    }
+    let text = export.to_string();
+    assert!(!text.contains("hunter2") && !text.contains("d1:") && !text.contains("p-2"), "{text}");
+    assert!(export.get("audit").is_none() || export["audit"] == Value::from(Vec::<Value>::new()));
+    let local = store.export().await.unwrap();
+    assert_eq!(local.pointer("/audit/0/tool").unwrap(), "mail_send");
+}
+
+#[tokio::test]
+async fn erased_person_leaves_no_row_and_no_key() {
+    let (home, store) = fresh();
+    for owner in ["local", "p-1", "p-2"] {
+        fill(&store.for_owner(owner)).await;
+    }
+    store.append_audit("{}").unwrap();
+    let sealed = store.seal("x", b"y").await.unwrap();
+    store.for_owner("p-1").erase().await.unwrap();
+    store.erase().await.unwrap();
+    assert!(!home.path().join("audit.jsonl").exists());
+    let mut raw = any(home.path()).await;
+    let tables: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'")
+            .fetch_all(&mut raw)
+            .await
+            .unwrap();
+    assert!(tables.len() > 10);
+    for table in tables.iter().filter(|table| *table != "schema_version") {
+        let sql = format!("SELECT DISTINCT owner FROM {table} ORDER BY owner");
+        let owners: Vec<String> =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_all(&mut raw).await.unwrap();
+        let expected = match table.as_str() {
+            "settings" => vec!["p-2", "server"],
+            _ => vec!["p-2"],
+        };
+        assert_eq!(owners, expected, "{table}");
+    }
+    // A copy from before cannot be read, and the person can begin anew.
+    let error = store.unseal("x", &sealed).await.unwrap_err();
+    assert!(error.message().contains("cannot be decrypted"), "{error}");
+    fill(&store).await;
+    let other = store.for_owner("p-2").account_row(MIRA).await.unwrap().unwrap();
+    let tokens = store.for_owner("p-2").unseal(&account_identity(MIRA), &other.sealed).await;
+    assert_eq!(tokens.unwrap(), b"hunter2");
+}

@@ -5,7 +5,7 @@ use daysheet::store::sends::{Caps, Sending};
 use daysheet::store::{AccountRow, HandleKind, Output, Store, account_identity};
 use serde_json::Value;
 
-use super::{MIRA, account, fresh, raw};
+use super::{MIRA, account, any, fresh};
 
 /// Something in every table.
 async fn fill(store: &Store) {

@@ -20,6 +20,7 @@ macro_rules! say {
 }
 
 mod account;
+mod audit;
 mod call;
 mod check;
 pub mod client;
@@ -206,6 +207,12 @@ enum Command {
     /// Look after the database of the state.
     #[command(subcommand)]
     Store(store::Upkeep),
+    /// Print the audit log: a line of JSON before and one after every write.
+    Audit {
+        /// Print so many lines at most, the last ones.
+        #[arg(long, value_name = "LINES")]
+        last: Option<usize>,
+    },
     /// Print the columns of a table, or list the tables.
     Schema {
         /// The table, such as message.
@@ -511,6 +518,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
                 let add = Add { provider, tenant, address: hint, mailbox, device };
                 account::add(config, &add, no_browser).await
             }
+            Command::Audit { last } => audit::run(config, last).await,
             Command::Account(Account::List) => account::list(config).await,
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await

@@ -50,8 +50,10 @@ mod signatures;
 mod tickets;
 mod undos;
 mod unfinished;
+mod writes;
 
 pub use accounts::AccountRow;
+pub use audit::AuditLine;
 pub use handles::HandleKind;
 pub use keys::Rotated;
 pub use outputs::Output;
@@ -93,6 +95,7 @@ struct Inner {
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
+    instance: writes::Instance,
 }
 
 impl Store {
@@ -121,6 +124,7 @@ impl Store {
                 pool: OnceCell::new(),
                 keys,
                 unfinished: unfinished::Unfinished::default(),
+                instance: writes::Instance::default(),
             }),
         }
     }
@@ -140,6 +144,12 @@ impl Store {
     /// Returns the state folder.
     pub fn home(&self) -> &Path {
         &self.inner.home
+    }
+
+    /// Returns true if what needs no database is in files of the state folder: for the user of
+    /// this machine, whose rows are there, too. Files know no owners.
+    fn has_files(&self) -> bool {
+        !self.inner.engine.is_postgres() && self.owner() == LOCAL
     }
 
     /// Returns the path of the database file, whether or not it exists yet.
@@ -164,6 +174,9 @@ impl Store {
             return;
         };
         let closing = async {
+            if let Err(error) = self.end_instance().await {
+                tracing::debug!(%error, "the instance did not say that it ends");
+            }
             match self.connection().await {
                 Ok(mut connection) => {
                     if let Err(error) = self.purge_undos(&mut connection).await {

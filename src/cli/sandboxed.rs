@@ -23,6 +23,9 @@ use crate::sandbox::{Faults, Options, SAMPLE_ZONE, Sandbox};
 use crate::store::Store;
 use crate::tools::accounts::Add;
 
+/// The owner of its handles in a database that others share.
+const OWNER: &str = "sandbox";
+
 /// Whether the embedded sandbox stands in for the providers.
 #[derive(Debug, Args, Default)]
 pub(super) struct Sandboxed {
@@ -120,7 +123,10 @@ impl App {
                     .next("check that the folder for temporary files is writable")
             })?;
         let config = Arc::new(config);
-        let store = Store::new(&config);
+        let mut store = Store::new(&config);
+        if config.database.is_some() {
+            store = store.for_owner(OWNER);
+        }
         let account_store = Store::at(sign_ins.path(), KeyStore::File);
         let app = Self::over(config, store, account_store, Some(sign_ins));
         for (provider, address) in who.sign_ins(sample, &sandbox.addresses()) {

@@ -43,7 +43,7 @@ impl Pipeline {
         let whole = async {
             let outcome = call.await;
             if let Some(writing) = with(|call| call.writing.take()).flatten() {
-                writing.end();
+                writing.end().await;
             }
             outcome
         };
@@ -54,16 +54,19 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the call was cancelled, or it cannot be recorded: then nothing may be written.
-    pub(super) fn begins(&self) -> Result<()> {
+    pub(super) async fn begins(&self) -> Result<()> {
         course::begin_write()?;
-        let begun = with(|call| {
-            // Recorded once, before the first write of the call.
-            if call.writing.is_none() {
-                call.writing = Some(self.store.begin_writing(&call.what)?);
+        // Recorded once, before the first write of the call.
+        let unrecorded = with(|call| call.writing.is_none().then(|| call.what.clone())).flatten();
+        if let Some(what) = unrecorded {
+            let writing = self.store.begin_writing(&what).await?;
+            let twice = with(|call| call.writing.replace(writing)).flatten();
+            // Of writes that began at the same time, one record is enough.
+            if let Some(twice) = twice {
+                twice.end().await;
             }
-            Ok(())
-        });
-        begun.unwrap_or(Ok(()))
+        }
+        Ok(())
     }
 
     /// Records in advance what an interruption between several writes may leave.
@@ -74,7 +77,7 @@ impl Pipeline {
     /// Returns lines about calls that were interrupted.
     pub(super) async fn cut_off(&self) -> Vec<Note> {
         let mut notes = Vec::new();
-        for call in self.store.cut_off() {
+        for call in self.store.cut_off().await {
             let began = Timestamp::from_second(call.began).unwrap_or_default();
             let began = began.to_zoned(self.config.zone.clone());
             let tool = call.what.split_whitespace().next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The audit log's file, `audit.jsonl` in the state folder.
+//! The audit log: `audit.jsonl` in the state folder for the user of this machine, which can be
+//! read whatever becomes of the database; rows for people who are served, and in PostgreSQL.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -10,12 +11,75 @@ use crate::error::{Error, Kind, Result};
 
 const FILE: &str = "audit.jsonl";
 
+/// A line of the audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditLine {
+    /// Its number among the owner's; later ones have higher numbers.
+    pub number: i64,
+    /// One JSON object.
+    pub line: String,
+}
+
 impl Store {
-    /// Adds a line, in one write, so that lines of several processes stay whole.
+    /// Adds a line; it is kept when this returns. Lines of several processes stay whole.
     ///
     /// # Errors
     /// [`Kind::Store`].
-    pub fn append_audit(&self, line: &str) -> Result<()> {
+    pub async fn append_audit(&self, line: &str) -> Result<()> {
+        if self.has_files() {
+            return self.append_line(line);
+        }
+        let mut tx = self.writing().await?;
+        sqlx::query(
+            "INSERT INTO audit (owner, number, at, line) \
+             SELECT $1, COALESCE(MAX(number), 0) + 1, unixepoch(), $2 FROM audit WHERE owner = $1",
+        )
+        .bind(self.owner())
+        .bind(line)
+        .execute(&mut *tx)
+        .await
+        .map_err(|error| self.broken(&error).context("the audit log"))?;
+        self.commit(tx).await
+    }
+
+    /// Returns at most `most` lines, the newest first: those before the line `before`, or the
+    /// last ones.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn audit_lines(&self, before: Option<i64>, most: usize) -> Result<Vec<AuditLine>> {
+        let before = before.unwrap_or(i64::MAX);
+        if self.has_files() {
+            let path = self.home().join(FILE);
+            let text = match std::fs::read_to_string(&path) {
+                Ok(text) => text,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+                Err(error) => {
+                    let what = format!("{} cannot be read ({error})", path.display());
+                    return Err(Error::new(Kind::Store, what).next(files::advice(&error)));
+                }
+            };
+            let lines: Vec<(i64, &str)> = (1..).zip(text.lines()).collect();
+            let lines = lines.into_iter().rev().filter(|(number, _)| *number < before).take(most);
+            return Ok(lines
+                .map(|(number, line)| AuditLine { number, line: line.to_owned() })
+                .collect());
+        }
+        let lines: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT number, line FROM audit WHERE owner = $1 AND number < $2 \
+             ORDER BY number DESC LIMIT $3",
+        )
+        .bind(self.owner())
+        .bind(before)
+        .bind(i64::try_from(most).unwrap_or(i64::MAX))
+        .fetch_all(&mut *self.connection().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(lines.into_iter().map(|(number, line)| AuditLine { number, line }).collect())
+    }
+
+    /// In one write, so that lines of several processes stay whole.
+    fn append_line(&self, line: &str) -> Result<()> {
         files::private_folder(self.home())?;
         let path = self.home().join(FILE);
         files::private_file(&path)?;

@@ -1,6 +1,6 @@
 //! Work on the rows of all owners, and on all rows of one.
 
-use super::Store;
+use super::{EVERYBODY, Store};
 use crate::error::Result;
 
 impl Store {
@@ -9,7 +9,7 @@ impl Store {
         sqlx::query_scalar(
             "SELECT owner FROM settings UNION SELECT owner FROM accounts ORDER BY owner",
         )
-        .fetch_all(&mut *self.connection().await?)
+        .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)
         .await
         .map_err(|error| self.broken(&error))
     }

@@ -126,6 +126,29 @@ const MIGRATIONS: &[&[&str]] = &[
         expires BIGINT NOT NULL,
         PRIMARY KEY (owner, kind, id)
     )"],
+    &[
+        // The audit log, one JSON object per line.
+        "CREATE TABLE audit (
+        owner TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        line TEXT NOT NULL,
+        PRIMARY KEY (owner, number)
+    )",
+        // The calls that are writing, and when their instances were last seen.
+        "CREATE TABLE writes (
+        owner TEXT NOT NULL,
+        number BIGINT NOT NULL,
+        instance TEXT NOT NULL,
+        what TEXT NOT NULL,
+        began BIGINT NOT NULL,
+        PRIMARY KEY (owner, number)
+    )",
+        "CREATE TABLE instances (
+        id TEXT NOT NULL PRIMARY KEY,
+        seen BIGINT NOT NULL
+    )",
+    ],
 ];
 
 /// Returns the names of all tables whose rows have owners.

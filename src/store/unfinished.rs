@@ -6,6 +6,9 @@
 //! end, and keeps the file locked. The system releases the lock when the process ends,
 //! however that happens: a file without a lock has interrupted calls. The callers
 //! define the content of a line; nothing of mail belongs there.
+//!
+//! So it is for the user of this machine. For people who are served, and in PostgreSQL, calls
+//! are rows (`writes.rs`).
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -58,7 +61,16 @@ struct OwnWrites {
 #[derive(Debug)]
 pub struct Writing {
     store: Store,
-    number: u64,
+    /// Its record, until it is over.
+    record: Option<Record>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Record {
+    /// The number of a line in the file of this process.
+    Line(u64),
+    /// The number of a row.
+    Row(i64),
 }
 
 impl Store {
@@ -66,22 +78,38 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`]: then nothing may be written.
-    pub fn begin_writing(&self, what: &str) -> Result<Writing> {
+    pub async fn begin_writing(&self, what: &str) -> Result<Writing> {
+        let record = match self.has_files() {
+            true => Record::Line(self.begin_line(what)?),
+            false => Record::Row(self.add_write(what).await?),
+        };
+        Ok(Writing { store: self.clone(), record: Some(record) })
+    }
+
+    /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
+    pub async fn cut_off(&self) -> Vec<CutOff> {
+        let mut found = match self.has_files() {
+            true => self.cut_off_lines(),
+            false => self.take_cut_off().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "calls that were cut off could not be looked for");
+                Vec::new()
+            }),
+        };
+        found.sort_by_key(|call| call.began);
+        found
+    }
+
+    fn begin_line(&self, what: &str) -> Result<u64> {
         let mut own = self.own();
         let call = CutOff { what: what.to_owned(), began: now() };
         own.last += 1;
         let number = own.last;
-        own.append(self.home(), number, Some(&call)).map_err(|error| {
-            let folder = self.home().join(FOLDER);
-            Error::new(Kind::Store, format!("{} cannot be written ({error})", folder.display()))
-                .next("free disk space, or check the state folder's permissions")
-        })?;
+        own.append(self.home(), number, Some(&call)).map_err(|error| self.no_line(&error))?;
         own.open.insert(number, call);
-        Ok(Writing { store: self.clone(), number })
+        Ok(number)
     }
 
-    /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
-    pub fn cut_off(&self) -> Vec<CutOff> {
+    fn cut_off_lines(&self) -> Vec<CutOff> {
         let mut own = self.own();
         let mut found = std::mem::take(&mut own.dropped);
         let Ok(folder) = fs::read_dir(self.home().join(FOLDER)) else {
@@ -90,7 +118,6 @@ impl Store {
         for entry in folder.flatten() {
             found.extend(left(&entry.path()));
         }
-        found.sort_by_key(|call| call.began);
         found
     }
 
@@ -103,11 +130,14 @@ impl Store {
 impl Writing {
     /// Records that the call is over. If that fails, it is reported as interrupted
     /// after the process has ended: one report too many is better than one too few.
-    pub fn end(self) {
-        let mut own = self.store.own();
-        own.open.remove(&self.number);
-        let home = self.store.home().to_owned();
-        if let Err(error) = own.append(&home, self.number, None) {
+    pub async fn end(mut self) {
+        let ended = match self.record {
+            Some(Record::Line(number)) => self.store.end_line(number),
+            Some(Record::Row(number)) => self.store.remove_write(number).await,
+            None => Ok(()),
+        };
+        self.record = None;
+        if let Err(error) = ended {
             tracing::warn!(%error, "the end of a call could not be recorded");
         }
     }
@@ -115,13 +145,30 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        let mut own = self.store.own();
-        if let Some(call) = own.open.remove(&self.number) {
-            own.dropped.push(call);
-            // It is in memory now.
-            let home = self.store.home().to_owned();
-            let _ = own.append(&home, self.number, None);
+        match self.record {
+            Some(Record::Line(number)) => {
+                let call = self.store.own().open.get(&number).cloned();
+                // It is in memory now.
+                let _ = self.store.end_line(number);
+                self.store.own().dropped.extend(call);
+            }
+            Some(Record::Row(number)) => self.store.disown_write(number),
+            None => {}
         }
+    }
+}
+
+impl Store {
+    fn end_line(&self, number: u64) -> Result<()> {
+        let mut own = self.own();
+        own.open.remove(&number);
+        own.append(self.home(), number, None).map_err(|error| self.no_line(&error))
+    }
+
+    fn no_line(&self, error: &std::io::Error) -> Error {
+        let folder = self.home().join(FOLDER);
+        Error::new(Kind::Store, format!("{} cannot be written ({error})", folder.display()))
+            .next("free disk space, or check the state folder's permissions")
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
-use sqlx::any::install_default_drivers;
-use sqlx::{AnyConnection, AssertSqlSafe, Connection};
+use sqlx::any::{AnyRow, install_default_drivers};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 use url::Url;
 
 /// Who runs the cluster if the tests are run by root: PostgreSQL refuses root.
@@ -153,6 +153,16 @@ pub fn database(home: &Path) -> Option<String> {
 
 /// Runs a statement.
 pub fn run(url: &str, sql: &str) {
+    ask(url, sql);
+}
+
+/// Runs a query of one column in the name of the user of this machine; its values.
+pub fn texts(url: &str, sql: &str) -> Vec<String> {
+    let rows = ask(url, &format!("SELECT set_config('daysheet.owner', 'local', false); {sql}"));
+    rows.iter().skip(1).map(|row| row.get(0)).collect()
+}
+
+fn ask(url: &str, sql: &str) -> Vec<AnyRow> {
     let (url, sql) = (url.to_owned(), sql.to_owned());
     let work = async move {
         install_default_drivers();
@@ -163,12 +173,13 @@ pub fn run(url: &str, sql: &str) {
                 Err(error) => assert!(started.elapsed() < Duration::from_secs(10), "{error}"),
             }
         };
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut connection).await.unwrap();
         connection.close().await.unwrap();
+        rows
     };
     let thread = std::thread::spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.unwrap().block_on(work);
+        runtime.unwrap().block_on(work)
     });
-    thread.join().unwrap();
+    thread.join().unwrap()
 }

@@ -217,6 +217,17 @@ fn settings_are_read_from_the_state_folder() {
 }
 
 #[test]
+fn audit_log_is_printed() {
+    let home = TempDir::new().unwrap();
+    assert_eq!(run(&home, &["audit"], &[], ""), (0, String::new(), String::new()));
+    let lines: String = (0..2_500).map(|line| format!("{{\"line\":{line}}}\n")).collect();
+    std::fs::write(home.path().join("audit.jsonl"), &lines).unwrap();
+    assert_eq!(run(&home, &["audit"], &[], ""), (0, lines, String::new()));
+    let (code, out, _) = run(&home, &["audit", "--last", "2"], &[], "");
+    assert_eq!((code, out.as_str()), (0, "{\"line\":2498}\n{\"line\":2499}\n"));
+}
+
+#[test]
 fn errors_are_one_line_with_the_next_step() {
     let home = TempDir::new().unwrap();
     for (arguments, variables, expected) in cases! {

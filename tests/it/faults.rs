@@ -293,22 +293,22 @@ async fn next_call_reports_interrupted_writes_once() {
 }
 
 /// A file that a process left is read by another when its lock is gone.
-#[test]
-fn ended_process_is_recognised_by_its_lock() {
+#[tokio::test]
+async fn ended_process_is_recognised_by_its_lock() {
     let home = TempDir::new().unwrap();
     let store = || Store::at(home.path(), KeyStore::File);
     let (one, other) = (store(), store());
-    let whats = |store: &Store| -> Vec<String> {
-        store.cut_off().into_iter().map(|call| call.what).collect()
+    let whats = async |store: &Store| -> Vec<String> {
+        store.cut_off().await.into_iter().map(|call| call.what).collect()
     };
-    one.begin_writing("ended").unwrap().end();
-    let under_way = one.begin_writing("under way").unwrap();
-    assert_eq!(whats(&other), Vec::<String>::new());
-    assert_eq!(whats(&one), Vec::<String>::new());
+    one.begin_writing("ended").await.unwrap().end().await;
+    let under_way = one.begin_writing("under way").await.unwrap();
+    assert_eq!(whats(&other).await, Vec::<String>::new());
+    assert_eq!(whats(&one).await, Vec::<String>::new());
     // It panicked: the process goes on.
-    drop(one.begin_writing("dropped").unwrap());
-    assert_eq!(whats(&other), Vec::<String>::new());
-    assert_eq!(whats(&one), ["dropped"]);
+    drop(one.begin_writing("dropped").await.unwrap());
+    assert_eq!(whats(&other).await, Vec::<String>::new());
+    assert_eq!(whats(&one).await, ["dropped"]);
     // It ends as a killed one does: nothing is noted any more.
     std::mem::forget(under_way);
     let files = || std::fs::read_dir(home.path().join("writing")).unwrap().count();
@@ -317,8 +317,8 @@ fn ended_process_is_recognised_by_its_lock() {
         std::fs::read_dir(home.path().join("writing")).unwrap().next().unwrap().unwrap().path();
     // The lock goes with the process; here a copy stands for its file.
     std::fs::copy(&left, left.with_file_name("killed.jsonl")).unwrap();
-    assert_eq!(whats(&other), ["under way"]);
-    assert_eq!((whats(&other), files()), (Vec::new(), 1));
+    assert_eq!(whats(&other).await, ["under way"]);
+    assert_eq!((whats(&other).await, files()), (Vec::new(), 1));
 }
 
 #[test]

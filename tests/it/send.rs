@@ -522,14 +522,14 @@ async fn refusals_name_the_next_step() {
     assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);
 }
 
-#[test]
-fn audit_log_is_readable_by_owner_only() {
+#[tokio::test]
+async fn audit_log_is_readable_by_owner_only() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let home = TempDir::new().unwrap();
         let store = Store::new(&config(home.path(), &[]));
-        store.append_audit("{}").unwrap();
+        store.append_audit("{}").await.unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&home.path().join("audit.jsonl")), 0o600);
     }

@@ -311,17 +311,70 @@ async fn closing_leaves_no_write_ahead_log() {
 }
 
 /// A line that was cut off by a full disk spoils no other.
-#[test]
-fn truncated_audit_line_spoils_no_other() {
+#[tokio::test]
+async fn truncated_audit_line_spoils_no_other() {
     let (home, store) = fresh();
-    store.append_audit("{\"a\":1}").unwrap();
+    store.append_audit("{\"a\":1}").await.unwrap();
     let path = home.path().join("audit.jsonl");
     let whole = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{whole}{{\"b\":")).unwrap();
-    store.append_audit("{\"c\":3}").unwrap();
-    store.append_audit("{\"d\":4}").unwrap();
+    store.append_audit("{\"c\":3}").await.unwrap();
+    store.append_audit("{\"d\":4}").await.unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n");
+}
+
+#[tokio::test]
+async fn audit_lines_are_of_their_owner_and_the_newest_come_first() {
+    let (_home, store) = fresh();
+    for store in [&store, &store.for_owner("p-2")] {
+        for line in ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"] {
+            store.append_audit(line).await.unwrap();
+        }
+        let lines = async |before, most| -> Vec<(i64, String)> {
+            let lines = store.audit_lines(before, most).await.unwrap();
+            lines.into_iter().map(|line| (line.number, line.line)).collect()
+        };
+        let last = [(3, "{\"c\":3}".to_owned()), (2, "{\"b\":2}".to_owned())];
+        assert_eq!(lines(None, 2).await, last);
+        assert_eq!(lines(Some(2), 9).await, [(1, "{\"a\":1}".to_owned())]);
+        assert_eq!(lines(Some(1), 9).await, []);
+    }
+    assert_eq!(store.for_owner("p-3").audit_lines(None, 9).await.unwrap(), []);
+}
+
+/// The calls of people who are served are reported when their instance is gone, by any other,
+/// to them alone.
+#[tokio::test]
+async fn calls_of_ended_instances_are_reported_to_their_owner() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (store(home.path()).for_owner("p-2"), store(home.path()).for_owner("p-2"));
+    let whats = async |store: &Store| -> Vec<String> {
+        store.cut_off().await.into_iter().map(|call| call.what).collect()
+    };
+    let none = Vec::<String>::new();
+    one.begin_writing("ended").await.unwrap().end().await;
+    std::mem::forget(one.begin_writing("under way").await.unwrap());
+    assert_eq!(whats(&two).await, none);
+    drop(one.begin_writing("dropped").await.unwrap());
+    let started = Instant::now();
+    loop {
+        let found = whats(&two).await;
+        if !found.is_empty() {
+            assert_eq!(found, ["dropped"]);
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    run(home.path(), "UPDATE instances SET seen = seen - 61").await;
+    assert_eq!(whats(&two.for_owner("p-3")).await, none);
+    let (first, second) = tokio::join!(whats(&two), whats(&one));
+    assert_eq!([first, second].concat(), ["under way"]);
+    // One that ends says so.
+    std::mem::forget(two.begin_writing("once more").await.unwrap());
+    two.close().await;
+    assert_eq!(whats(&one).await, ["once more"]);
 }
 
 #[cfg(unix)]
@@ -447,6 +500,9 @@ async fn an_older_database_gets_the_table_of_events() {
         "DROP TABLE sends",
         "DROP TABLE undos",
         "DROP TABLE tickets",
+        "DROP TABLE audit",
+        "DROP TABLE writes",
+        "DROP TABLE instances",
         "UPDATE schema_version SET version = 3",
     ] {
         run(home.path(), newer).await;

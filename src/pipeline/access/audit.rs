@@ -38,7 +38,7 @@ impl Pipeline {
     /// nothing should be.
     pub(in crate::pipeline) async fn audit(&self, entry: Entry<'_>) -> Result<()> {
         // Its first line is where a call begins to write.
-        self.begins()?;
+        self.begins().await?;
         let mut domains: Vec<&str> = entry
             .recipients
             .iter()
@@ -56,7 +56,7 @@ impl Pipeline {
             "recipients": entry.recipients.len(),
             "outcome": entry.outcome,
         });
-        self.store.append_audit(&line.to_string())
+        self.store.append_audit(&line.to_string()).await
     }
 
     /// Writes the line after a call. A completed write is reported even if the log

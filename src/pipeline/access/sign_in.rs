@@ -269,7 +269,7 @@ impl Pipeline {
                 self.needs(Access::Organize, "signing an account out")?;
                 let known = self.accounts.find(Some(&account)).await;
                 // From here on it is completed: without its account, a grant would be forgotten.
-                self.begins()?;
+                self.begins().await?;
                 let detail = self.accounts.remove(&account).await?.to_string();
                 let mut response = self.outcome(&account, "remove", "done", &detail);
                 if let Ok(known) = known {

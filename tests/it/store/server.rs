@@ -28,6 +28,8 @@ fn promises_hold_on_postgresql() {
         super::changes_can_be_undone_for_thirty_days,
         super::signature_is_stored_per_account,
         super::a_ticket_is_given_out_once_to_its_owner,
+        super::audit_lines_are_of_their_owner_and_the_newest_come_first,
+        super::calls_of_ended_instances_are_reported_to_their_owner,
         instances_that_start_at_once_create_the_tables_once,
         a_statement_without_an_owner_sees_no_other_owners_rows,
     ]);
@@ -45,6 +47,8 @@ async fn fill(store: &Store) {
     store.keep_undo(MIRA, "read", "[]").await.unwrap();
     store.remember_events(&[(1, [1; 8])]).await.unwrap();
     store.put_ticket("question", "which one?", 60).await.unwrap();
+    store.append_audit("{}").await.unwrap();
+    store.begin_writing("mail_send id=d1").await.unwrap();
     store.fence_secret().await.unwrap();
 }
 

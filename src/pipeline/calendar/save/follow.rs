@@ -169,7 +169,7 @@ impl Pipeline {
             "the new series may exist beside {}: if so, delete one of them",
             master.handle
         ));
-        self.begins()?;
+        self.begins().await?;
         let whole = copied(master, change.clone());
         let port = &master.owner.port;
         let calendar = master.facts.calendar.as_deref();

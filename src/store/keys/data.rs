@@ -10,9 +10,9 @@
 
 use std::fmt;
 
-use super::super::Store;
 use super::super::random::{Key, random};
 use super::super::secrets::{decrypt, encrypt};
+use super::super::{EVERYBODY, Store};
 use super::master::{Master, Place, key_id};
 use crate::error::{Error, Kind, Result};
 
@@ -74,8 +74,8 @@ impl Store {
             let newest =
                 row.as_deref().and_then(|row| Line::all(row).find(|line| !line.is_old_master()));
             if let Some(line) = newest {
-                let given = self.inner.keys.given.is_some();
-                let master = match given {
+                let strict = self.is_strict();
+                let master = match strict {
                     true => self.any_master(line.master).await?,
                     false => self.configured_master(line.master).await?,
                 };
@@ -85,7 +85,7 @@ impl Store {
                         let key = key.ok_or_else(|| self.damaged(line.id))?;
                         return Ok((line.id.to_owned(), key));
                     }
-                    None if given => return Err(self.wrong_master(line.master)),
+                    None if strict => return Err(self.wrong_master(line.master)),
                     // The key is lost, or the user chose another place. What it sealed can be
                     // opened as soon as it comes back.
                     None => {}
@@ -145,6 +145,7 @@ impl Store {
     /// Returns true if some account cannot be used without a key of this place.
     pub(super) async fn needs_key(&self, place: Place) -> Result<bool> {
         let letter = place.letter();
+        let everybody = self.for_owner(EVERYBODY);
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM accounts WHERE sealed LIKE $1 OR (sealed LIKE $2 AND EXISTS \
              (SELECT 1 FROM settings WHERE settings.owner = accounts.owner \
@@ -154,7 +155,7 @@ impl Store {
         .bind(format!("{MARK}%"))
         .bind(DATA_KEYS)
         .bind(format!("% {letter}-%"))
-        .fetch_one(&mut *self.connection().await?)
+        .fetch_one(&mut *everybody.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
         Ok(count > 0)

@@ -18,6 +18,9 @@ use crate::error::{Error, Kind, Result};
 
 /// The settings row with the name of the master key in use.
 const IN_USE: &str = "master_key";
+/// What to do where instances have different keys.
+const SHARE: &str = "give all instances the same: set keys.file, keys.value or keys.command; \
+                     `daysheet store new-key` prints one";
 /// How long a command that prints keys may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -100,6 +103,7 @@ impl Store {
             keys.into_iter().map(|key| Master { place: Place::Given, key }).collect()
         };
         let masters: Vec<Master> = match (&self.inner.keys.given, read.as_ref()) {
+            (None, _) if self.inner.engine.is_postgres() => self.shared_masters(create).await?,
             (None, _) => self.own_masters(create).await?,
             // It is not run again: what it costs and whom it asks is not ours to know.
             (Some(GivenKeys::Command(_)), Some(known)) => known.to_vec(),
@@ -155,7 +159,7 @@ impl Store {
             Some(name) => name,
             None => server.decide(IN_USE, &newest.name()).await?,
         };
-        if self.inner.keys.given.is_some() {
+        if self.is_strict() {
             return match self.any_master(&name).await? {
                 Some(master) => Ok(master),
                 None => Err(self.wrong_master(&name)),
@@ -166,6 +170,22 @@ impl Store {
         }
         server.set_setting(IN_USE, &newest.name()).await?;
         Ok(newest.clone())
+    }
+
+    /// Returns the keys of the key file where several instances may share a database. They have
+    /// to share the file as well, and none creates another.
+    async fn shared_masters(&self, create: bool) -> Result<Vec<Master>> {
+        if self.inner.keys.store != KeyStore::File {
+            let what = "a database that instances share needs a master key that they share";
+            return Err(Error::new(Kind::Config, what).next(SHARE));
+        }
+        let first = self.for_owner(SERVER).setting(IN_USE).await?.is_none();
+        self.file_masters(create && first).await
+    }
+
+    /// Returns true if nothing may take the place of the master key in use by itself.
+    pub(super) fn is_strict(&self) -> bool {
+        self.inner.keys.given.is_some() || self.inner.engine.is_postgres()
     }
 
     /// Makes `master` the one in use.
@@ -182,6 +202,7 @@ impl Store {
                  line below it and run `daysheet store rotate-key`",
                 given.setting()
             ),
+            None if self.inner.engine.is_postgres() => SHARE.to_owned(),
             None => "restore it, or sign in again with `daysheet account add`".to_owned(),
         };
         Error::new(Kind::Store, format!("the master key {id} of this database is not at hand"))

@@ -8,9 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::store::{Store, account_identity};
+use sqlx::AnyConnection;
 
 use super::secrets::key_of;
-use super::{MIRA, account, raw, run, store};
+use super::{MIRA, account, any, store};
+use crate::common::postgres;
+use crate::support::config;
 
 const PEOPLE: [&str; 3] = ["local", "p-1", "p-2"];
 
@@ -19,9 +22,48 @@ fn key(byte: u8) -> String {
     STANDARD.encode([byte; 32])
 }
 
+/// What holds of SQLite holds of PostgreSQL.
+#[test]
+fn keys_are_kept_on_postgresql() {
+    postgres::over(&[
+        every_owner_has_a_data_key_of_their_own,
+        texts_of_older_versions_can_be_opened,
+        given_master_keys_are_used_and_wrong_ones_named,
+        given_master_key_is_replaced_step_by_step,
+        own_master_key_is_replaced_while_others_work,
+        replacements_at_once_agree,
+        instances_with_different_keys_are_refused,
+    ]);
+}
+
+/// A connection to either database that sees an owner's rows.
+pub async fn claimed(home: &Path, owner: &str) -> AnyConnection {
+    let mut connection = any(home).await;
+    if postgres::database(home).is_some() {
+        let claim = "SELECT set_config('daysheet.owner', $1, false)";
+        sqlx::query(claim).bind(owner).execute(&mut connection).await.unwrap();
+    }
+    connection
+}
+
+/// The row with an owner's data keys.
+async fn data_keys(home: &Path, owner: &str) -> String {
+    let sql = "SELECT value FROM settings WHERE name = 'data_keys' AND owner = $1";
+    let mut raw = claimed(home, owner).await;
+    sqlx::query_scalar(sql).bind(owner).fetch_one(&mut raw).await.unwrap()
+}
+
+/// Puts it there.
+async fn put_data_keys(home: &Path, owner: &str, value: &str) {
+    let sql = "INSERT INTO settings (owner, name, value) VALUES ($1, 'data_keys', $2) \
+               ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value";
+    let mut raw = claimed(home, owner).await;
+    sqlx::query(sql).bind(owner).bind(value).execute(&mut raw).await.unwrap();
+}
+
 /// A store with these settings.
 fn with(home: &Path, settings: &[(&str, &str)]) -> Store {
-    Store::new(&crate::support::config(home, settings))
+    Store::new(&config(home, settings))
 }
 
 /// A store with these master keys, the newest first.
@@ -63,17 +105,11 @@ async fn every_owner_has_a_data_key_of_their_own() {
         sealed.iter().map(|text| text.split(':').nth(1).unwrap()).collect();
     assert_eq!(names.len(), 3, "{sealed:?}");
     // Nobody opens what is another's, not even with the other's key in their row.
-    let [first, second, third] = PEOPLE;
-    let other = store(home.path()).for_owner(second);
+    let other = store(home.path()).for_owner("p-1");
     assert!(other.unseal("x", &sealed[0]).await.is_err());
-    run(
-        home.path(),
-        "INSERT INTO settings SELECT 'p-3', name, value FROM settings \
-         WHERE owner = 'local' AND name = 'data_keys'",
-    )
-    .await;
+    put_data_keys(home.path(), "p-3", &data_keys(home.path(), "local").await).await;
     let error = store(home.path()).for_owner("p-3").unseal("x", &sealed[0]).await.unwrap_err();
-    assert!(error.message().contains("is damaged"), "{first} {third} {error}");
+    assert!(error.message().contains("is damaged"), "{error}");
 }
 
 /// What was sealed before there were data keys can be read, also after the key was replaced.
@@ -157,11 +193,7 @@ async fn given_master_key_is_replaced_step_by_step() {
     assert_open(&one, &sealed).await;
     sealed[2] = one.for_owner("p-2").seal("x", b"p-2").await.unwrap();
     assert_open(&given(home.path(), &[1]), &sealed).await;
-    let before: String =
-        sqlx::query_scalar("SELECT value FROM settings WHERE name = 'data_keys' AND owner = 'p-1'")
-            .fetch_one(&mut raw(home.path()).await)
-            .await
-            .unwrap();
+    let before = data_keys(home.path(), "p-1").await;
     for expected in [3, 1, 0] {
         let rotated = given(home.path(), &[2, 1]).rotate_key(false).await.unwrap();
         assert_eq!((rotated.sealed, rotated.setting), (expected, Some("keys.value")));
@@ -169,13 +201,7 @@ async fn given_master_key_is_replaced_step_by_step() {
         assert_open(&two, &sealed).await;
         if expected == 3 {
             // As if it had been interrupted before this owner.
-            sqlx::query(
-                "UPDATE settings SET value = $1 WHERE name = 'data_keys' AND owner = 'p-1'",
-            )
-            .bind(&before)
-            .execute(&mut raw(home.path()).await)
-            .await
-            .unwrap();
+            put_data_keys(home.path(), "p-1", &before).await;
             let said = open_all(&given(home.path(), &[2]), &sealed).await;
             assert!(
                 said[0].is_ok() && said[1].as_ref().is_err_and(|it| it.contains("not at hand"))
@@ -236,4 +262,30 @@ async fn replacements_at_once_agree() {
     assert_open(&store(home.path()), &sealed).await;
     let keys = std::fs::read_to_string(home.path().join("key")).unwrap();
     assert_eq!(keys.lines().count(), 1);
+}
+
+/// Instances that share a database share its master key, or are told so before they seal.
+#[tokio::test]
+async fn instances_with_different_keys_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(database) = postgres::database(home.path()) else {
+        return;
+    };
+    let alone = tempfile::tempdir().unwrap();
+    let there = |store| {
+        let settings = [("DAYSHEET_DATABASE", database.as_str()), ("DAYSHEET_KEY_STORE", store)];
+        with(alone.path(), &settings)
+    };
+    let error = there("keychain").check_keys().await.unwrap_err();
+    assert!(error.to_string().contains("that they share: give all instances the same"), "{error}");
+    let sealed = seal_all(&store(home.path())).await;
+    for _ in 0..2 {
+        let error = there("file").for_owner("p-9").seal("x", b"y").await.unwrap_err();
+        assert!(error.message().contains("key file"), "{error}");
+    }
+    std::fs::write(alone.path().join("key"), key(4)).unwrap();
+    let error = there("file").for_owner("p-9").seal("x", b"y").await.unwrap_err();
+    assert!(error.to_string().contains("not at hand: give all instances the same"), "{error}");
+    std::fs::copy(home.path().join("key"), alone.path().join("key")).unwrap();
+    assert_open(&there("file"), &sealed).await;
 }

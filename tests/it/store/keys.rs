@@ -10,6 +10,7 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::store::{Store, account_identity};
 use sqlx::AnyConnection;
 
+use super::person;
 use super::secrets::key_of;
 use super::{MIRA, account, any, store};
 use crate::common::postgres;
@@ -24,7 +25,7 @@ fn key(byte: u8) -> String {
 
 /// What holds of SQLite holds of PostgreSQL.
 #[test]
-fn keys_are_kept_on_postgresql() {
+fn keys_and_people_are_kept_on_postgresql() {
     postgres::over(&[
         every_owner_has_a_data_key_of_their_own,
         texts_of_older_versions_can_be_opened,
@@ -33,6 +34,8 @@ fn keys_are_kept_on_postgresql() {
         own_master_key_is_replaced_while_others_work,
         replacements_at_once_agree,
         instances_with_different_keys_are_refused,
+        person::export_has_all_of_one_person_and_no_secret,
+        person::erased_person_leaves_no_row_and_no_key,
     ]);
 }
 

@@ -5,7 +5,9 @@ use daysheet::store::sends::{Caps, Sending};
 use daysheet::store::{AccountRow, HandleKind, Output, Store, account_identity};
 use serde_json::Value;
 
-use super::{MIRA, account, any, fresh};
+use super::keys::claimed;
+use super::{MIRA, account, fresh};
+use crate::common::postgres;
 
 /// Something in every table.
 async fn fill(store: &Store) {
@@ -36,7 +38,7 @@ async fn fill(store: &Store) {
 }
 
 #[tokio::test]
-async fn export_has_all_of_one_person_and_no_secret() {
+pub async fn export_has_all_of_one_person_and_no_secret() {
     let (_home, store) = fresh();
     let person = store.for_owner("p-1");
     fill(&person).await;
@@ -70,7 +72,7 @@ async fn export_has_all_of_one_person_and_no_secret() {
 }
 
 #[tokio::test]
-async fn erased_person_leaves_no_row_and_no_key() {
+pub async fn erased_person_leaves_no_row_and_no_key() {
     let (home, store) = fresh();
     for owner in ["local", "p-1", "p-2"] {
         fill(&store.for_owner(owner)).await;
@@ -80,14 +82,17 @@ async fn erased_person_leaves_no_row_and_no_key() {
     store.for_owner("p-1").erase().await.unwrap();
     store.erase().await.unwrap();
     assert!(!home.path().join("audit.jsonl").exists());
-    let mut raw = any(home.path()).await;
-    let tables: Vec<String> =
-        sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'")
-            .fetch_all(&mut raw)
-            .await
-            .unwrap();
-    assert!(tables.len() > 10);
-    for table in tables.iter().filter(|table| *table != "schema_version") {
+    let mut raw = claimed(home.path(), "*").await;
+    let list = match postgres::database(home.path()) {
+        None => "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'schema_version'",
+        Some(_) => {
+            "SELECT table_name::TEXT FROM information_schema.columns \
+             WHERE table_schema = current_schema() AND column_name = 'owner'"
+        }
+    };
+    let tables: Vec<String> = sqlx::query_scalar(list).fetch_all(&mut raw).await.unwrap();
+    assert!(tables.len() > 9, "{tables:?}");
+    for table in tables {
         let sql = format!("SELECT DISTINCT owner FROM {table} ORDER BY owner");
         let owners: Vec<String> =
             sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_all(&mut raw).await.unwrap();

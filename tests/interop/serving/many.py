@@ -50,7 +50,7 @@ class World:
             binary, **self.sandbox.settings(), database=self.postgres.url, access="send",
             http_issuer=self.issuer.base, http_public_url=self.base, http_client_id="daysheet",
             http_client_secret="secret", new_recipients="allow", sends_per_hour="10000",
-            recipients_per_hour="10000", limits_calls_per_minute="1000000",
+            recipients_per_hour="10000", limits_calls_per_minute="100000",
             limits_calls_at_once="64", keys_value=people.MASTER_KEY)
         del daysheet.env["DAYSHEET_SANDBOX_TODAY"]
         daysheet.env["DAYSHEET_ZONE"] = daysheet.env["TZ"] = "UTC"

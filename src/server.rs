@@ -9,6 +9,7 @@ mod elicitation;
 pub mod framing;
 mod result;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, Reference, Resource, ResourceContents, ResourceTemplate, Role,
@@ -38,11 +39,16 @@ use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
 use crate::prompts::{self, Values};
 use crate::schemas;
-use crate::tools::{self, Effect};
+use crate::tools::{self, Effect, FormatWord};
+use crate::words::Words;
 
 /// How long unfinished writes are waited for after the client is gone: longer than one
 /// write may take.
 pub const WRITES_END: Duration = Duration::from_secs(60);
+
+/// The name under which a client declares, among its extensions or experimental capabilities,
+/// the format that it wants unless a call says otherwise: `{"format": "stc"}`.
+pub const FORMAT: &str = "dev.daysheet/format";
 
 /// The instructions that a model gets once, before any tool.
 const INSTRUCTIONS: &str = "Mail and calendars as compact tables (TOON: a header names the \
@@ -159,13 +165,24 @@ impl Server {
     async fn call(
         &self,
         params: CallToolRequestParams,
+        format: Format,
         caller: &dyn ClientPrompts,
     ) -> Result<Answer> {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
-        let request = tools::read(tool, params.arguments, self.format)?;
+        let request = tools::read(tool, params.arguments, format)?;
         self.pipeline.run_for(request, caller).await
+    }
+
+    /// Returns the format that the client of a request wants; ours unless it declares one.
+    fn format_of(&self, context: &RequestContext<RoleServer>) -> Format {
+        let declared = context.client_capabilities().and_then(|capabilities| {
+            let of = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
+            of(capabilities.extensions).or_else(|| of(capabilities.experimental))
+        });
+        let word = declared.as_ref().and_then(|declared| declared.get("format")?.as_str());
+        word.and_then(FormatWord::of).map_or(self.format, |word| word.or(self.format))
     }
 
     /// Returns the error that there is no tool of that name here.
@@ -221,8 +238,8 @@ impl ServerHandler for Server {
         let server = self.clone();
         let client =
             Arc::new(elicitation::ElicitingClient::new(&params, &context, &self.questions));
-        let caller = client.clone();
-        let call = async move { server.call(params, &*caller).await };
+        let (caller, format) = (client.clone(), self.format_of(&context));
+        let call = async move { server.call(params, format, &*caller).await };
         let called = run_guarded(self, &context, call).await?;
         // Nothing was done yet: the client repeats the call with the answer.
         if let (Err(_), Some(question)) = (&called, client.question()) {
@@ -255,8 +272,8 @@ impl ServerHandler for Server {
         let found = prompts::find(&params.name).map_err(refusal)?;
         let call = found.call(&params.arguments.unwrap_or_default()).map_err(refusal)?;
         let call = CallToolRequestParams::new(found.tool).with_arguments(call);
-        let server = self.clone();
-        let call = async move { server.call(call, &NonInteractive).await };
+        let (server, format) = (self.clone(), self.format_of(&context));
+        let call = async move { server.call(call, format, &NonInteractive).await };
         let answer = run_guarded(self, &context, call).await?;
         let blocks = answer.map_err(refusal)?.blocks;
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);

@@ -43,13 +43,20 @@ words! {
 impl View {
     /// Returns the format of the answer; `default` is the server's.
     pub(super) fn format_or(&self, default: Format) -> Format {
-        match (self.format, default) {
-            (None, default)
-            | (Some(FormatWord::Toon), default @ Format::Toon(_))
-            | (Some(FormatWord::Stc), default @ Format::Stc(_)) => default,
-            (Some(FormatWord::Toon), _) => Format::Toon(Delimiter::default()),
-            (Some(FormatWord::Json), _) => Format::Json,
-            (Some(FormatWord::Stc), _) => Format::Stc(Version::default()),
+        self.format.map_or(default, |word| word.or(default))
+    }
+}
+
+impl FormatWord {
+    /// Returns the format, in the form of the `default` if that is the same format.
+    pub fn or(self, default: Format) -> Format {
+        match (self, default) {
+            (Self::Toon, default @ Format::Toon(_)) | (Self::Stc, default @ Format::Stc(_)) => {
+                default
+            }
+            (Self::Toon, _) => Format::Toon(Delimiter::default()),
+            (Self::Json, _) => Format::Json,
+            (Self::Stc, _) => Format::Stc(Version::default()),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! | files | what they prove | invariants |
 //! |---|---|---|
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
+//! | `formats` | the format that a client declares for all answers | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -23,4 +24,5 @@ mod common {
 }
 
 mod eras;
+mod formats;
 mod stage;

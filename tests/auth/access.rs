@@ -5,7 +5,7 @@ use daysheet_core::access::Access;
 use serde_json::json;
 
 use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
-use crate::{HERE, verdict};
+use crate::{HERE, summary};
 
 const SIGNATURE: &str = "the signature of the token is not the issuer's";
 const ALGORITHM: &str = "the algorithm of the token is not allowed";
@@ -30,7 +30,7 @@ async fn only_the_issuers_signature_counts() {
     let elsewhere = format!("{}/stolen", issuer.url);
     issuer.set("/stolen", 200, "", jwks(&["next"]));
     let own = key("next")["jwk"].clone();
-    // Changes to the header, the key that signs, and the verdict.
+    // Changes to the header, the key that signs, and the outcome.
     for (header, by, expected) in cases![
         json!({}), "rsa", "full";
         json!({"typ": "JWT"}), "rsa", "full";
@@ -79,7 +79,7 @@ async fn only_the_issuers_signature_counts() {
         json!({"typ": 1}), "rsa", "the header of the token is malformed";
     ] {
         let token = sign(&with(&usual, &header), &claims, by);
-        assert_eq!(verdict(verifier.verify(Some(&token)).await), expected, "{header} by {by}");
+        assert_eq!(summary(verifier.verify(Some(&token)).await), expected, "{header} by {by}");
     }
     assert_eq!(issuer.asked("/stolen").len(), 0, "a header of a token was followed");
 
@@ -109,9 +109,9 @@ async fn only_the_issuers_signature_counts() {
         format!(" {token}"), NO_JWT;
         "x".repeat(9_000), "the token is too long";
     ] {
-        assert_eq!(verdict(verifier.verify(Some(&token)).await), expected, "{token}");
+        assert_eq!(summary(verifier.verify(Some(&token)).await), expected, "{token}");
     }
-    assert_eq!(verdict(verifier.verify(None).await), "missing");
+    assert_eq!(summary(verifier.verify(None).await), "missing");
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn claims_say_for_whom_and_how_long() {
         json!({"scope": [["daysheet:full"], 7]}), "insufficient";
     ] {
         let token = issuer.token("ann", HERE, &changes);
-        assert_eq!(verdict(verifier.verify(Some(&token)).await), expected, "{changes}");
+        assert_eq!(summary(verifier.verify(Some(&token)).await), expected, "{changes}");
     }
 }
 
@@ -223,6 +223,6 @@ async fn algorithms_are_those_of_the_settings() {
     {
         let header = json!({"alg": algorithm, "typ": "at+jwt", "kid": by});
         let token = sign(&header, &claims, by);
-        assert_eq!(verdict(verifier.verify(Some(&token)).await), expected, "{algorithm}");
+        assert_eq!(summary(verifier.verify(Some(&token)).await), expected, "{algorithm}");
     }
 }

@@ -141,9 +141,9 @@ async fn id_tokens_of_others_are_refused() {
         issuer.set("/token", 200, "", json!({"id_token": token}));
         let query = format!("code=x&state={}&iss={}", asked["state"], issuer.url);
         let outcome = web.finish(pending, &query).await;
-        let said = outcome.map_or_else(|error| error.message().to_owned(), |_| String::new());
-        assert!(said.contains(expected), "{changes} {headers} {by}: {said}");
-        assert_eq!(said.is_empty(), expected.is_empty(), "{changes} {headers} {by}: {said}");
+        let shown = outcome.map_or_else(|error| error.message().to_owned(), |_| String::new());
+        assert!(shown.contains(expected), "{changes} {headers} {by}: {shown}");
+        assert_eq!(shown.is_empty(), expected.is_empty(), "{changes} {headers} {by}: {shown}");
     }
     for (status, body, expected) in cases![
         200, json!({"access_token": "x"}), "no ID token";

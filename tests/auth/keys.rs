@@ -8,7 +8,7 @@ use daysheet_auth::{Settings, Verifier, is_issuer};
 use serde_json::{Value, json};
 
 use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
-use crate::{HERE, verdict};
+use crate::{HERE, summary};
 
 const KEY: &str = "the key of the token is unknown";
 
@@ -23,7 +23,7 @@ async fn new_keys_are_found_and_old_ones_forgotten() {
     let issuer = TestIssuer::start().await;
     let pause = Duration::from_millis(300);
     let verifier = Verifier::at_issuer(Settings { pause, ..issuer.settings(HERE) });
-    let check = async |by: &str| verdict(verifier.verify(Some(&token(&issuer, by))).await);
+    let check = async |by: &str| summary(verifier.verify(Some(&token(&issuer, by))).await);
     assert_eq!(check("rsa").await, "full");
     assert_eq!(check("next").await, KEY);
     issuer.set("/jwks", 200, "", jwks(&["next"]));
@@ -45,7 +45,7 @@ async fn keys_are_fetched_once_for_many_requests() {
     let token = token(&issuer, "rsa");
     let checks = (0..50).map(|_| verifier.verify(Some(&token)));
     for outcome in futures_util::future::join_all(checks).await {
-        assert_eq!(verdict(outcome), "full");
+        assert_eq!(summary(outcome), "full");
     }
     assert_eq!(issuer.asked("/jwks").len(), 1);
     assert_eq!(issuer.asked("/.well-known/openid-configuration").len(), 1);
@@ -56,7 +56,7 @@ async fn keys_outlive_an_issuer_that_is_down() {
     let issuer = TestIssuer::start().await;
     let settings = Settings { pause: Duration::ZERO, ..issuer.settings(HERE) };
     let verifier = Verifier::at_issuer(settings);
-    let check = async |by: &str| verdict(verifier.verify(Some(&token(&issuer, by))).await);
+    let check = async |by: &str| summary(verifier.verify(Some(&token(&issuer, by))).await);
     assert_eq!(check("rsa").await, "full");
     for (status, body) in [(500, json!({})), (404, json!({})), (302, json!({})), (200, json!("x"))]
     {
@@ -89,7 +89,7 @@ async fn metadata_is_taken_only_from_the_issuer_itself() {
         let issuer = TestIssuer::start().await;
         issuer.publish(&changes);
         let verifier = Verifier::at_issuer(issuer.settings(HERE));
-        let outcome = verdict(verifier.verify(Some(&token(&issuer, "rsa"))).await);
+        let outcome = summary(verifier.verify(Some(&token(&issuer, "rsa"))).await);
         assert!(outcome.contains(expected), "{changes}: {outcome}");
     }
     // An issuer that has no metadata of OpenID Connect has that of OAuth.
@@ -98,7 +98,7 @@ async fn metadata_is_taken_only_from_the_issuer_itself() {
     let metadata = json!({"issuer": issuer.url, "jwks_uri": format!("{}/jwks", issuer.url)});
     issuer.set("/.well-known/oauth-authorization-server", 200, "", metadata);
     let verifier = Verifier::at_issuer(issuer.settings(HERE));
-    assert_eq!(verdict(verifier.verify(Some(&token(&issuer, "rsa"))).await), "full");
+    assert_eq!(summary(verifier.verify(Some(&token(&issuer, "rsa"))).await), "full");
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn odd_keys_are_skipped() {
         let issuer = TestIssuer::start().await;
         issuer.set("/jwks", 200, "cache-control: max-age=5\r\n", json!({"keys": keys}));
         let verifier = Verifier::at_issuer(issuer.settings(HERE));
-        let outcome = verdict(verifier.verify(Some(&token(&issuer, "rsa"))).await);
+        let outcome = summary(verifier.verify(Some(&token(&issuer, "rsa"))).await);
         assert_eq!(outcome, expected, "{keys}");
     }
 }

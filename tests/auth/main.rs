@@ -34,7 +34,7 @@ use daysheet_auth::{Denial, Person};
 const HERE: &str = "https://mail.example/mcp";
 
 /// The outcome of a check in a few words.
-fn verdict(outcome: Result<Person, Denial>) -> String {
+fn summary(outcome: Result<Person, Denial>) -> String {
     match outcome {
         Ok(person) => person.access.word().to_owned(),
         Err(Denial::Missing) => "missing".to_owned(),

@@ -5,7 +5,7 @@ use daysheet_core::access::Access;
 use serde_json::json;
 
 use crate::common::issuer::{CLIENT, TestIssuer, with};
-use crate::{HERE, verdict};
+use crate::{HERE, summary};
 
 const INACTIVE: &str = "the token is not active";
 const AUDIENCE: &str = "the token is for another audience";
@@ -42,7 +42,7 @@ async fn issuer_says_what_an_opaque_token_is() {
         json!({"cnf": {}}), "the token is bound to a key of its sender";
     ] {
         issuer.set("/introspect", 200, "", with(&usual, &changes));
-        let outcome = verdict(asking(&issuer).verify(Some("opaque")).await);
+        let outcome = summary(asking(&issuer).verify(Some("opaque")).await);
         assert_eq!(outcome, expected, "{changes}");
     }
     let asked = issuer.asked("/introspect");
@@ -55,11 +55,11 @@ async fn issuer_says_what_an_opaque_token_is() {
     // A JWT is not shown to the issuer, and without introspection nothing is.
     let before = asked.len();
     assert_eq!(
-        verdict(asking(&issuer).verify(Some(&issuer.token("ann", HERE, &json!({})))).await),
+        summary(asking(&issuer).verify(Some(&issuer.token("ann", HERE, &json!({})))).await),
         "full"
     );
     let plain = Verifier::at_issuer(issuer.settings(HERE));
-    assert_eq!(verdict(plain.verify(Some("opaque")).await), "the token is not a JWT");
+    assert_eq!(summary(plain.verify(Some("opaque")).await), "the token is not a JWT");
     assert_eq!(issuer.asked("/introspect").len(), before);
 }
 
@@ -73,12 +73,12 @@ async fn introspection_is_asked_once_in_a_while_and_never_guessed() {
     // While the issuer does not answer, nobody is let in; and that is not kept.
     for (status, expected) in [(500, "HTTP 500"), (401, "refuses this server's client")] {
         issuer.set("/introspect", status, "", active.clone());
-        let outcome = verdict(verifier.verify(Some("one")).await);
+        let outcome = summary(verifier.verify(Some("one")).await);
         assert!(outcome.starts_with("unavailable") && outcome.contains(expected), "{outcome}");
     }
     issuer.set("/introspect", 200, "", active);
     for _ in 0..5 {
-        assert_eq!(verdict(verifier.verify(Some("one")).await), "full");
+        assert_eq!(summary(verifier.verify(Some("one")).await), "full");
     }
     assert_eq!(issuer.asked("/introspect").len(), 3);
     let last = issuer.asked("/introspect").pop().unwrap();
@@ -86,8 +86,8 @@ async fn introspection_is_asked_once_in_a_while_and_never_guessed() {
     assert!(!last.head.contains("authorization"), "{}", last.head);
     // What is known of one token says nothing of another.
     issuer.set("/introspect", 200, "", json!({"active": false}));
-    assert_eq!(verdict(verifier.verify(Some("One")).await), INACTIVE);
-    assert_eq!(verdict(verifier.verify(Some("one")).await), "full");
+    assert_eq!(summary(verifier.verify(Some("One")).await), INACTIVE);
+    assert_eq!(summary(verifier.verify(Some("one")).await), "full");
     assert!(!format!("{verifier:?}").contains("secret/with"), "{verifier:?}");
 }
 
@@ -105,16 +105,16 @@ async fn static_tokens_are_those_of_the_file() {
     for ((token, _), access) in made.iter().zip([Access::Full, Access::Read, Access::Send]) {
         assert_eq!(verifier.verify(Some(token)).await.unwrap(), Person::local(access));
         for wrong in [token.to_uppercase(), format!("{token} "), token.replacen('_', "", 1)] {
-            assert_eq!(verdict(verifier.verify(Some(&wrong)).await), "the token is unknown");
+            assert_eq!(summary(verifier.verify(Some(&wrong)).await), "the token is unknown");
         }
     }
     // The file is no list of tokens: who reads it cannot call.
     for line in lines {
         let hash = line.split(' ').next();
-        assert_eq!(verdict(verifier.verify(hash).await), "the token is unknown");
+        assert_eq!(summary(verifier.verify(hash).await), "the token is unknown");
     }
-    assert_eq!(verdict(verifier.verify(Some("")).await), "the token is unknown");
-    assert_eq!(verdict(verifier.verify(None).await), "missing");
+    assert_eq!(summary(verifier.verify(Some("")).await), "the token is unknown");
+    assert_eq!(summary(verifier.verify(None).await), "missing");
 
     let hash = "a".repeat(64);
     for (file, expected) in cases![

@@ -213,7 +213,7 @@ fn restricted_names_stay_where_they_belong() {
 }
 
 fn layer_or_top(module: &str) -> u8 {
-    if matches!(module, "lib" | "main") { 9 } else { layer(module) }
+    if matches!(module, "lib" | "main" | "auth") { 9 } else { layer(module) }
 }
 
 /// What differs by provider is in the port's capabilities; texts take names from them.

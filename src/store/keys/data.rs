@@ -144,17 +144,17 @@ impl Store {
 
     /// Returns true if some account cannot be used without a key of this place.
     pub(super) async fn needs_key(&self, place: Place) -> Result<bool> {
-        let letter = place.letter();
+        let initial = place.initial();
         let everybody = self.for_owner(EVERYBODY);
         let count: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM accounts WHERE sealed LIKE $1 OR (sealed LIKE $2 AND EXISTS \
              (SELECT 1 FROM settings WHERE settings.owner = accounts.owner \
               AND settings.name = $3 AND settings.value LIKE $4))",
         )
-        .bind(format!("{letter}1:%"))
+        .bind(format!("{initial}1:%"))
         .bind(format!("{MARK}%"))
         .bind(DATA_KEYS)
-        .bind(format!("% {letter}-%"))
+        .bind(format!("% {initial}-%"))
         .fetch_one(&mut *everybody.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;

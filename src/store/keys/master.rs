@@ -48,7 +48,7 @@ pub(super) enum Place {
 impl Place {
     /// Returns the letter that names of its keys begin with, and the marks of what was sealed
     /// with such a key itself, before there were data keys.
-    pub(super) const fn letter(self) -> char {
+    pub(super) const fn initial(self) -> char {
         match self {
             Self::File => 'f',
             Self::Keychain => 'k',
@@ -67,7 +67,7 @@ pub(super) struct Master {
 impl Master {
     /// Returns its name: the place, and the beginning of its digest.
     pub(super) fn name(&self) -> String {
-        format!("{}-{}", self.place.letter(), key_id(&self.key))
+        format!("{}-{}", self.place.initial(), key_id(&self.key))
     }
 
     /// Returns true if `name` means this key, wherever it was then.

@@ -205,9 +205,9 @@ async fn given_master_key_is_replaced_step_by_step() {
         if expected == 3 {
             // As if it had been interrupted before this owner.
             put_data_keys(home.path(), "p-1", &before).await;
-            let said = open_all(&given(home.path(), &[2]), &sealed).await;
+            let opened = open_all(&given(home.path(), &[2]), &sealed).await;
             assert!(
-                said[0].is_ok() && said[1].as_ref().is_err_and(|it| it.contains("not at hand"))
+                opened[0].is_ok() && opened[1].as_ref().is_err_and(|it| it.contains("not at hand"))
             );
         }
     }

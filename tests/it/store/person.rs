@@ -43,7 +43,7 @@ pub async fn export_has_all_of_one_person_and_no_secret() {
     let person = store.for_owner("p-1");
     fill(&person).await;
     fill(&store.for_owner("p-2")).await;
-    store.append_audit("{\"tool\":\"mail_send\"}").unwrap();
+    store.append_audit("{\"tool\":\"mail_send\"}").await.unwrap();
     let export = person.export().await.unwrap();
     for (table, pointer, value) in [
         ("accounts", "/0/email", "mira@example.com"),
@@ -77,7 +77,7 @@ pub async fn erased_person_leaves_no_row_and_no_key() {
     for owner in ["local", "p-1", "p-2"] {
         fill(&store.for_owner(owner)).await;
     }
-    store.append_audit("{}").unwrap();
+    store.append_audit("{}").await.unwrap();
     let sealed = store.seal("x", b"y").await.unwrap();
     store.for_owner("p-1").erase().await.unwrap();
     store.erase().await.unwrap();

@@ -71,6 +71,26 @@ impl Store {
         .await
     }
 
+    /// Puts `content` into a ticket whose content is still empty: of several that fill it at
+    /// once, one does. False if there is none, or it was filled before.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn fill_ticket(&self, kind: &str, id: &str, content: &str) -> Result<bool> {
+        sqlx::query(
+            "UPDATE tickets SET content = $4 \
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND content = '' AND expires > unixepoch()",
+        )
+        .bind(self.owner())
+        .bind(kind)
+        .bind(id)
+        .bind(content)
+        .execute(&mut *self.connection().await?)
+        .await
+        .map(|done| done.rows_affected() == 1)
+        .map_err(|error| self.broken(&error))
+    }
+
     async fn ticket(&self, sql: &'static str, kind: &str, id: &str) -> Result<Option<String>> {
         sqlx::query_scalar(sql)
             .bind(self.owner())

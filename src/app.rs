@@ -12,7 +12,7 @@ use crate::provider::upstream::{Share, Upstream};
 use crate::provider::{Connect, ServiceSettings};
 use crate::providers::Providers;
 use crate::server::Server;
-use crate::store::Store;
+use crate::store::{LOCAL, Store};
 
 /// Everything a command needs.
 pub struct App {
@@ -26,6 +26,8 @@ pub struct App {
     pub pipeline: Arc<Pipeline>,
     /// The requests to services of all people.
     pub upstream: Arc<Upstream>,
+    /// MCP over the pipeline.
+    server: Server,
     /// The stores on disk: the state, and the accounts if they are elsewhere.
     stores: [Store; 2],
     /// The folder of an embedded sandbox's sign-ins; removed with the app.
@@ -60,15 +62,32 @@ impl App {
         let connect: Arc<dyn Connect> = Arc::new(Providers::new(services, accounts.clone()));
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
-        Self { config, accounts, connect, pipeline, upstream, stores, _sign_ins: None }
+        let server = Server::new(pipeline.clone(), config.format);
+        Self { config, accounts, connect, pipeline, upstream, server, stores, _sign_ins: None }
     }
 
-    /// Returns the app of one person of many: over their rows, with at most this access.
+    /// Returns the app of one person over HTTP: over their rows, with at most this access. Other
+    /// instances may answer the same person.
     #[must_use]
+    #[cfg(feature = "http")]
     pub fn of_person(&self, owner: &str, access: Access) -> Self {
-        let config = Config { access: access.min(self.config.access), ..(*self.config).clone() };
+        let mut config = (*self.config).clone();
+        config.access = access.min(config.access);
+        if owner != LOCAL {
+            config.share();
+        }
         let stores = self.stores.each_ref().map(|store| store.for_owner(owner));
-        Self::sharing(Arc::new(config), stores, self.upstream.share_of(owner))
+        let mut app = Self::sharing(Arc::new(config), stores, self.upstream.share_of(owner));
+        // Another instance may have shown what nobody here has seen.
+        app.pipeline.distrust();
+        app.server = app.server().shared(app.store().clone());
+        app
+    }
+
+    /// Returns the rows of the app's person.
+    pub fn store(&self) -> &Store {
+        let [store, _] = &self.stores;
+        store
     }
 
     /// Closes the stores, at the end of a command.
@@ -80,6 +99,6 @@ impl App {
 
     /// Returns an MCP server over the pipeline.
     pub fn server(&self) -> Server {
-        Server::new(self.pipeline.clone(), self.config.format)
+        self.server.clone()
     }
 }

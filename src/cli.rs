@@ -27,6 +27,7 @@ pub mod client;
 mod convert;
 #[cfg(feature = "sandbox")]
 mod demo;
+mod log;
 mod notation;
 #[cfg(not(feature = "sandbox"))]
 mod real;
@@ -45,7 +46,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 use crate::access::Access;
 use crate::config::Config;
@@ -125,6 +125,14 @@ Environment:
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
   DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to, such as
                                    2026-11-16, when they were written (default: today)
+  DAYSHEET_HTTP_PUBLIC_URL         the address of serve --http that clients use
+  DAYSHEET_HTTP_HOSTS, DAYSHEET_HTTP_ORIGINS
+                                   further hosts that requests may name, and further origins
+                                   whose pages may call (default: those of the address)
+  DAYSHEET_HTTP_CERTIFICATE, DAYSHEET_HTTP_KEY
+                                   PEM files for TLS
+  DAYSHEET_HTTP_PROXY              off (default), or on: a proxy has TLS
+  DAYSHEET_HTTP_LOG                auto (default: text on a terminal, else json), text or json
   DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens serve --http takes
   DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
   DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
@@ -280,16 +288,27 @@ struct Callers {
     /// With --http: take the tokens whose hashes are in this file, for one person.
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
     token_file: Option<PathBuf>,
+    /// With --http: the address that clients use, such as https://mail.example.com.
+    #[arg(long, value_name = "URL", requires = "http")]
+    public_url: Option<String>,
+    /// With --http: TLS is a proxy's business, which alone can reach the address.
+    #[arg(long, requires = "http")]
+    behind_proxy: bool,
 }
 
 #[cfg(feature = "http")]
 impl Callers {
-    fn apply(self, config: &mut Config) {
+    fn apply(self, config: &mut Config) -> Result<()> {
         let identity = &mut config.identity;
         // One of them on the command line is instead of either in the settings.
         if self.issuer.is_some() || self.token_file.is_some() {
             (identity.issuer, identity.token_file) = (self.issuer, self.token_file);
         }
+        if let Some(url) = self.public_url {
+            config.http.use_public_url(&url)?;
+        }
+        config.http.proxy |= self.behind_proxy;
+        Ok(())
     }
 }
 
@@ -487,17 +506,25 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     if let Some(url) = database {
         config.use_database(url)?;
     }
-    log(config.log.as_deref())?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
-        })?;
+    #[cfg(feature = "http")]
+    let over_http = matches!(command, Command::Serve { http: Some(_), .. });
+    #[cfg(not(feature = "http"))]
+    let over_http = false;
+    log::start(&config, over_http)?;
+    // One person's calls wait for services; those of many have work for every core.
+    let mut runtime = match over_http {
+        true => tokio::runtime::Builder::new_multi_thread(),
+        false => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = runtime.enable_all().build().map_err(|error| {
+        Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
+    })?;
     let outcome = runtime.block_on(async {
         outlive_file_limits();
         match command {
             #[cfg(feature = "http")]
             Command::Serve { http: Some(address), callers, sandboxed, .. } => {
-                callers.apply(&mut config);
+                callers.apply(&mut config)?;
                 serve::run_http(config, address, &sandboxed).await
             }
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
@@ -561,24 +588,4 @@ fn outlive_file_limits() {
         // Whoever listens is not ended by it; there is nothing to be done then.
         let _ = signal(SignalKind::from_raw(FILE_TOO_LARGE));
     }
-}
-
-/// Sends the log to stderr; stdout belongs to answers.
-fn log(filter: Option<&str>) -> Result<()> {
-    let wrong = || {
-        Error::new(Kind::Config, "DAYSHEET_LOG is not a log filter")
-            .next("use error, warn, info, debug or trace")
-    };
-    let mut filter = EnvFilter::try_new(filter.unwrap_or("warn")).map_err(|_| wrong())?;
-    // What libraries say below this is whole messages, with mail in them.
-    for library in ["rmcp", "hyper", "hyper_util", "h2", "sqlx", "rustls", "html5ever"] {
-        let quiet = format!("{library}=warn");
-        filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);
-    }
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
-    Ok(())
 }

@@ -28,14 +28,15 @@ use crate::provider::upstream::{self, Share};
 use crate::provider::{Endpoints, ServiceSettings};
 
 mod database;
+mod http;
+mod identity;
 mod keys;
 mod settings;
 
 pub use database::Database;
-pub use keys::GivenKeys;
-mod identity;
-
+pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
+pub use keys::GivenKeys;
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
@@ -131,6 +132,8 @@ pub struct Config {
     pub limits: Limits,
     /// Who may call over HTTP.
     pub identity: IdentitySettings,
+    /// The settings of the HTTP server.
+    pub http: HttpSettings,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
     /// The address of the pages where people connect accounts, with a slash at its end; none
@@ -268,6 +271,14 @@ impl Config {
         Some(page)
     }
 
+    /// Puts the machine out of the reach of one person of many, whose machine it is not: its
+    /// files, and what its own user may do without a sign-in.
+    pub fn share(&mut self) {
+        self.files.clear();
+        self.token_commands.clear();
+        self.google_service_account = None;
+    }
+
     /// Returns the settings of the adapters of one person alone.
     pub fn services(&self) -> ServiceSettings {
         ServiceSettings {
@@ -382,6 +393,7 @@ impl Config {
                 )?,
             },
             identity: IdentitySettings::from(&settings)?,
+            http: HttpSettings::from(&settings)?,
             log: settings.get("log")?.map(|found| found.value),
             pages: None,
             home,

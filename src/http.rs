@@ -4,18 +4,24 @@
 //! [`App`] ([`people`]): their rows of the store, their accounts, their caches. Nothing here
 //! outlives a request but those caches, so that any instance can answer any request.
 //!
-//! The routes are here. How MCP is spoken is in `server`, who calls in the crate `daysheet-auth`.
+//! The routes are here; what every request passes is in [`guard`], and connections are in
+//! [`listen`]. How MCP is spoken is in `server`, who calls in the crate `daysheet-auth`.
 
+pub mod guard;
 pub mod identity;
+pub mod listen;
 pub mod people;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{Denial, Person, Verifier};
@@ -23,24 +29,32 @@ use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
+use crate::server::WRITES_END;
+use crate::store::SERVER;
+use guard::Guard;
 use identity::Challenge;
 use people::People;
 
-/// The longest body, in bytes.
-const LONGEST: usize = 4 << 20;
+/// The time between two looks for apps that nobody uses any more.
+const SWEEP: Duration = Duration::from_secs(60);
+/// How long the database may take to say that it is there.
+const READY: Duration = Duration::from_secs(2);
 
 /// What all requests share.
 pub struct Service {
     people: People,
     verifier: Verifier,
     challenge: Challenge,
+    /// True once the server ends.
+    ending: AtomicBool,
 }
 
 impl Service {
     /// Creates the service over an app, whose store has everybody's rows.
     pub fn new(app: Arc<App>, verifier: Verifier) -> Arc<Self> {
         let challenge = Challenge::new(&app.config, &verifier);
-        Arc::new(Self { people: People::new(app), verifier, challenge })
+        let ending = AtomicBool::new(false);
+        Arc::new(Self { people: People::new(app), verifier, challenge, ending })
     }
 
     /// Returns who sends a request.
@@ -48,29 +62,73 @@ impl Service {
         self.verifier.verify(identity::bearer(request)?).await
     }
 
-    /// Answers requests until `ended`.
+    /// Answers requests until `ended`, and then finishes what was begun.
     ///
     /// # Errors
-    /// [`Kind::Network`] if the listener fails.
+    /// [`Kind::Config`] if the certificate or its key cannot be used.
     pub async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
         ended: impl Future<Output = ()> + Send + 'static,
     ) -> Result<()> {
-        axum::serve(listener, router(self))
-            .with_graceful_shutdown(ended)
-            .await
-            .map_err(|error| Error::new(Kind::Network, format!("the HTTP server failed: {error}")))
+        let settings = &self.people.base().config.http;
+        let tls = settings.tls.as_ref().map(|(certificate, key)| listen::tls(certificate, key));
+        let tls = tls.transpose()?;
+        let ended = async {
+            ended.await;
+            self.ending.store(true, Ordering::Relaxed);
+        };
+        let sweeping = async {
+            let mut times = tokio::time::interval(SWEEP);
+            loop {
+                times.tick().await;
+                self.people.sweep();
+            }
+        };
+        tokio::select! {
+            () = listen::serve(listener, tls, router(self.clone()), ended) => {}
+            () = sweeping => {}
+        }
+        self.people.finish(WRITES_END).await;
+        Ok(())
+    }
+
+    /// Returns an error unless requests can be answered.
+    async fn ready(&self) -> Result<()> {
+        if self.ending.load(Ordering::Relaxed) {
+            return Err(Error::new(Kind::Network, "the server ends"));
+        }
+        // Any row will do: whether the database answers is the question.
+        let store = self.people.base().store().for_owner(SERVER);
+        match tokio::time::timeout(READY, store.peek_ticket("ready", "")).await {
+            Ok(answered) => answered.map(drop),
+            Err(_elapsed) => Err(Error::new(Kind::Timeout, "the database does not answer")),
+        }
     }
 }
 
 /// Returns the routes.
 fn router(service: Arc<Service>) -> Router {
+    let guard = Arc::new(Guard::new(&service.people.base().config.http));
     Router::new()
         .route("/mcp", any(mcp))
         .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
         .merge(service.challenge.routes())
         .with_state(service)
+        .layer(from_fn_with_state(guard, guard::pass))
+}
+
+/// Says whether requests can be answered.
+async fn ready(State(service): State<Arc<Service>>) -> Response {
+    match service.ready().await {
+        Ok(()) => "ok\n".into_response(),
+        Err(error) => {
+            tracing::warn!(%error, "not ready");
+            // The reason may name a path, and is for the log.
+            (StatusCode::SERVICE_UNAVAILABLE, "not ready\n").into_response()
+        }
+    }
 }
 
 /// Answers an MCP request.
@@ -80,15 +138,15 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
         Ok(person) => person,
         Err(denial) => return service.challenge.denied(&denial),
     };
-    let Ok(body) = axum::body::to_bytes(body, LONGEST).await else {
-        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    let body = match guard::read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
     };
     if let Some(challenge) = service.challenge.step_up(&person, &body) {
         return challenge;
     }
-    let request = Request::from_parts(parts, Body::from(body));
     match service.people.app_of(&person) {
-        Ok(app) => app.server().answer(request).await.map(Body::new),
+        Ok(app) => app.server().answer(Request::from_parts(parts, body)).await.map(Body::new),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
     }
 }

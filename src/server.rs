@@ -1,4 +1,4 @@
-//! MCP: the only file that uses rmcp.
+//! MCP: the only module that uses rmcp.
 //!
 //! It lists tools and resources from plain data, passes calls to the pipeline and turns
 //! answers into text blocks. An error that the caller can act on is a tool result with
@@ -8,6 +8,8 @@
 mod elicitation;
 pub mod framing;
 mod result;
+#[cfg(feature = "http")]
+mod streamable;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -29,6 +31,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
+use tracing::Instrument;
 
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::course::{Calls, Course, Progress};
@@ -79,6 +82,9 @@ pub struct Server {
     places: Arc<Semaphore>,
     /// The calls that are under way.
     calls: Calls,
+    /// What instances share over HTTP.
+    #[cfg(feature = "http")]
+    shared: Option<streamable::Shared>,
 }
 
 impl Server {
@@ -90,6 +96,8 @@ impl Server {
             questions: elicitation::Questions::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             calls: Calls::default(),
+            #[cfg(feature = "http")]
+            shared: None,
         }
     }
 
@@ -139,27 +147,6 @@ impl Server {
     pub async fn serve_stdio(self) -> Result<()> {
         let (input, output) = rmcp::transport::stdio_pipes();
         self.serve(input, output).await
-    }
-
-    /// Answers one HTTP request of MCP's Streamable HTTP, without a session: nothing of it is
-    /// left here when the response has been sent. The caller has checked who sends it, and
-    /// from where.
-    #[cfg(feature = "http")]
-    pub async fn answer(&self, request: axum::extract::Request) -> result::HttpAnswer {
-        use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-        use rmcp::transport::streamable_http_server::{
-            StreamableHttpServerConfig, StreamableHttpService,
-        };
-
-        let config = StreamableHttpServerConfig::default()
-            .with_legacy_session_mode(false)
-            .with_json_response(true)
-            .disable_allowed_hosts();
-        let server = self.clone();
-        let sessions = Arc::new(NeverSessionManager::default());
-        StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
-            .handle(request)
-            .await
     }
 
     async fn call(
@@ -236,15 +223,16 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        let client =
-            Arc::new(elicitation::ElicitingClient::new(&params, &context, &self.questions));
+        let client = elicitation::ElicitingClient::new(&params, &context, &self.questions);
+        let client = Arc::new(client.await);
         let (caller, format) = (client.clone(), self.format_of(&context));
         let call = async move { server.call(params, format, &*caller).await };
-        let called = run_guarded(self, &context, call).await?;
-        // Nothing was done yet: the client repeats the call with the answer.
-        if let (Err(_), Some(question)) = (&called, client.question()) {
-            return Ok(question.into());
-        }
+        let called = match (run_guarded(self, &context, call).await?, client.question().await) {
+            // Nothing was done yet: the client repeats the call with the answer.
+            (Err(_), Ok(Some(question))) => return Ok(question.into()),
+            (Err(_), Err(error)) => Err(error),
+            (called, _) => called,
+        };
         let result = match called {
             Ok(answer) => result::result(answer),
             Err(error) => {
@@ -448,10 +436,13 @@ async fn run_guarded<T: Send + 'static>(
     // Boxed, because a thread's stack is small. The permit belongs to the task, which
     // keeps it if it continues after a cancellation.
     let work = Box::pin(work);
-    let mut work = tokio::spawn(async move {
-        let _place = place;
-        calls.run(run, work).await
-    });
+    let mut work = tokio::spawn(
+        async move {
+            let _place = place;
+            calls.run(run, work).await
+        }
+        .in_current_span(),
+    );
     let outcome = tokio::select! {
         outcome = &mut work => outcome,
         never = &mut reports => match never {},

@@ -51,26 +51,20 @@ pub(super) async fn run_http(
     address: std::net::SocketAddr,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
-    if !address.ip().is_loopback() {
-        return Err(crate::error::Error::new(
-            crate::error::Kind::Config,
-            format!("{address} can be reached from other machines, and nobody signs in here"),
-        )
-        .next("use an address of this machine, such as 127.0.0.1:8750"));
-    }
+    use crate::error::{Error, Kind};
+
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
-        crate::error::Error::new(
-            crate::error::Kind::Network,
-            format!("{address} cannot be listened at ({error})"),
-        )
+        Error::new(Kind::Network, format!("{address} cannot be listened at ({error})"))
     })?;
     let address = listener.local_addr().unwrap_or(address);
-    config.pages = url::Url::parse(&format!("http://{address}/")).ok();
+    config.http.listen_at(address)?;
+    config.pages = config.http.public_url.clone();
     let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let app = std::sync::Arc::new(app);
-    let ended =
-        crate::http::Service::new(app.clone(), verifier).serve(listener, terminated()).await;
+    let service = crate::http::Service::new(app.clone(), verifier);
+    eprintln!("daysheet: serving at {address}");
+    let ended = service.serve(listener, terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -2,10 +2,11 @@
 //!
 //! What is shared between people is the connection to the database and nothing else: caches,
 //! cursors' snapshots, handles and tokens are in the app of one person. An app is a cache; it
-//! can be dropped at any time between two calls.
+//! can be dropped at any time between two calls, and is after a while without one.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use daysheet_auth::Person;
 
@@ -13,18 +14,45 @@ use crate::access::Access;
 use crate::app::App;
 use crate::error::Result;
 
+/// How long an app without a call is kept.
+const IDLE: Duration = Duration::from_secs(10 * 60);
+/// The maximum number of apps without a call.
+const MOST: usize = 2_000;
+
 /// The apps of people.
 pub struct People {
     /// The settings and the store, from which the others are made.
     base: Arc<App>,
     /// By owner, and by the access level of the token.
-    apps: Mutex<HashMap<(String, Access), Arc<App>>>,
+    apps: Mutex<HashMap<(String, Access), Kept>>,
+}
+
+/// An app, and when it was last asked for.
+struct Kept {
+    app: Arc<App>,
+    used: Instant,
+}
+
+impl Kept {
+    /// Returns true if somebody has the app, or a call of it is under way.
+    fn is_busy(&self) -> bool {
+        Arc::strong_count(&self.app) > 1 || !self.app.server().calls().is_idle()
+    }
 }
 
 impl People {
     /// Creates the apps of the people whose rows are in the store of `base`.
     pub fn new(base: Arc<App>) -> Self {
         Self { base, apps: Mutex::default() }
+    }
+
+    fn apps(&self) -> MutexGuard<'_, HashMap<(String, Access), Kept>> {
+        self.apps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the app that all are made from, whose settings are the server's.
+    pub fn base(&self) -> &Arc<App> {
+        &self.base
     }
 
     /// Returns the app of a person, with the lower of the access of their token and the
@@ -34,10 +62,34 @@ impl People {
     /// Those of opening an app.
     pub fn app_of(&self, person: &Person) -> Result<Arc<App>> {
         let access = person.access.min(self.base.config.access);
-        let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
-        let app = apps
-            .entry((person.owner.clone(), access))
-            .or_insert_with(|| Arc::new(self.base.of_person(&person.owner, access)));
-        Ok(app.clone())
+        let mut apps = self.apps();
+        let key = (person.owner.clone(), access);
+        if apps.len() >= MOST && !apps.contains_key(&key) {
+            let idle = apps.iter().filter(|(_, kept)| !kept.is_busy());
+            let oldest = idle.min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
+            oldest.and_then(|oldest| apps.remove(&oldest));
+        }
+        let used = Instant::now();
+        let kept = apps.entry(key).or_insert_with(|| Kept {
+            app: Arc::new(self.base.of_person(&person.owner, access)),
+            used,
+        });
+        kept.used = used;
+        Ok(kept.app.clone())
+    }
+
+    /// Drops the apps that have had no call for a while.
+    pub fn sweep(&self) {
+        self.apps().retain(|_, kept| kept.used.elapsed() < IDLE || kept.is_busy());
+    }
+
+    /// Gives up the calls that have not begun to write, and waits until the others are over, but
+    /// no longer than `most`.
+    pub async fn finish(&self, most: Duration) {
+        let calls: Vec<_> = self.apps().values().map(|kept| kept.app.server().calls()).collect();
+        let all = calls.iter().map(|calls| calls.finish(most));
+        if futures_util::future::join_all(all).await.contains(&false) {
+            tracing::warn!("the server stops while a write is still running");
+        }
     }
 }

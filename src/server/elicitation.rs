@@ -3,7 +3,8 @@
 //! Clients of the older eras are asked by a request of ours, and the call waits. Since 2026-07-28
 //! a server cannot ask by itself: the call ends with the question, and the client repeats it with
 //! the answer. Then nothing was done the first time, and everything is checked again: an answer
-//! is valid once, and only for the same question of the same call.
+//! is valid once, and only for the same question of the same call. Over HTTP another instance may
+//! get the call with the answer, so that questions are tickets of the store there.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,38 +18,70 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
+use crate::error::Result;
+use crate::store::Store;
 use crate::text::brief;
 
 /// The name of the question in the requests of an answer.
 const CONFIRM: &str = "confirm";
 /// How long a question may stay unanswered.
-const OPEN: Duration = Duration::from_secs(15 * 60);
-/// The maximum number of open questions.
+pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
+/// The maximum number of open questions in memory.
 const MOST: usize = 64;
+/// The kind of the tickets of questions.
+const TICKET: &str = "question";
+/// The longest state that can be one of ours.
+const LONGEST: usize = 64;
 
-/// Open questions, by the state that the client returns with its answer.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Questions(Arc<Mutex<BTreeMap<String, PendingQuestion>>>);
+/// Open questions, by the state that the client returns with its answer. Of a question only
+/// a digest is kept, with that of its call: the text has what the user's mail says.
+#[derive(Debug, Clone)]
+pub(super) enum Questions {
+    /// In this process, which gets the answer too.
+    Memory(Arc<Mutex<BTreeMap<String, PendingQuestion>>>),
+    /// In the store, because any process may get the answer.
+    Stored(Store),
+}
 
 #[derive(Debug)]
-struct PendingQuestion {
-    /// The tool and its arguments.
-    call: String,
-    question: String,
+pub(super) struct PendingQuestion {
+    digest: String,
     asked_at: Instant,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        Self::Memory(Arc::default())
+    }
+}
+
+/// Returns what stands for the question of a call, which is the tool and its arguments.
+fn digest(call: &str, question: &str) -> String {
+    let digest = Sha256::digest(format!("{}\n{call}{question}", call.len()));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Questions {
     /// Stores a question; returns the state that the client sends back with its answer,
     /// `None` if none can be generated.
-    fn keep(&self, call: &str, question: &str) -> Option<String> {
+    async fn keep(&self, digest: String) -> Result<Option<String>> {
+        let open = match self {
+            Self::Memory(open) => open,
+            Self::Stored(store) => {
+                let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
+                return store.put_ticket(TICKET, &digest, seconds).await.map(Some);
+            }
+        };
         let mut random = [0_u8; 16];
-        getrandom::fill(&mut random).ok()?;
+        if getrandom::fill(&mut random).is_err() {
+            return Ok(None);
+        }
         let state: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, one| one.asked_at.elapsed() < OPEN);
         if open.len() >= MOST {
             let oldest = open.iter().min_by_key(|(_, one)| one.asked_at);
@@ -56,20 +89,25 @@ impl Questions {
                 open.remove(&oldest);
             }
         }
-        let one = PendingQuestion {
-            call: call.to_owned(),
-            question: question.to_owned(),
-            asked_at: Instant::now(),
-        };
-        open.insert(state.clone(), one);
-        Some(state)
+        open.insert(state.clone(), PendingQuestion { digest, asked_at: Instant::now() });
+        Ok(Some(state))
     }
 
-    /// Removes and returns the question that an answer belongs to.
-    fn take(&self, call: &str, state: &str) -> Option<String> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Removes the question that an answer belongs to, and returns its digest.
+    async fn take(&self, state: &str) -> Option<String> {
+        let open = match self {
+            Self::Memory(open) => open,
+            Self::Stored(_) if state.len() > LONGEST => return None,
+            Self::Stored(store) => {
+                return store.take_ticket(TICKET, state).await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "a question could not be read, and is asked again");
+                    None
+                });
+            }
+        };
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
         let one = open.remove(state)?;
-        (one.call == call && one.asked_at.elapsed() < OPEN).then_some(one.question)
+        (one.asked_at.elapsed() < OPEN).then_some(one.digest)
     }
 }
 
@@ -83,14 +121,14 @@ pub(super) struct ElicitingClient {
     can_ask: bool,
     /// True if questions end the call.
     by_answer: bool,
-    /// The answer that came with the call, and its question.
+    /// The answer that came with the call, and the digest of its question.
     answered: Option<(String, Confirmation)>,
     /// The question to end the call with.
     pending: Mutex<Option<String>>,
 }
 
 impl ElicitingClient {
-    pub(super) fn new(
+    pub(super) async fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         questions: &Questions,
@@ -100,12 +138,12 @@ impl ElicitingClient {
         let elicitation =
             context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let answer = params.input_responses.as_ref().and_then(|answers| answers.get(CONFIRM));
-        let answered = params
-            .request_state
-            .as_deref()
-            // Taken out, so that an answer is valid only once.
-            .and_then(|state| questions.take(&call, state))
-            .zip(answer.map(reply));
+        // Taken out, so that an answer is valid only once.
+        let asked = match &params.request_state {
+            Some(state) => questions.take(state).await,
+            None => None,
+        };
+        let answered = asked.zip(answer.map(reply));
         Self {
             peer: context.peer.clone(),
             questions: questions.clone(),
@@ -121,13 +159,20 @@ impl ElicitingClient {
     }
 
     /// Returns the question to end the call with, if there is one.
-    pub(super) fn question(&self) -> Option<InputRequiredResult> {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-        let question = pending.take()?;
-        let state = self.questions.keep(&self.call, &question)?;
-        let request = InputRequest::Elicitation(ElicitRequest::new(form(question)));
-        let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
-        Some(InputRequiredResult::new(Some(requests), Some(state)))
+    ///
+    /// # Errors
+    /// Those of the store, if the question is to be kept there.
+    pub(super) async fn question(&self) -> Result<Option<InputRequiredResult>> {
+        let question = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(question) = question else {
+            return Ok(None);
+        };
+        let state = self.questions.keep(digest(&self.call, &question)).await?;
+        Ok(state.map(|state| {
+            let request = InputRequest::Elicitation(ElicitRequest::new(form(question)));
+            let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
+            InputRequiredResult::new(Some(requests), Some(state))
+        }))
     }
 }
 
@@ -166,7 +211,7 @@ impl ClientPrompts for ElicitingClient {
             };
         }
         match &self.answered {
-            Some((answered, reply)) if answered == question => *reply,
+            Some((answered, reply)) if *answered == digest(&self.call, question) => *reply,
             // The first time, or the question has changed since.
             _ => {
                 let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);

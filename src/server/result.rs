@@ -72,9 +72,3 @@ pub(super) fn result(answer: Answer) -> CallToolResult {
     result.meta = Some(MetaObject(JsonObject::from_iter([("daysheet".to_owned(), meta)])));
     result
 }
-
-/// The response to an HTTP request.
-#[cfg(feature = "http")]
-pub type HttpAnswer = axum::http::Response<
-    http_body_util::combinators::BoxBody<hyper::body::Bytes, std::convert::Infallible>,
->;

@@ -206,6 +206,11 @@ impl Calls {
         tokio::time::timeout(most, over).await.is_ok()
     }
 
+    /// Returns true if no call is under way.
+    pub fn is_idle(&self) -> bool {
+        self.courses(|all| all.is_empty())
+    }
+
     fn courses<T>(&self, with: impl FnOnce(&mut Vec<Course>) -> T) -> T {
         with(&mut self.0.way.lock().unwrap_or_else(PoisonError::into_inner))
     }

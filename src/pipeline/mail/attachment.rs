@@ -75,12 +75,17 @@ impl Pipeline {
         let is_attachment =
             |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
         let form = match request.ids.iter().all(is_attachment) {
-            true => FileForm::File,
-            false => FileForm::List,
+            true if !self.config.files.is_empty() => FileForm::File,
+            true if request.ids.len() == 1 => FileForm::Link,
+            _ => FileForm::List,
         };
         let form = request.form.unwrap_or(form);
         match (form, request.ids.as_slice()) {
             (FileForm::List, _) => self.list_files(&request.ids).await,
+            (FileForm::File, _) if self.config.files.is_empty() => Err(Error::argument(
+                "this server is on another machine and saves no files on yours",
+            )
+            .next("use as=link or as=inline")),
             (FileForm::File, _) => {
                 self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
                 self.save_files(request).await

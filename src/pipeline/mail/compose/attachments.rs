@@ -28,6 +28,12 @@ impl Pipeline {
 
     /// Reads a file of this machine, if it is in one of those folders and not too large.
     pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<LocalFile> {
+        if self.config.files.is_empty() {
+            return Err(Error::argument(
+                "this server is on another machine and reads no files of yours",
+            )
+            .next("give an attachment such as a3, a message, or data:TYPE;base64,CONTENT"));
+        }
         let (folders, path) = (self.folders(), path.to_owned());
         let most = self.config.largest_file;
         tokio::task::spawn_blocking(move || folders.read(&path, most))

@@ -1,0 +1,211 @@
+//! What every request passes: which hosts and origins it names, the id under which it is in the
+//! log, and how long its body may be and may take.
+//!
+//! A page that a browser shows must not reach a server of the same machine or network under a
+//! name of the page's own (DNS rebinding), so that a request has to name a host of ours, and a
+//! browser's an origin of ours.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use hyper::body::Bytes;
+use tracing::Instrument;
+use url::Url;
+
+use crate::config::HttpSettings;
+
+/// The header with the id of a request.
+const ID: &str = "x-request-id";
+/// The longest id that is taken over from a request.
+const LONGEST_ID: usize = 64;
+/// The longest body, in bytes.
+const LONGEST: usize = 4 << 20;
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What tells balancers that the process works: they name any host.
+const PROBES: [&str; 2] = ["/healthz", "/readyz"];
+/// The hosts of this machine.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// What pages of the listed origins may send, and read of a response.
+const SENT: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, \
+                    mcp-method, mcp-name, last-event-id, x-request-id";
+const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after";
+
+/// The hosts and origins that requests may name.
+pub struct Guard {
+    hosts: Vec<String>,
+    /// The origin of our own pages.
+    own: Option<String>,
+    /// Those of others that the settings list.
+    origins: Vec<String>,
+    /// True if only this machine is served: then its other pages may send requests, although
+    /// their scripts cannot read the responses.
+    local: bool,
+}
+
+impl Guard {
+    /// Creates the guard of a server with these settings.
+    pub fn new(settings: &HttpSettings) -> Self {
+        let own = settings.public_url.as_ref();
+        let local = settings.is_local();
+        let hosts = own.and_then(Url::host_str).into_iter();
+        let hosts = hosts.chain(LOCAL.into_iter().filter(|_| local)).map(str::to_lowercase);
+        Self {
+            hosts: hosts.chain(settings.hosts.iter().cloned()).collect(),
+            own: own.map(|url| url.origin().ascii_serialization()),
+            origins: settings
+                .origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_owned())
+                .collect(),
+            local,
+        }
+    }
+
+    /// Refuses a request that names a host or an origin that is not ours.
+    fn check(&self, request: &Request) -> Result<(), &'static str> {
+        let mut named = request.headers().get_all(header::HOST).iter();
+        let header = named.next();
+        if named.next().is_some() {
+            return Err("the request names two hosts\n");
+        }
+        let header = match header.map(|host| Authority::try_from(host.as_bytes())) {
+            Some(Ok(host)) => Some(host),
+            Some(Err(_)) => return Err("the host is not one\n"),
+            None => None,
+        };
+        // HTTP/2, and a request line with a whole address, name it there.
+        let line = request.uri().authority();
+        if header.is_none() && line.is_none() {
+            return Err("the request names no host\n");
+        }
+        if !header.iter().chain(line).all(|host| self.is_host(host)) {
+            return Err("the host is not one of this server's: see http.hosts\n");
+        }
+        let mut origins = request.headers().get_all(header::ORIGIN).iter();
+        match origins.all(|origin| origin.to_str().is_ok_and(|origin| self.is_origin(origin))) {
+            true => Ok(()),
+            false => Err("pages of that origin may not call: see http.origins\n"),
+        }
+    }
+
+    fn is_host(&self, host: &Authority) -> bool {
+        // A name of a user before it is in no request that a client makes.
+        let whole = host.as_str().to_lowercase();
+        let name = host.host().to_lowercase();
+        !whole.contains('@') && self.hosts.iter().any(|known| *known == name || *known == whole)
+    }
+
+    fn is_origin(&self, origin: &str) -> bool {
+        let here = || {
+            let url = Url::parse(origin).ok();
+            let host = url.as_ref().and_then(Url::host_str).map(str::to_lowercase);
+            host.is_some_and(|host| LOCAL.contains(&host.as_str()))
+        };
+        self.own.as_deref() == Some(origin) || self.is_listed(origin) || (self.local && here())
+    }
+
+    fn is_listed(&self, origin: &str) -> bool {
+        self.origins.iter().any(|known| *known == origin.to_lowercase())
+    }
+}
+
+/// Checks a request, answers it, and writes a line on it to the log.
+pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let id = id_of(request.headers());
+    // At a level that is always on: what is logged within has the id.
+    let span = tracing::error_span!("request", id);
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let listed = |origin: &HeaderValue| origin.to_str().is_ok_and(|one| guard.is_listed(one));
+    let origin = origin.filter(listed);
+    let begun = Instant::now();
+    let mut response = match guard.check(&request) {
+        Err(why) if !PROBES.contains(&path.as_str()) => {
+            (StatusCode::FORBIDDEN, why).into_response()
+        }
+        _ if method == Method::OPTIONS && origin.is_some() => preflight(),
+        _ => next.run(request).instrument(span.clone()).await,
+    };
+    span.in_scope(|| {
+        // Of paths, the first part: others may have ids in them.
+        let path = path.split('/').nth(1).unwrap_or_default();
+        let milliseconds = begun.elapsed().as_millis();
+        tracing::info!(%method, path, status = response.status().as_u16(), milliseconds, "answered");
+    });
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::try_from(id) {
+        headers.insert(ID, id);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // What is answered is somebody's mail.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if let Some(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+    }
+    response
+}
+
+/// Returns what a browser asks for before a page of a listed origin may send.
+fn preflight() -> Response {
+    let headers = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, SENT),
+        (header::ACCESS_CONTROL_MAX_AGE, "3600"),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+/// Returns the id that a balancer has given to a request, or a new one.
+fn id_of(headers: &HeaderMap) -> String {
+    let given = headers.get(ID).and_then(|id| id.to_str().ok());
+    let sane = |id: &&str| {
+        (1..=LONGEST_ID).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    given.filter(sane).map_or_else(
+        || {
+            let mut random = [0_u8; 8];
+            let _ = getrandom::fill(&mut random);
+            random.iter().map(|byte| format!("{byte:02x}")).collect()
+        },
+        str::to_owned,
+    )
+}
+
+/// Reads the body of a request.
+///
+/// # Errors
+/// The response to one that is too long, or takes too long.
+pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
+    let long = || {
+        let what = format!("the body is longer than {LONGEST} bytes\n");
+        Err((StatusCode::PAYLOAD_TOO_LARGE, what).into_response())
+    };
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > LONGEST) {
+        return long();
+    }
+    match tokio::time::timeout(PATIENCE, to_bytes(body, LONGEST)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(error)) => {
+            let source = std::error::Error::source(&error);
+            match source.is_some_and(|source| source.is::<http_body_util::LengthLimitError>()) {
+                true => long(),
+                false => Err(StatusCode::BAD_REQUEST.into_response()),
+            }
+        }
+        Err(_elapsed) => {
+            let what = "the body did not arrive in time\n";
+            Err((StatusCode::REQUEST_TIMEOUT, what).into_response())
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Connections: HTTP/1.1 and HTTP/2, with TLS or without, each with an end.
+//!
+//! A connection that sends nothing, or too slowly, is closed; so is one that nobody has used for
+//! a while, and one whose client does not read. When the server ends, no more are accepted, and
+//! those that are open finish what they have begun.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use crate::error::{Error, Kind, Result};
+
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS: usize = 4096;
+/// How long a connection may take to its first whole request, TLS included.
+const FIRST: Duration = Duration::from_secs(15);
+/// How long a connection is kept for further requests: longer than balancers keep theirs, so
+/// that none of them sends a request on one that closes.
+const IDLE: Duration = Duration::from_secs(75);
+/// How long the response to a request may take, with everything that is asked meanwhile, and
+/// until the client has read it.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
+/// The time between two looks at a connection.
+const LOOK: Duration = Duration::from_secs(5);
+/// How long the requests that are being answered are waited for at the end.
+const ENDING: Duration = Duration::from_secs(60);
+/// The longest headers of a request together, in bytes.
+const HEADERS: u32 = 32 * 1024;
+/// Requests at once on a connection of HTTP/2.
+const STREAMS: u32 = 64;
+
+/// Reads the certificate and the key of a server from PEM files.
+///
+/// # Errors
+/// [`Kind::Config`] if a file cannot be read, or the two do not belong together.
+pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
+    let unusable = |path: &Path, why: &dyn std::fmt::Display| {
+        Error::new(Kind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
+            .next("give PEM files: the certificate with those that lead to its issuer, and its key")
+    };
+    let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect)
+        .map_err(|error| unusable(certificate, &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unusable(key, &error))?
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| unusable(key, &error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Answers what comes in by `router` until `ended`, and then what is being answered.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    ended: impl Future<Output = ()>,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let (end, ending) = watch::channel(());
+    let mut ended = std::pin::pin!(ended);
+    let next = async || {
+        let place = places.clone().acquire_owned().await.ok()?;
+        match listener.accept().await {
+            Ok((stream, _)) => Some((stream, place)),
+            Err(error) => {
+                // Such as too many open files: others may be closed soon.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                None
+            }
+        }
+    };
+    loop {
+        let accepted = tokio::select! {
+            accepted = next() => accepted,
+            () = &mut ended => break,
+        };
+        if let Some((stream, place)) = accepted {
+            let (tls, router) = (tls.clone(), router.clone());
+            tokio::spawn(connection(stream, tls, router, ending.clone(), place));
+        }
+    }
+    drop((listener, ending));
+    let _ = end.send(());
+    if tokio::time::timeout(ENDING, end.closed()).await.is_err() {
+        tracing::warn!("the server ends while requests are still being answered");
+    }
+}
+
+/// Serves one connection.
+async fn connection(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    ending: watch::Receiver<()>,
+    _place: OwnedSemaphorePermit,
+) {
+    let _ = stream.set_nodelay(true);
+    match tls {
+        None => requests(stream, router, ending).await,
+        Some(tls) => match tokio::time::timeout(FIRST, tls.accept(stream)).await {
+            Ok(Ok(stream)) => requests(stream, router, ending).await,
+            Ok(Err(error)) => tracing::debug!(%error, "TLS failed"),
+            Err(_elapsed) => tracing::debug!("TLS took too long"),
+        },
+    }
+}
+
+/// What a connection does: the requests that are being answered, and since when nothing changed.
+struct Activity {
+    requests: AtomicUsize,
+    since: Mutex<(Instant, Duration)>,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self { requests: AtomicUsize::new(0), since: Mutex::new((Instant::now(), FIRST)) }
+    }
+
+    fn now(&self, allowed: Duration) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), allowed);
+    }
+
+    /// Returns true if nothing has happened for longer than may be.
+    fn is_over(&self) -> bool {
+        let (since, allowed) = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.elapsed() > allowed
+    }
+}
+
+/// A request that is being answered, until its response has been read or dropped.
+struct Busy(Arc<Activity>);
+
+impl Busy {
+    fn new(activity: &Arc<Activity>) -> Self {
+        activity.requests.fetch_add(1, Ordering::Relaxed);
+        activity.now(LONGEST);
+        Self(activity.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let last = self.0.requests.fetch_sub(1, Ordering::Relaxed) == 1;
+        self.0.now(if last { IDLE } else { LONGEST });
+    }
+}
+
+/// Answers the requests of a connection.
+async fn requests<S>(stream: S, router: Router, mut ending: watch::Receiver<()>)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let activity = Arc::new(Activity::new());
+    let service = service_fn(|request: Request<Incoming>| {
+        let busy = Busy::new(&activity);
+        let router = router.clone();
+        async move {
+            let response: Response = router.oneshot(request.map(Body::new)).await?;
+            // The request lasts until its response is sent.
+            Ok::<_, std::convert::Infallible>(response.map(|body| {
+                body.map_frame(move |frame| {
+                    let _ = &busy;
+                    frame
+                })
+            }))
+        }
+    });
+    let mut server = Builder::new(TokioExecutor::new());
+    server.http1().timer(TokioTimer::new()).max_buf_size(HEADERS as usize);
+    server
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(IDLE)
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(HEADERS);
+    let mut connection = std::pin::pin!(server.serve_connection(TokioIo::new(stream), service));
+    let mut looks = tokio::time::interval(LOOK);
+    let mut open = true;
+    loop {
+        tokio::select! {
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection broke");
+                }
+                return;
+            }
+            _ = ending.changed(), if open => {
+                open = false;
+                connection.as_mut().graceful_shutdown();
+            }
+            _ = looks.tick() => if activity.is_over() {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! MCP's Streamable HTTP, one request at a time and at any instance.
+//!
+//! rmcp answers a request without a session, and nothing of it is left here when the response
+//! has been sent. What it would keep in memory for the older eras is here instead:
+//!
+//! - What a client said when it shook hands is in the id of its session, which this server has
+//!   signed. Nothing is stored. The id says what the client can do and never who it is; one
+//!   that cannot be read is as good as none, because nothing but questions needs it.
+//! - A question to the user is asked on the stream that answers the call. Its id is that of a
+//!   ticket of the caller's, so that nobody can guess it, and an answer from somebody else does
+//!   not fit. The client may post the answer to any instance, which fills the ticket; the one
+//!   that asks looks at it while the question is open. A person's answer takes seconds, so that
+//!   looking is as good as being told (`LISTEN`), and works with either database.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::stream::{Pending, Stream, poll_fn};
+use hmac::{Hmac, KeyInit, Mac};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientCapabilities, ClientJsonRpcMessage, ClientResult, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::serve_directly;
+use rmcp::transport::streamable_http_server::session::never::NeverTransport;
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::{Transport, TransportAdapterIdentity};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::Sha256;
+use tokio::sync::{OnceCell, mpsc};
+use tokio::time::{Instant, interval};
+
+use super::elicitation::{OPEN, Questions};
+use super::{Server, framing};
+use crate::error::{Error, Kind, Result};
+use crate::store::{SERVER, Store};
+
+/// The response to an HTTP request.
+pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
+/// The kind of the tickets of questions that were asked on a stream.
+const ASKED: &str = "asked";
+/// The time between two looks at an open question.
+const LOOK: Duration = Duration::from_millis(250);
+/// Messages that may wait to be sent on a stream.
+const WAITING: usize = 16;
+/// The longest id of a session that can be one of ours.
+const LONGEST: usize = 1024;
+
+/// What instances share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    /// The rows of the person who calls.
+    store: Store,
+    /// The key that signs the ids of sessions.
+    key: Arc<OnceCell<[u8; 32]>>,
+}
+
+/// What a client said when it shook hands, as far as it matters afterwards.
+#[derive(Debug, Serialize, Deserialize)]
+struct Session {
+    #[serde(rename = "v")]
+    version: ProtocolVersion,
+    #[serde(rename = "e")]
+    elicitation: ElicitationCapability,
+}
+
+impl Shared {
+    /// Returns the signature of what an id says, for its owner alone.
+    async fn sign(&self, said: &str) -> Result<Hmac<Sha256>> {
+        let server = self.store.for_owner(SERVER);
+        let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
+            .map_err(|_never| Error::new(Kind::Internal, "HMAC took no key"))?;
+        mac.update(format!("{}\n{said}", self.store.owner()).as_bytes());
+        Ok(mac)
+    }
+
+    /// Returns the id of a session that begins with this request. `None` if the client has
+    /// nothing that matters afterwards.
+    async fn begin(&self, initialize: &Value) -> Result<Option<String>> {
+        let said = initialize.pointer("/params/capabilities/elicitation");
+        let said = said.and_then(|said| Deserialize::deserialize(said).ok());
+        let version = initialize.pointer("/params/protocolVersion");
+        let version = version.and_then(|version| Deserialize::deserialize(version).ok());
+        let (Some(elicitation), Some(version)) = (said, version) else {
+            return Ok(None);
+        };
+        let said = serde_json::to_vec(&Session { version, elicitation })
+            .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
+        let said = URL_SAFE_NO_PAD.encode(said);
+        let signature = URL_SAFE_NO_PAD.encode(self.sign(&said).await?.finalize().into_bytes());
+        let id = format!("{said}.{signature}");
+        Ok((id.len() <= LONGEST).then_some(id))
+    }
+
+    /// Returns what the id of a session says; `None` if it is not one of ours and this owner's.
+    async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
+        let Some((said, signature)) = id.split_once('.').filter(|_| id.len() <= LONGEST) else {
+            return Ok(None);
+        };
+        let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
+        if self.sign(said).await?.verify_slice(&signature).is_err() {
+            return Ok(None);
+        }
+        let said = URL_SAFE_NO_PAD.decode(said).unwrap_or_default();
+        Ok(serde_json::from_slice(&said).ok().map(|Session { version, elicitation }| {
+            let mut capabilities = ClientCapabilities::default();
+            capabilities.elicitation = Some(elicitation);
+            InitializeRequestParams::new(capabilities, Implementation::default())
+                .with_protocol_version(version)
+        }))
+    }
+}
+
+impl Server {
+    /// Lets other processes over the same database answer what this one has asked: for HTTP.
+    /// `store` has the rows of the person who calls.
+    #[must_use]
+    pub fn shared(mut self, store: Store) -> Self {
+        self.questions = Questions::Stored(store.clone());
+        self.shared = Some(Shared { store, key: Arc::default() });
+        self
+    }
+
+    /// Answers one HTTP request, whose body has been read: the caller has checked who sends
+    /// it, from where, and how long it is.
+    pub async fn answer(&self, request: Request<Bytes>) -> HttpAnswer {
+        let (parts, mut body) = request.into_parts();
+        let named = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        // A session is in its id alone, so that there is nothing to delete.
+        if parts.method == Method::DELETE && named.is_some() {
+            return empty(StatusCode::NO_CONTENT);
+        }
+        let (mut session, mut begun) = (None, None);
+        if let (Some(shared), &Method::POST, true) = (&self.shared, &parts.method, is_json(&parts))
+        {
+            let Some((sound, message)) = framing::repair(&body) else {
+                let error = ErrorData::parse_error("the body is not JSON", None);
+                return refusal(StatusCode::BAD_REQUEST, error);
+            };
+            body = sound.into();
+            if message.is_array() {
+                let what = "a batch of messages: send one in each request";
+                let error = ErrorData::invalid_request(what, None);
+                return refusal(StatusCode::BAD_REQUEST, error);
+            }
+            let found = match (message.get("method").and_then(Value::as_str), named) {
+                (None, _) => return shared.answered(&message).await,
+                (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
+                // Only calls have questions; everything else is answered without a stream.
+                (Some("tools/call"), Some(id)) => shared.read(id).await.map(|said| session = said),
+                _ => Ok(()),
+            };
+            if let Err(error) = found {
+                return unavailable(&error);
+            }
+        }
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(session.is_some())
+            .with_json_response(true)
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(usize::MAX);
+        let streams = Streams { server: self.clone(), session };
+        let server = self.clone();
+        let mut answer =
+            StreamableHttpService::new(move || Ok(server.clone()), Arc::new(streams), config)
+                .handle(Request::from_parts(parts, Full::new(body)))
+                .await;
+        if let Some(id) = begun.and_then(|id| HeaderValue::try_from(id).ok())
+            && answer.status() == StatusCode::OK
+        {
+            answer.headers_mut().insert(SESSION, id);
+        }
+        answer
+    }
+}
+
+impl Shared {
+    /// Takes the answer to a question of any instance.
+    async fn answered(&self, message: &Value) -> HttpAnswer {
+        let words = ["accept", "decline", "cancel"];
+        let action = message.pointer("/result/action").and_then(Value::as_str);
+        let action = action.filter(|action| words.contains(action)).unwrap_or("failed");
+        let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
+        match self.store.fill_ticket(ASKED, id, action).await {
+            Ok(true) => empty(StatusCode::ACCEPTED),
+            Ok(false) => {
+                let what = "no question of that id is open";
+                refusal(StatusCode::BAD_REQUEST, ErrorData::invalid_request(what, None))
+            }
+            Err(error) => unavailable(&error),
+        }
+    }
+}
+
+/// Answers calls of clients that can be asked, each on a stream of its own. It stands where rmcp
+/// has its sessions, and lasts for one request.
+struct Streams {
+    server: Server,
+    session: Option<InitializeRequestParams>,
+}
+
+/// Returns the error for what rmcp asks of sessions, and what never happens here.
+fn no_session() -> Error {
+    Error::new(Kind::Internal, "there are no sessions")
+}
+
+impl SessionManager for Streams {
+    type Error = Error;
+    type Transport = NeverTransport;
+
+    async fn create_session(&self) -> Result<(SessionId, NeverTransport)> {
+        Err(no_session())
+    }
+
+    async fn initialize_session(
+        &self,
+        _: &SessionId,
+        _: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage> {
+        Err(no_session())
+    }
+
+    async fn has_session(&self, _: &SessionId) -> Result<bool> {
+        Ok(self.session.is_some())
+    }
+
+    async fn close_session(&self, _: &SessionId) -> Result<()> {
+        Ok(())
+    }
+
+    async fn create_stream(
+        &self,
+        _: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
+        let shared = self.server.shared.as_ref().ok_or_else(no_session)?;
+        let (output, mut messages) = mpsc::channel(WAITING);
+        let conversation = Conversation {
+            first: Some(message),
+            output,
+            answers: mpsc::channel(WAITING),
+            store: shared.store.clone(),
+        };
+        let server = self.server.clone();
+        let session = self.session.clone();
+        let running =
+            serve_directly::<_, _, _, _, TransportAdapterIdentity>(server, conversation, session);
+        // Dropped with the stream, which ends the call if the client has gone.
+        let mut running = Some(running);
+        Ok(poll_fn(move |context| {
+            if running.is_none() {
+                return Poll::Ready(None);
+            }
+            messages.poll_recv(context).map(|message| {
+                let goes_on = matches!(
+                    message,
+                    Some(ServerJsonRpcMessage::Notification(_) | ServerJsonRpcMessage::Request(_))
+                );
+                if !goes_on {
+                    running = None;
+                }
+                message.map(ServerSseMessage::from_message)
+            })
+        }))
+    }
+
+    async fn accept_message(&self, _: &SessionId, _: ClientJsonRpcMessage) -> Result<()> {
+        Ok(())
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        _: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
+        Err::<Pending<_>, _>(no_session())
+    }
+
+    async fn resume(
+        &self,
+        _: &SessionId,
+        _: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
+        Err::<Pending<_>, _>(no_session())
+    }
+}
+
+/// One call as rmcp's loop has it: the request, what is sent on its stream, and the answers
+/// to its questions, wherever they were posted.
+struct Conversation {
+    first: Option<ClientJsonRpcMessage>,
+    output: mpsc::Sender<ServerJsonRpcMessage>,
+    answers: (mpsc::Sender<ClientJsonRpcMessage>, mpsc::Receiver<ClientJsonRpcMessage>),
+    store: Store,
+}
+
+impl Transport<RoleServer> for Conversation {
+    type Error = Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<()>> + Send + 'static {
+        let (output, answers) = (self.output.clone(), self.answers.0.clone());
+        let store = self.store.clone();
+        async move {
+            let message = match message {
+                ServerJsonRpcMessage::Request(mut question) => {
+                    let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
+                    let ticket = store.put_ticket(ASKED, "", seconds).await?;
+                    // rmcp counts its ids, and knows the question by them.
+                    let id = std::mem::replace(
+                        &mut question.id,
+                        RequestId::String(ticket.as_str().into()),
+                    );
+                    tokio::spawn(look(store, ticket, id, answers));
+                    ServerJsonRpcMessage::Request(question)
+                }
+                other => other,
+            };
+            let gone = |_| Error::new(Kind::Network, "the client has gone");
+            output.send(message).await.map_err(gone)
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        match self.first.take() {
+            Some(first) => Some(first),
+            None => self.answers.1.recv().await,
+        }
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Looks at the ticket of a question until it is answered, and passes the answer on. A question
+/// that nobody answers in time has failed.
+async fn look(
+    store: Store,
+    ticket: String,
+    id: RequestId,
+    answers: mpsc::Sender<ClientJsonRpcMessage>,
+) {
+    let end = Instant::now() + OPEN;
+    let mut times = interval(LOOK);
+    let action = loop {
+        let over = tokio::select! {
+            _ = times.tick() => false,
+            // The call has ended, or its client has gone.
+            () = answers.closed() => true,
+        };
+        match store.peek_ticket(ASKED, &ticket).await {
+            Ok(Some(action)) if over || !action.is_empty() => {
+                let taken = store.take_ticket(ASKED, &ticket).await;
+                break taken.ok().flatten().unwrap_or(action);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => break String::new(),
+            // The database may be back before the question is closed.
+            Err(error) => tracing::debug!(%error, "an open question could not be looked at"),
+        }
+        if over || Instant::now() > end {
+            break String::new();
+        }
+    };
+    let answer = |action| {
+        ClientJsonRpcMessage::response(
+            ClientResult::ElicitResult(ElicitResult::new(action)),
+            id.clone(),
+        )
+    };
+    let message = match action.as_str() {
+        "accept" => answer(ElicitationAction::Accept),
+        "decline" => answer(ElicitationAction::Decline),
+        "cancel" => answer(ElicitationAction::Cancel),
+        _ => {
+            let what = "the question was not answered";
+            let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, what, None);
+            ClientJsonRpcMessage::error(error, Some(id.clone()))
+        }
+    };
+    let _ = answers.send(message).await;
+}
+
+/// Returns true if a request says that its body is JSON.
+fn is_json(parts: &axum::http::request::Parts) -> bool {
+    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn empty(status: StatusCode) -> HttpAnswer {
+    let mut answer = Response::new(Full::default().boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Returns a refusal as JSON-RPC has it, of a message whose id nobody could use.
+fn refusal(status: StatusCode, error: ErrorData) -> HttpAnswer {
+    let body = serde_json::to_vec(&JsonRpcError::new(None, error)).unwrap_or_default();
+    let mut answer = empty(status).map(|_| Full::from(body).boxed());
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(header::CONTENT_TYPE, json);
+    answer
+}
+
+/// Returns the response for a database that does not answer.
+fn unavailable(error: &Error) -> HttpAnswer {
+    tracing::warn!(%error, "a request could not be answered");
+    let error = ErrorData::internal_error(error.to_string(), None);
+    refusal(StatusCode::SERVICE_UNAVAILABLE, error)
+}

@@ -1,8 +1,11 @@
-//! Each era of the protocol, at any instance.
+//! Each era of the protocol, at any instance: what needs no session, and what a session's id has.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::stage::{Caller, OLD, Stage};
+use crate::stage::{Caller, MODERN, OLD, Stage, message, text};
+
+/// Somebody whom ann has never written to.
+const STRANGER: &str = "stranger@example.org";
 
 #[tokio::test]
 async fn each_person_sees_their_own_mail_at_any_instance() {
@@ -19,4 +22,199 @@ async fn each_person_sees_their_own_mail_at_any_instance() {
             }
         }
     }
+}
+
+/// Makes a draft to a stranger; its handle.
+async fn draft(caller: &Caller) -> String {
+    let draft = json!({"to": [STRANGER], "subject": "Lamps", "body": "Hello"});
+    let made = caller.ok("mail_draft", draft).await;
+    let at = made.find("d1").unwrap_or_else(|| panic!("no draft: {made}"));
+    made[at..at + 2].to_owned()
+}
+
+fn send(caller: &Caller, draft: &str) -> Value {
+    caller.request("tools/call", json!({"name": "mail_send", "arguments": {"id": draft}}))
+}
+
+/// Posts an answer to a question; the status.
+async fn answer(caller: &Caller, id: &Value, action: &str) -> u16 {
+    let result = json!({"action": action, "content": {}});
+    caller.post(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await.status
+}
+
+#[tokio::test]
+async fn question_is_asked_on_the_stream_and_answered_at_another_instance() {
+    let one = Stage::of(&["ann", "bo"]).await;
+    let other = one.another().await;
+    let ann = one.old("ann").await;
+    let draft = draft(&ann).await;
+    let sent = async |action: &str| {
+        let mut stream = ann.stream(&send(&ann, &draft)).await;
+        assert_eq!(stream.response.headers()["content-type"], "text/event-stream");
+        let question = stream.next().await.unwrap();
+        assert_eq!(question["method"], "elicitation/create");
+        let asked = question["params"]["message"].as_str().unwrap();
+        assert!(asked.contains(STRANGER), "{asked}");
+        let id = &question["id"];
+        assert!(id.as_str().unwrap().len() >= 20, "{id}");
+        // Nobody else can answer, and nobody twice.
+        let bo = other.old("bo").await;
+        assert_eq!(answer(&bo, id, "accept").await, 400);
+        assert_eq!(answer(&ann.at(&other), &json!("guessed"), "accept").await, 400);
+        assert_eq!(answer(&ann.at(&other), id, action).await, 202);
+        assert_eq!(answer(&ann, id, "accept").await, 400);
+        let last = stream.next().await.unwrap();
+        assert_eq!((&last["id"], stream.next().await), (&json!(7), None));
+        text(&last["result"])
+    };
+    let declined = sent("decline").await;
+    assert!(declined.contains("the user declined"), "{declined}");
+    let accepted = sent("accept").await;
+    assert!(accepted.contains("sent"), "{accepted}");
+}
+
+#[tokio::test]
+async fn newer_clients_answer_at_another_instance_once() {
+    let one = Stage::of(&["ann", "bo"]).await;
+    let other = one.another().await;
+    let ann = one.modern("ann");
+    let draft = draft(&ann).await;
+    let asked = message(&ann.post(&send(&ann, &draft)).await)["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let again = |caller: &Caller, state: &Value| {
+        let mut request = send(caller, &draft);
+        request["params"]["requestState"] = state.clone();
+        request["params"]["inputResponses"] = json!({"confirm": {"action": "accept"}});
+        request
+    };
+    // What bo repeats is not ann's, and a state that nobody gave is none.
+    let state = &asked["requestState"];
+    let bo = other.modern("bo");
+    let refused = message(&bo.post(&again(&bo, state)).await)["result"].clone();
+    assert_eq!(refused["isError"], true, "{refused}");
+    let unknown = message(&ann.post(&again(&ann, &json!("guessed"))).await)["result"].clone();
+    assert_eq!(unknown["resultType"], "input_required", "{unknown}");
+    let ann = ann.at(&other);
+    let sent = message(&ann.post(&again(&ann, state)).await)["result"].clone();
+    assert!(text(&sent).contains("sent"), "{sent}");
+    // The answer was for one message.
+    let repeated = message(&ann.post(&again(&ann, state)).await)["result"].clone();
+    assert_ne!(text_or_type(&repeated), text(&sent), "{repeated}");
+}
+
+fn text_or_type(result: &Value) -> String {
+    if result["content"].is_array() { text(result) } else { result["resultType"].to_string() }
+}
+
+#[tokio::test]
+async fn sessions_are_in_their_ids_alone() {
+    let stage = Stage::of(&["ann", "bo"]).await;
+    // Whoever can be asked nothing has no session.
+    let mut plain = Caller::new(&stage, "ann", OLD);
+    plain.initialize(json!({})).await;
+    assert_eq!(plain.session, None);
+    let ann = stage.old("ann").await;
+    let id = ann.session.clone().unwrap();
+    assert!(id.bytes().all(|byte| byte.is_ascii_graphic()), "{id}");
+    // Another's, a changed one and none are as good as each other: the call works, and
+    // nobody is asked.
+    let mut changed = id.clone();
+    changed.replace_range(3..4, if &id[3..4] == "A" { "B" } else { "A" });
+    let bo = stage.old("bo").await.session;
+    let draft = draft(&ann).await;
+    for session in [None, bo, Some(changed), Some("x".repeat(4_000)), Some("é.è".to_owned())] {
+        let mut other = ann.at(&stage);
+        other.session = session.clone().filter(|id| id.is_ascii());
+        let refused = other.error("mail_send", json!({"id": draft})).await;
+        assert!(refused.contains(STRANGER), "{session:?}: {refused}");
+    }
+    // It ends without a trace, and there is no stream to open.
+    for (method, session, status) in
+        [("DELETE", true, 204), ("DELETE", false, 405), ("GET", true, 405), ("PUT", true, 405)]
+    {
+        let mut headers = ann.headers(&json!({}));
+        headers.retain(|(name, _)| session || name != "mcp-session-id");
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let reply = ann.http.send(method, "/mcp", &headers, "").await;
+        assert_eq!(reply.status, status, "{method} {session}");
+    }
+}
+
+#[tokio::test]
+async fn headers_must_say_what_the_body_says() {
+    let stage = Stage::open().await;
+    let caller = stage.modern("");
+    let request = caller.request("tools/call", json!({"name": "brief", "arguments": {}}));
+    let with = async |changes: &[(&str, &str)]| {
+        let mut headers = caller.headers(&request);
+        for (name, value) in changes {
+            headers.retain(|(known, _)| known != name);
+            if !value.is_empty() {
+                headers.push(((*name).to_owned(), (*value).to_owned()));
+            }
+        }
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        caller.http.send("POST", "/mcp", &headers, request.to_string()).await.status
+    };
+    assert_eq!(with(&[]).await, 200);
+    for (name, value, status) in [
+        ("mcp-method", "tools/list", 400),
+        ("mcp-method", "", 400),
+        ("mcp-name", "mail_send", 400),
+        ("mcp-name", "", 400),
+        ("mcp-protocol-version", OLD, 400),
+        ("mcp-protocol-version", "", 400),
+        ("accept", "application/json", 406),
+        ("content-type", "text/plain", 415),
+    ] {
+        assert_eq!(with(&[(name, value)]).await, status, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_message_are_refused_as_json_rpc() {
+    let stage = Stage::open().await;
+    let caller = stage.modern("");
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for (body, code) in [
+        ("{\"jsonrpc\": \"2.0\",".to_owned(), -32700),
+        (String::new(), -32700),
+        (json!([ping]).to_string(), -32600),
+        (json!({"jsonrpc": "2.0", "id": "1", "result": {}}).to_string(), -32600),
+    ] {
+        let headers = caller.headers(&Value::Null);
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let reply = caller.http.send("POST", "/mcp", &headers, body.clone()).await;
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(code)), "{body}");
+    }
+    // Half of an emoji is replaced, as over stdio.
+    let cut = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"mail_search",
+        "arguments":{"q":"\ud83d"}}}"#;
+    let old = Caller::new(&stage, "", OLD);
+    let headers = old.headers(&Value::Null);
+    let headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let reply = old.http.send("POST", "/mcp", &headers, cut).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
+#[tokio::test]
+async fn each_era_learns_what_is_offered() {
+    let stage = Stage::open().await;
+    let modern = message(&stage.modern("").send("server/discover", json!({})).await);
+    let versions = modern["result"]["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!(MODERN)), "{modern}");
+    let mut tools = Vec::new();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", OLD] {
+        let mut caller = Caller::new(&stage, "", version);
+        let met = caller.initialize(json!({})).await;
+        assert_eq!(met["protocolVersion"], version);
+        tools.push(message(&caller.send("tools/list", json!({})).await)["result"]["tools"].clone());
+    }
+    let listed = message(&stage.modern("").send("tools/list", json!({})).await);
+    tools.push(listed["result"]["tools"].clone());
+    assert!(tools.iter().all(|one| *one == tools[0] && !one.as_array().unwrap().is_empty()));
 }

@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
 //! | `formats` | the format that a client declares for all answers | |
+//! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -25,4 +26,5 @@ mod common {
 
 mod eras;
 mod formats;
+mod guards;
 mod stage;

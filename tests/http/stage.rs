@@ -13,6 +13,11 @@ use daysheet::config::Config;
 use daysheet::http::Service;
 use daysheet::sandbox::{Options, Sandbox};
 use daysheet_auth::{Person, Verifier};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::{Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -257,6 +262,18 @@ impl Caller {
         headers
     }
 
+    /// Posts a message; the response as it comes.
+    pub async fn stream(&self, message: &Value) -> Streamed {
+        let mut request = Request::post(format!("{}/mcp", self.http.base));
+        for (name, value) in self.headers(message) {
+            request = request.header(name, value);
+        }
+        let body = Full::new(Bytes::from(message.to_string()));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let response = client.request(request.body(body).unwrap()).await.unwrap();
+        Streamed { response, read: String::new() }
+    }
+
     /// Posts a message as it stands.
     pub async fn post(&self, message: &Value) -> Reply {
         let headers = self.headers(message);
@@ -304,6 +321,30 @@ impl Caller {
         let result = self.call(tool, arguments.clone()).await;
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         text(&result)
+    }
+}
+
+/// A response as it comes, event by event.
+pub struct Streamed {
+    pub response: Response<Incoming>,
+    read: String,
+}
+
+impl Streamed {
+    /// The next message; none at the end.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            while let Some((line, rest)) = self.read.split_once('\n') {
+                let (line, rest) = (line.trim().to_owned(), rest.to_owned());
+                self.read = rest;
+                let data = line.strip_prefix("data:").map(str::trim).filter(|it| !it.is_empty());
+                if let Some(data) = data {
+                    return Some(serde_json::from_str(data).unwrap());
+                }
+            }
+            let frame = self.response.body_mut().frame().await?.unwrap();
+            self.read += &String::from_utf8_lossy(frame.data_ref().unwrap());
+        }
     }
 }
 

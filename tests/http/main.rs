@@ -4,6 +4,7 @@
 //!
 //! | files | what they prove | invariants |
 //! |---|---|---|
+//! | `attacks` | what is not the caller's stays out of reach, whatever is sent | 32, 33 |
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
@@ -18,12 +19,17 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[macro_use]
 #[path = "../common"]
 mod common {
+    #[macro_use]
+    mod cases;
     pub mod client;
+    pub mod issuer;
     pub mod messages;
 }
 
+mod attacks;
 mod eras;
 mod formats;
 mod guards;

@@ -52,13 +52,15 @@ pub struct Shared {
     settings: Vec<(String, String)>,
     /// The people by their tokens; none where everybody is the one person of the machine.
     people: HashMap<String, Person>,
+    /// The issuer whose tokens are taken instead.
+    issuer: Option<daysheet_auth::Settings>,
     _mail: Option<TempDir>,
 }
 
 impl Stage {
     /// Starts over the sample mailbox: everybody is the one person of the machine.
     pub async fn open() -> Self {
-        Self::start(&[], &[], None).await
+        Self::start(&[], &[], None, None).await
     }
 
     /// Starts for these people: the token of each is their name, and each has a mailbox
@@ -73,10 +75,19 @@ impl Stage {
             names.iter().map(|name| format!("{name}@example.com")).collect();
         let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
         let mail = (!names.is_empty()).then(|| mailboxes(&addresses));
-        Self::start(names, settings, mail).await
+        Self::start(names, settings, mail, None).await
     }
 
-    async fn start(names: &[&str], settings: &[(&str, &str)], mail: Option<TempDir>) -> Self {
+    /// Starts over a folder of mail, or the sample mailboxes; with `issuer`, for its people of
+    /// these names.
+    pub async fn start(
+        names: &[&str],
+        settings: &[(&str, &str)],
+        mail: Option<TempDir>,
+        issuer: Option<daysheet_auth::Settings>,
+    ) -> Self {
+        let at = issuer.as_ref().map_or(ISSUER, |settings| &settings.issuer).to_owned();
+        let person = |name: &str| Person::of(&at, name, Some(name.to_owned()), Access::Full);
         let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
         let sandbox = Sandbox::start(Options { mail: folder, ..Options::default() }).await.unwrap();
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -85,6 +96,7 @@ impl Stage {
             home: TempDir::new().unwrap(),
             settings: settings.iter().map(own).collect(),
             people: names.iter().map(|name| ((*name).to_owned(), person(name))).collect(),
+            issuer,
             _mail: mail,
         });
         let stage = Self::instance(shared).await;
@@ -104,13 +116,16 @@ impl Stage {
     }
 
     async fn instance(shared: Arc<Shared>) -> Self {
-        let app = Arc::new(App::new(shared.config()));
-        let verifier = match shared.people.is_empty() {
-            true => Verifier::open(Access::Full),
-            false => Verifier::known(shared.people.clone()),
-        };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
+        let mut config = shared.config();
+        config.pages = Some(format!("http://{address}/").parse().unwrap());
+        let app = Arc::new(App::new(config));
+        let verifier = match (&shared.issuer, shared.people.is_empty()) {
+            (Some(settings), _) => Verifier::at_issuer(settings.clone()),
+            (None, true) => Verifier::open(Access::Full),
+            (None, false) => Verifier::known(shared.people.clone()),
+        };
         let service = Service::new(app.clone(), verifier);
         let (end, ended) = oneshot::channel::<()>();
         let served = tokio::spawn(service.serve(listener, async move {

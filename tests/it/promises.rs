@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where tests are.
-const SUITES: [&str; 5] =
-    ["tests/core", "tests/adapters", "tests/sandbox", "tests/it", "tests/http"];
+const SUITES: [&str; 6] =
+    ["tests/core", "tests/adapters", "tests/sandbox", "tests/auth", "tests/it", "tests/http"];
 
 const DOCS: [&str; 3] = ["README.md", "docs/writing.md", "docs/architecture.md"];
 

@@ -80,6 +80,9 @@ async function choose(selector, value) {
   await page.keyboard.type(value);
 }
 
+// The pages that docs show.
+const PICTURED = ["accounts", "inspect", "activity"];
+
 const seen = new Set();
 // Looks at a page as somebody would who cannot see it.
 async function look(name) {
@@ -98,7 +101,10 @@ async function look(name) {
     const mild = found.violations.filter((one) => !bad.includes(one));
     if (mild.length) console.log(JSON.stringify({ note: `${name}: ${mild.map((one) => one.id)}` }));
   }
-  if (at.pictures) await page.screenshot({ path: join(at.pictures, `${name}.png`) });
+  if (at.pictures && PICTURED.includes(name)) {
+    await page.setViewportSize({ width: 900, height: 1150 });
+    await page.screenshot({ path: join(at.pictures, `${name}.png`) });
+  }
 }
 
 // A call over MCP with the person's token.

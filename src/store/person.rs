@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
-use super::{LOCAL, Store, audit, schema};
+use super::{Store, audit, schema};
 use crate::error::Result;
 
 /// The columns that an export leaves out: keys, tokens, and what only the store can use.
@@ -13,7 +13,7 @@ const UNREAD: &[&str] = &["tickets"];
 /// The settings that it leaves out.
 const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
 /// The columns with times since 1970.
-const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires"];
+const TIMES: &[&str] = &["added", "began", "due", "ended", "expires", "saved", "seen", "started"];
 /// Times from here on are microseconds; as seconds they would be of the year 5138.
 const MICROSECONDS: i64 = 100_000_000_000;
 
@@ -25,7 +25,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store), and then nothing was deleted but perhaps the audit log.
     pub async fn erase(&self) -> Result<()> {
-        if self.owner() == LOCAL {
+        if self.has_files() {
             audit::erase(self.home())?;
         }
         let mut tx = self.writing().await?;
@@ -72,7 +72,7 @@ impl Store {
             }
             export.insert(table.to_owned(), readable.into());
         }
-        if self.owner() == LOCAL {
+        if self.has_files() {
             export.insert("audit".to_owned(), audit::read(self.home())?.into());
         }
         Ok(export.into())
@@ -106,7 +106,11 @@ impl Store {
                 *value = object;
             }
         }
-        Some(json!(row))
+        match table {
+            // Its lines have the time.
+            "audit" => row.remove("line"),
+            _ => Some(json!(row)),
+        }
     }
 }
 

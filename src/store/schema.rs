@@ -154,7 +154,8 @@ const MIGRATIONS: &[&[&str]] = &[
 /// Returns the names of all tables whose rows have owners.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
-    statements.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
+    let owned = statements.filter(|statement| statement.contains("owner TEXT NOT NULL"));
+    owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
 }
 
 /// SQLite's function of this name, which reads the clock when it is called and not, as

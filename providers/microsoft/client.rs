@@ -11,6 +11,7 @@
 //! alone and in a batch. The SDK's own builders are not used for them: they take an id
 //! with a slash for two segments of the path, and encode an already encoded one again.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -90,6 +91,29 @@ impl<'a> GraphRequest<'a> {
     }
 }
 
+/// Returns the HTTP client of all accounts, for `https` alone or not. It has a pool of
+/// connections and nothing that is anybody's: a token is in each request.
+fn shared_http(secure: bool) -> Result<reqwest::Client> {
+    static CLIENTS: [OnceLock<reqwest::Client>; 2] = [const { OnceLock::new() }; 2];
+    let [any, https] = &CLIENTS;
+    let client = if secure { https } else { any };
+    if let Some(client) = client.get() {
+        return Ok(client.clone());
+    }
+    let built = reqwest::Client::builder()
+        .use_rustls_tls()
+        .https_only(secure)
+        // A redirect could take the token elsewhere.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        // The sign-in knows no proxies either, and a sandbox is on this machine.
+        .no_proxy()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .build()
+        .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?;
+    Ok(client.get_or_init(|| built).clone())
+}
+
 impl Graph {
     /// Creates a client for Graph at the configured endpoint with the tokens of one
     /// account; for `mailbox` if that is shared with the user, else for the user's own.
@@ -105,19 +129,7 @@ impl Graph {
         // Plain http gets past `config.rs` on this machine only.
         let secure = base.scheme() == "https";
         let agent = concat!("daysheet/", env!("CARGO_PKG_VERSION"));
-        let http = reqwest::Client::builder()
-            .use_rustls_tls()
-            .https_only(secure)
-            // A redirect could take the token elsewhere.
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            // The sign-in knows no proxies either, and a sandbox is on this machine.
-            .no_proxy()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .build()
-            .map_err(|error| {
-                Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
-            })?;
+        let http = shared_http(secure)?;
         let in_flight = IN_FLIGHT as usize;
         let limiter = RateLimiter::new(tokens, "microsoft", "Outlook", in_flight, services);
         let sdk = GraphClientConfiguration::new()

@@ -5,13 +5,14 @@
 //!
 //! - What a client said when it shook hands is in the id of its session, which this server has
 //!   signed. Nothing is stored. The id says what the client can do and never who it is; one
-//!   that cannot be read is as good as none, because nothing but questions needs it.
+//!   that cannot be read is as good as none, because the user is asked nothing then, and nothing else is lost.
 //! - A question to the user is asked on the stream that answers the call. Its id is that of a
 //!   ticket of the caller's, so that nobody can guess it, and an answer from somebody else does
 //!   not fit. The client may post the answer to any instance, which fills the ticket; the one
 //!   that asks looks at it while the question is open. A person's answer takes seconds, so that
 //!   looking is as good as being told (`LISTEN`), and works with either database.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::Poll;
@@ -29,7 +30,7 @@ use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ClientResult, ElicitResult, ElicitationAction,
     ElicitationCapability, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
-    JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+    JsonObject, JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly;
 use rmcp::transport::streamable_http_server::session::never::NeverTransport;
@@ -45,7 +46,7 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio::time::{Instant, interval};
 
 use super::elicitation::{OPEN, Questions};
-use super::{Server, framing};
+use super::{FORMAT, Server, framing};
 use crate::error::{Error, Kind, Result};
 use crate::store::{SERVER, Store};
 
@@ -72,13 +73,16 @@ pub(super) struct Shared {
     key: Arc<OnceCell<[u8; 32]>>,
 }
 
-/// What a client said when it shook hands, as far as it matters afterwards.
+/// What a client said when it shook hands, as far as it matters afterwards: how its user can be
+/// asked, and the format of answers that it has declared.
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {
     #[serde(rename = "v")]
     version: ProtocolVersion,
-    #[serde(rename = "e")]
-    elicitation: ElicitationCapability,
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    elicitation: Option<ElicitationCapability>,
+    #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
+    format: Option<JsonObject>,
 }
 
 impl Shared {
@@ -95,14 +99,21 @@ impl Shared {
     /// Returns the id of a session that begins with this request. `None` if the client has
     /// nothing that matters afterwards.
     async fn begin(&self, initialize: &Value) -> Result<Option<String>> {
-        let said = initialize.pointer("/params/capabilities/elicitation");
-        let said = said.and_then(|said| Deserialize::deserialize(said).ok());
         let version = initialize.pointer("/params/protocolVersion");
-        let version = version.and_then(|version| Deserialize::deserialize(version).ok());
-        let (Some(elicitation), Some(version)) = (said, version) else {
+        let Some(version) = version.and_then(|version| Deserialize::deserialize(version).ok())
+        else {
             return Ok(None);
         };
-        let said = serde_json::to_vec(&Session { version, elicitation })
+        let said = initialize.pointer("/params/capabilities");
+        let said = said.and_then(|said| ClientCapabilities::deserialize(said).ok());
+        let said = said.unwrap_or_default();
+        let declared = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
+        let format = declared(said.extensions).or_else(|| declared(said.experimental));
+        let elicitation = said.elicitation;
+        if elicitation.is_none() && format.is_none() {
+            return Ok(None);
+        }
+        let said = serde_json::to_vec(&Session { version, elicitation, format })
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
         let said = URL_SAFE_NO_PAD.encode(said);
         let signature = URL_SAFE_NO_PAD.encode(self.sign(&said).await?.finalize().into_bytes());
@@ -120,9 +131,11 @@ impl Shared {
             return Ok(None);
         }
         let said = URL_SAFE_NO_PAD.decode(said).unwrap_or_default();
-        Ok(serde_json::from_slice(&said).ok().map(|Session { version, elicitation }| {
+        Ok(serde_json::from_slice(&said).ok().map(|Session { version, elicitation, format }| {
             let mut capabilities = ClientCapabilities::default();
-            capabilities.elicitation = Some(elicitation);
+            capabilities.elicitation = elicitation;
+            let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
+            capabilities.extensions = format;
             InitializeRequestParams::new(capabilities, Implementation::default())
                 .with_protocol_version(version)
         }))
@@ -164,7 +177,7 @@ impl Server {
             let found = match (message.get("method").and_then(Value::as_str), named) {
                 (None, _) => return shared.answered(&message).await,
                 (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
-                // Only calls have questions; everything else is answered without a stream.
+                // Only calls have questions and formats; the rest is answered without a stream.
                 (Some("tools/call"), Some(id)) => shared.read(id).await.map(|said| session = said),
                 _ => Ok(()),
             };

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use crate::stage::{Stage, person, text};
+use crate::stage::{Caller, OLD, Stage, person, text};
 
 /// The capabilities that a client declares, the argument, and the format of the answer.
 const FORMATS: &[(&str, &str, &str)] = &[
@@ -52,7 +52,7 @@ async fn client_declares_its_format() {
     }
 }
 
-/// Over stdio the handshake declares it for the session.
+/// The handshake declares it for the session, over HTTP by the session's id.
 #[tokio::test]
 async fn client_of_older_eras_declares_its_format_once() {
     let stage = Stage::of(&["ann"]).await;
@@ -64,6 +64,10 @@ async fn client_of_older_eras_declares_its_format_once() {
         let (answers, mut to) = tokio::io::split(ours);
         let mut answers = BufReader::new(answers).lines();
         let capabilities: Value = serde_json::from_str(capabilities).unwrap();
+        let mut old = Caller::new(&stage, "ann", OLD);
+        old.initialize(capabilities.clone()).await;
+        let result = old.call("mail_search", arguments(argument)).await;
+        assert_eq!(format_of(&result), *format, "{capabilities} {argument}");
         let begin = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
                            "clientInfo": {"name": "old", "version": "1"}});
         let call = json!({"name": "mail_search", "arguments": arguments(argument)});

@@ -439,7 +439,7 @@ pub fn main() -> ExitCode {
     #[cfg(feature = "postgres")]
     let database = cli.database;
     #[cfg(not(feature = "postgres"))]
-    let database = None;
+    let database: Option<String> = None;
     match run(command, database.as_deref()) {
         Ok(code) => code,
         Err(error) => {

@@ -4,8 +4,6 @@
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::{Store, files};
 use crate::error::{Error, Kind, Result};
 
@@ -110,19 +108,6 @@ fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
 fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
     Error::new(Kind::Store, format!("the audit log {} cannot be written ({error})", path.display()))
         .next(files::advice(error))
-}
-
-/// Returns the lines of the audit log; none if there is none.
-pub(super) fn read(home: &Path) -> Result<Vec<Value>> {
-    let path = home.join(FILE);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Error::new(
-            Kind::Store,
-            format!("the audit log {} cannot be read ({error})", path.display()),
-        )),
-    }
 }
 
 /// Deletes the audit log.

@@ -8,12 +8,13 @@ use crate::error::Result;
 
 /// The columns that an export leaves out: keys, tokens, and what only the store can use.
 const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
-/// The tables that it leaves out: texts for a short while, which others have asked for.
-const UNREAD: &[&str] = &["tickets"];
+/// The tables that it leaves out: texts for a short while, which others have asked for, and
+/// calls that are under way. The audit log is added by itself.
+const UNREAD: &[&str] = &["tickets", "writes", "audit"];
 /// The settings that it leaves out.
 const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
 /// The columns with times since 1970.
-const TIMES: &[&str] = &["added", "began", "due", "ended", "expires", "saved", "seen", "started"];
+const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires"];
 /// Times from here on are microseconds; as seconds they would be of the year 5138.
 const MICROSECONDS: i64 = 100_000_000_000;
 
@@ -72,9 +73,9 @@ impl Store {
             }
             export.insert(table.to_owned(), readable.into());
         }
-        if self.has_files() {
-            export.insert("audit".to_owned(), audit::read(self.home())?.into());
-        }
+        let lines = self.audit_lines(None, usize::MAX).await?;
+        let lines = lines.iter().rev().filter_map(|one| serde_json::from_str(&one.line).ok());
+        export.insert("audit".to_owned(), lines.collect::<Vec<Value>>().into());
         Ok(export.into())
     }
 
@@ -106,11 +107,7 @@ impl Store {
                 *value = object;
             }
         }
-        match table {
-            // Its lines have the time.
-            "audit" => row.remove("line"),
-            _ => Some(json!(row)),
-        }
+        Some(json!(row))
     }
 }
 

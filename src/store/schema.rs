@@ -154,7 +154,7 @@ const MIGRATIONS: &[&[&str]] = &[
 /// Returns the names of all tables whose rows have owners.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
-    let owned = statements.filter(|statement| statement.contains("owner TEXT NOT NULL"));
+    let owned = statements.filter(|it| it.contains("owner TEXT"));
     owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
 }
 

@@ -197,7 +197,6 @@ impl<F: Fake> Harness<F> {
 
     /// The audit log.
     pub fn audit(&self) -> Vec<Value> {
-        #[cfg(unix)]
         if let Some(database) = super::postgres::database(self.home.path()) {
             let lines = super::postgres::texts(&database, "SELECT line FROM audit ORDER BY number");
             return lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();

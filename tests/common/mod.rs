@@ -11,4 +11,19 @@ pub mod harness;
 pub mod messages;
 #[cfg(unix)]
 pub mod postgres;
+/// Elsewhere there is none.
+#[cfg(not(unix))]
+pub mod postgres {
+    pub fn of_all() -> Option<String> {
+        None
+    }
+
+    pub fn database(_: &std::path::Path) -> Option<String> {
+        None
+    }
+
+    pub fn texts(_: &str, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
 pub mod query_cases;

@@ -137,11 +137,20 @@ pub fn over(tests: &[fn()]) {
     CHOSEN.set(None);
 }
 
+/// Returns the server of all tests, if `DAYSHEET_TEST_DATABASE` names one; `private` stands
+/// for a cluster of this process.
+pub fn of_all() -> Option<String> {
+    match std::env::var("DAYSHEET_TEST_DATABASE").ok()?.as_str() {
+        "" => None,
+        "private" => server().map(str::to_owned),
+        url => Some(url.to_owned()),
+    }
+}
+
 /// Returns the database for the state folder `home`, with a schema of its own: if this test
-/// runs [`over`] one, or all do by `DAYSHEET_TEST_DATABASE`.
+/// runs [`over`] one, or all do.
 pub fn database(home: &Path) -> Option<String> {
-    let chosen = CHOSEN.with_borrow(Clone::clone);
-    let server = chosen.or_else(|| std::env::var("DAYSHEET_TEST_DATABASE").ok())?;
+    let server = CHOSEN.with_borrow(Clone::clone).or_else(of_all)?;
     let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
     let schema: String = digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect();
     let schema = format!("t_{schema}");

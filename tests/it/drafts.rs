@@ -336,6 +336,10 @@ async fn broken_connection_is_reported_as_unknown() {
 /// What was done is told when the log cannot have its second line.
 #[tokio::test]
 async fn failing_audit_log_afterwards_is_a_note() {
+    // It is about files.
+    if crate::common::postgres::of_all().is_some() {
+        return;
+    }
     let mira = Mira::new(&[]).await;
     let log = mira.home.path().join("audit.jsonl");
     *mira.ana().meanwhile.lock().unwrap() = Some(Box::new(move || {

@@ -101,10 +101,7 @@ impl Session {
 /// Settings for a test: a home, the key in a file, Berlin time; and a database, where the
 /// test runs over one.
 pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
-    #[cfg(unix)]
     let database = crate::common::postgres::database(home).unwrap_or_default();
-    #[cfg(not(unix))]
-    let database = String::new();
     let home = home.to_str().unwrap();
     let files = format!("{home}/files");
     let mut set = vec![

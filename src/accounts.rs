@@ -197,6 +197,7 @@ impl Accounts {
     /// [`Kind::Store`].
     pub async fn forget(&self, id: &str) -> Result<()> {
         self.store.delete_account(id).await?;
+        self.store.forget_use(id).await?;
         self.tokens.forget(id);
         Ok(())
     }
@@ -251,6 +252,15 @@ impl Accounts {
                     .next(next))
             }
         }
+    }
+
+    /// Returns when accounts were last used, in seconds since 1970, to within ten minutes, by
+    /// their ids.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
+        self.store.last_uses().await
     }
 
     /// Returns the next step if there is no account.

@@ -29,6 +29,8 @@ const EXPIRY_MARGIN: i64 = 60;
 const LEASE: i64 = 20;
 /// The interval of checking whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a noted use counts for later ones.
+const NOTES: Duration = Duration::from_secs(10 * 60);
 /// The number of attempts to save the new tokens. If they are lost, the grant may be lost, too.
 const SAVES: u32 = 3;
 
@@ -47,6 +49,8 @@ struct AccountSlot {
     cached_version: Option<CachedVersion>,
     /// The error and time of the last failed refresh, for those who were waiting for it.
     failed: Option<(Instant, Error)>,
+    /// When its use was last noted.
+    noted: Option<Instant>,
 }
 
 struct CachedVersion {
@@ -85,6 +89,13 @@ impl TokenManager {
     ) -> Result<String> {
         let started = Instant::now();
         let mut slot = self.slot(id).lock_owned().await;
+        if slot.noted.is_none_or(|noted| noted.elapsed() >= NOTES) {
+            slot.noted = Some(started);
+            // When an account was used is of no use to the call.
+            if let Err(error) = self.store.note_use(id).await {
+                tracing::debug!(%error, "the use of an account was not noted");
+            }
+        }
         if let Some(cached_version) = &slot.cached_version {
             let access = cached_version.tokens.access.secret();
             if rejected != Some(access.as_str()) && cached_version.tokens.is_fresh() {

@@ -7,12 +7,17 @@
 //!
 //! `crate::accounts` interprets the columns.
 
+use std::collections::HashMap;
+
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
+
+/// What the settings rows of last uses begin with.
+const USED: &str = "used ";
 
 /// One account as it is stored.
 #[derive(Clone)]
@@ -236,6 +241,47 @@ impl Store {
             .map_err(|error| self.broken(&error))?;
         self.commit(tx).await?;
         Ok(done.rows_affected() > 0)
+    }
+
+    /// Records that an account is used now.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn note_use(&self, account: &str) -> Result<()> {
+        self.set_setting(&format!("{USED}{account}"), &super::now().to_string()).await
+    }
+
+    /// Returns when accounts were last used, in seconds since 1970, by their ids.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
+        let rows: Vec<(String, String)> =
+            sqlx::query_as("SELECT name, value FROM settings WHERE owner = $1 AND name LIKE $2")
+                .bind(self.owner())
+                .bind(format!("{USED}%"))
+                .fetch_all(&mut *self.connection().await?)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        let rows = rows.into_iter();
+        let used = |(name, value): (String, String)| {
+            Some((name.strip_prefix(USED)?.to_owned(), value.parse().ok()?))
+        };
+        Ok(rows.filter_map(used).collect())
+    }
+
+    /// Forgets when an account was used.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn forget_use(&self, account: &str) -> Result<()> {
+        sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
+            .bind(self.owner())
+            .bind(format!("{USED}{account}"))
+            .execute(&mut *self.connection().await?)
+            .await
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
     }
 
     /// Runs a statement about one row; true if it found its row.

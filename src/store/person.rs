@@ -1,11 +1,14 @@
-//! All rows of one owner: exported to be read, and erased.
+//! One owner's own decisions: how much programs may do, and all rows exported to be read or erased.
 
 use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
 use super::{Store, audit, schema};
+use crate::access::Access;
 use crate::error::Result;
 
+/// The settings row of the person's own access level.
+const ACCESS: &str = "own_access";
 /// The columns that an export leaves out: keys, tokens, and what only the store can use.
 const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
 /// The tables that it leaves out: texts for a short while, which others have asked for, and
@@ -14,11 +17,29 @@ const UNREAD: &[&str] = &["tickets", "writes", "audit"];
 /// The settings that it leaves out.
 const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
 /// The columns with times since 1970.
-const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires"];
+const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires", "at", "began"];
 /// Times from here on are microseconds; as seconds they would be of the year 5138.
 const MICROSECONDS: i64 = 100_000_000_000;
 
 impl Store {
+    /// Returns the access level that the owner allows; `None` if they have set none.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn own_access(&self) -> Result<Option<Access>> {
+        // A word that nobody knows any more must not allow everything.
+        let level = self.setting(ACCESS).await?;
+        Ok(level.map(|word| Access::find(&word).unwrap_or(Access::Read)))
+    }
+
+    /// Stores the access level that the owner allows.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn set_own_access(&self, level: Access) -> Result<()> {
+        self.set_setting(ACCESS, level.word()).await
+    }
+
     /// Deletes all rows of the owner in all tables, and with them the data keys: what a copy of
     /// the database has of the owner can no longer be read with it. The owner can begin anew.
     /// Grants at the providers stay, unless the accounts are removed before.

@@ -49,6 +49,23 @@ pub struct Journalled {
     pub due: Option<i64>,
 }
 
+/// A message that was to be sent, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The account's id.
+    pub account: String,
+    /// Its Message-ID without brackets.
+    pub message_id: String,
+    /// True once it is known to have been sent.
+    pub sent: bool,
+    /// The number of recipients.
+    pub recipients: i64,
+    /// When sending began, in seconds since 1970.
+    pub started: i64,
+    /// When it was to go out, in seconds since 1970, if not at once.
+    pub due: Option<i64>,
+}
+
 /// Whether a message may be sent now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begin {
@@ -144,6 +161,28 @@ impl Store {
             .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))
+    }
+
+    /// Returns up to `count` messages of the journal without the `skip` latest, the latest first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn sent(&self, skip: usize, count: usize) -> Result<Vec<Sent>> {
+        let rows: Vec<(String, String, String, i64, i64, Option<i64>)> = sqlx::query_as(
+            "SELECT account, message_id, state, recipients, started, due FROM sends \
+             WHERE owner = $1 ORDER BY started DESC, draft LIMIT $2 OFFSET $3",
+        )
+        .bind(self.owner())
+        .bind(i64::try_from(count).unwrap_or(i64::MAX))
+        .bind(i64::try_from(skip).unwrap_or(i64::MAX))
+        .fetch_all(&mut *self.connection().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        let sent = |(account, message_id, state, recipients, started, due)| {
+            let state: String = state;
+            Sent { account, message_id, sent: state == "sent", recipients, started, due }
+        };
+        Ok(rows.into_iter().map(sent).collect())
     }
 
     /// Records that a message was sent.

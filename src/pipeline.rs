@@ -52,6 +52,7 @@ use crate::unsubscribe::post::OneClickUnsubscriber;
 pub use access::guard::above;
 pub use access::sign_in::{Begun, Finished, finish};
 pub use answer::fit::{Answer, Stats};
+pub use answer::inspect::{Form, Inspected};
 pub use mail::attachment::URI as ATTACHMENT_URI;
 
 /// How long one account of several may take, unless set otherwise.
@@ -360,6 +361,9 @@ fn rows_of(
 ) -> RowTable {
     let (mut rows, report) = flatten::flatten(table, columns, objects, context);
     rows.made_from(objects.iter().map(json_bytes).sum());
+    if context.api != Api::Local {
+        answer::inspect::record(objects);
+    }
     notes.extend(report_lines(&report));
     rows
 }

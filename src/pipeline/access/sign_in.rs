@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use url::Url;
 
 use crate::access::Access;
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, SignedOut};
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
 use crate::encode::Document;
@@ -267,21 +267,30 @@ impl Pipeline {
             AccountsOp::Remove { account } => {
                 // It revokes the grant at the provider.
                 self.needs(Access::Organize, "signing an account out")?;
-                let known = self.accounts.find(Some(&account)).await;
                 // From here on it is completed: without its account, a grant would be forgotten.
                 self.begins().await?;
-                let detail = self.accounts.remove(&account).await?.to_string();
-                let mut response = self.outcome(&account, "remove", "done", &detail);
-                if let Ok(known) = known {
-                    self.snapshots.clear();
-                    self.shown.clear();
-                    if let Err(error) = self.outputs.purge(&known.id).await {
-                        response.notes.push(Note::from(&error));
-                    }
-                }
+                let (outcome, problem) = self.sign_out(&account).await?;
+                let mut response = self.outcome(&account, "remove", "done", &outcome.to_string());
+                response.notes.extend(problem.as_ref().map(Note::from));
                 Ok(response)
             }
         }
+    }
+
+    /// Signs an account out and drops what was kept of it. Returns what became of its grant, and
+    /// the error if something of it could not be dropped.
+    ///
+    /// # Errors
+    /// Those of [`Accounts::remove`].
+    pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
+        let known = self.accounts.find(Some(account)).await;
+        let outcome = self.accounts.remove(account).await?;
+        let Ok(known) = known else {
+            return Ok((outcome, None));
+        };
+        self.snapshots.clear();
+        self.shown.clear();
+        Ok((outcome, self.outputs.purge(&known.id).await.err()))
     }
 
     /// Waits until no sign-in of this process is pending, and returns their notes;

@@ -78,17 +78,17 @@ pub struct Stats {
 
 /// The form in which an answer is returned.
 #[derive(Clone, Copy)]
-struct AnswerOptions {
-    format: Format,
-    strategy: Strategy,
-    chunk: usize,
+pub(super) struct AnswerOptions {
+    pub(super) format: Format,
+    pub(super) strategy: Strategy,
+    pub(super) chunk: usize,
     /// True if further chunks can be requested.
-    chunks: bool,
-    budget: usize,
+    pub(super) chunks: bool,
+    pub(super) budget: usize,
     /// Tokens that the call reserves for the caller's answer.
-    reserve: usize,
+    pub(super) reserve: usize,
     /// Tokens reserved for additional notes.
-    besides: usize,
+    pub(super) besides: usize,
 }
 
 /// Answers recently returned in chunks, the latest last.
@@ -277,7 +277,7 @@ impl Pipeline {
     }
 
     /// Fits a response; stores the complete response as an output if it was shortened.
-    async fn fit_response(
+    pub(super) async fn fit_response(
         &self,
         response: &Arc<Response>,
         how: AnswerOptions,
@@ -319,7 +319,7 @@ impl Pipeline {
     }
 
     /// Tokens for the answer itself.
-    fn room(&self, budget: Option<u32>, reserve: Option<u32>) -> Result<usize> {
+    pub(super) fn room(&self, budget: Option<u32>, reserve: Option<u32>) -> Result<usize> {
         let budget = budget.map_or(self.config.budget, |budget| budget as usize);
         let reserve = reserve.unwrap_or(0) as usize;
         match budget.checked_sub(reserve) {
@@ -333,7 +333,7 @@ impl Pipeline {
 
     /// Returns the response to an action; repeated notes are counted, and lines of ours
     /// within texts begin with the words of their fences.
-    async fn build_noted_response(
+    pub(super) async fn build_noted_response(
         &self,
         action: Action,
         format: Format,

@@ -1,0 +1,125 @@
+//! One answer in every format, beside the provider's JSON that its rows were made from.
+//!
+//! The call is made once. Its objects are recorded where they become rows, so that the
+//! comparison is with exactly what was answered: the properties that were requested, and not
+//! the texts of messages, which no row has.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::fit::AnswerOptions;
+use crate::budget::Response;
+use crate::budget::value;
+use crate::client::NonInteractive;
+use crate::encode::stc::Version;
+use crate::encode::{Delimiter, Format};
+use crate::error::{Error, Result};
+use crate::pipeline::Pipeline;
+use crate::row::RowTable;
+use crate::schemas::EVENT;
+use crate::tools::{self, Effect, Request};
+
+tokio::task_local! {
+    /// The objects of providers that the task's call has made rows from.
+    static OBJECTS: Mutex<Vec<Value>>;
+}
+
+/// One form of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// A short id.
+    pub id: &'static str,
+    /// Its name for people.
+    pub name: &'static str,
+    /// All of it.
+    pub text: String,
+    /// The tokens of the text.
+    pub tokens: usize,
+}
+
+/// The forms of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspected {
+    /// Each form; the provider's JSON is the last.
+    pub forms: Vec<Form>,
+    /// The vocabulary that tokens are counted in.
+    pub tokenizer: &'static str,
+}
+
+/// Records the objects of a provider, if the running call is inspected.
+pub(in crate::pipeline) fn record(objects: &[Value]) {
+    let _ = OBJECTS.try_with(|all| {
+        all.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(objects);
+    });
+}
+
+impl Pipeline {
+    /// Carries out a request that only reads, and returns its answer in every format.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
+    /// [`Pipeline::run_for`].
+    pub async fn inspect(&self, request: Request) -> Result<Inspected> {
+        let Request { action, view, call, .. } = request;
+        let tool = tools::find(call.tool).filter(|tool| tool.effect == Effect::Read);
+        let tool = tool.ok_or_else(|| {
+            Error::argument(format!("{} does not only read", call.tool))
+                .next("choose a tool that only reads")
+        })?;
+        let budget = self.room(view.budget, view.reserve)?;
+        let accounts: Vec<String> =
+            self.accounts.list().await?.into_iter().map(|account| account.id).collect();
+        let secret = self.store.fence_secret().await?;
+        let answered = async {
+            let response = self.build_noted_response(action, Format::Json, &NonInteractive).await?;
+            let objects = OBJECTS.with(|all| {
+                std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner))
+            });
+            Ok::<_, Error>((response, objects))
+        };
+        let (response, objects) = OBJECTS.scope(Mutex::default(), answered).await?;
+        let formats = [
+            ("toon", "TOON", Format::Toon(Delimiter::Tab)),
+            ("json", "JSON of the same rows", Format::Json),
+            ("stc", "STC of the same rows", Format::Stc(Version::One)),
+        ];
+        let mut forms = Vec::new();
+        for (id, name, format) in formats {
+            let how = AnswerOptions {
+                format,
+                strategy: value::resolve(
+                    call.tool,
+                    &self.config.values,
+                    !response.words.is_empty(),
+                ),
+                chunk: 1,
+                chunks: tool.args.iter().any(|arg| arg.name == "chunk"),
+                budget,
+                reserve: view.reserve.unwrap_or(0) as usize,
+                besides: 0,
+            };
+            let response = shown_in(format, &response);
+            let (fitted, whole) = self.fit_response(&response.into(), how, secret).await?;
+            if let Some(whole) = whole {
+                self.keep_output(&call, &whole, accounts.clone()).await?;
+            }
+            let text = fitted.blocks.join("\n\n");
+            forms.push(Form { id, name, text, tokens: fitted.tokens });
+        }
+        let raw = Value::Array(objects).to_string();
+        let tokens = self.config.tokenizer.count(&raw);
+        forms.push(Form { id: "raw", name: "Raw API JSON of these objects", text: raw, tokens });
+        Ok(Inspected { forms, tokenizer: self.config.tokenizer.name() })
+    }
+}
+
+/// Returns a response as it is written in a format.
+fn shown_in(format: Format, response: &Response) -> Response {
+    let mut response = response.clone();
+    if format.has_text_fields() {
+        let tables = response.document.tables.iter_mut();
+        tables.filter(|table| *table.table() == EVENT).for_each(RowTable::show_members);
+    }
+    response
+}

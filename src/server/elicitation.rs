@@ -119,12 +119,14 @@ pub(super) struct ElicitingClient {
     call: String,
     /// True if the client can show a question to its user.
     can_ask: bool,
+    /// True if the client can show a page to its user.
+    can_show: bool,
     /// True if questions end the call.
     by_answer: bool,
     /// The answer that came with the call, and the digest of its question.
     answered: Option<(String, Confirmation)>,
     /// The question to end the call with.
-    pending: Mutex<Option<String>>,
+    pending: Mutex<Option<ElicitRequestParams>>,
 }
 
 impl ElicitingClient {
@@ -148,6 +150,7 @@ impl ElicitingClient {
             peer: context.peer.clone(),
             questions: questions.clone(),
             call,
+            can_show: elicitation.as_ref().is_some_and(|can| can.url.is_some()),
             // A client that names neither form nor page can show a form.
             can_ask: elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()),
             by_answer: context
@@ -167,12 +170,49 @@ impl ElicitingClient {
         let Some(question) = question else {
             return Ok(None);
         };
-        let state = self.questions.keep(digest(&self.call, &question)).await?;
+        let state = self.questions.keep(digest(&self.call, &text(&question))).await?;
         Ok(state.map(|state| {
-            let request = InputRequest::Elicitation(ElicitRequest::new(form(question)));
+            let request = InputRequest::Elicitation(ElicitRequest::new(question));
             let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
             InputRequiredResult::new(Some(requests), Some(state))
         }))
+    }
+}
+
+impl ElicitingClient {
+    /// Asks the user: by a request, or by ending the call.
+    async fn ask(&self, question: ElicitRequestParams) -> Confirmation {
+        if !self.by_answer {
+            return match self.peer.create_elicitation(question).await {
+                Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
+                Ok(_) => Confirmation::No,
+                // The client declared support, but failed.
+                Err(error) => {
+                    tracing::debug!(%error, "the client could not ask its user");
+                    Confirmation::No
+                }
+            };
+        }
+        match &self.answered {
+            Some((answered, reply)) if *answered == digest(&self.call, &text(&question)) => *reply,
+            // The first time, or the question has changed since.
+            _ => {
+                let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+                *pending = Some(question);
+                Confirmation::Later
+            }
+        }
+    }
+}
+
+/// Returns what a user is asked, and which page is shown.
+fn text(question: &ElicitRequestParams) -> String {
+    match question {
+        ElicitRequestParams::FormElicitationParams { message, .. } => message.clone(),
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+            format!("{message}\n{url}")
+        }
+        _ => String::new(),
     }
 }
 
@@ -196,29 +236,24 @@ fn reply(answer: &Value) -> Confirmation {
 #[async_trait]
 impl ClientPrompts for ElicitingClient {
     async fn confirm(&self, question: &str) -> Confirmation {
-        if !self.can_ask {
+        match self.can_ask {
+            true => self.ask(form(question.to_owned())).await,
+            false => Confirmation::Unavailable,
+        }
+    }
+
+    async fn open_page(&self, why: &str, page: &str) -> Confirmation {
+        if !self.can_show {
             return Confirmation::Unavailable;
         }
-        if !self.by_answer {
-            return match self.peer.create_elicitation(form(question.to_owned())).await {
-                Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
-                Ok(_) => Confirmation::No,
-                // The client declared support, but failed.
-                Err(error) => {
-                    tracing::debug!(%error, "the client could not ask its user");
-                    Confirmation::No
-                }
-            };
-        }
-        match &self.answered {
-            Some((answered, reply)) if *answered == digest(&self.call, question) => *reply,
-            // The first time, or the question has changed since.
-            _ => {
-                let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
-                *pending = Some(question.to_owned());
-                Confirmation::Later
-            }
-        }
+        let question = ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: why.to_owned(),
+            url: page.to_owned(),
+            // Nobody is told when the page is done, so that no other question needs the id.
+            elicitation_id: digest(&self.call, page),
+        };
+        self.ask(question).await
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {

@@ -1,0 +1,164 @@
+//! The frame of every page, its parts that recur, and the pages that only say something.
+
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{Html, IntoResponse, Response};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::error::{Error, Kind};
+
+/// The pages that the navigation names.
+const NAVIGATION: [(&str, &str); 4] = [
+    ("/accounts", "Accounts"),
+    ("/accounts/activity", "Activity"),
+    ("/inspect", "Inspect"),
+    ("/accounts/data", "Your data"),
+];
+
+/// Somebody who is signed in, as far as the frame shows it.
+pub(super) trait SignedIn {
+    /// Returns who it is, and the form to sign out.
+    fn person(&self) -> Markup;
+}
+
+/// Returns a page. For nobody it has no navigation.
+pub(super) fn page(title: &str, session: Option<&dyn SignedIn>, body: Markup) -> Response {
+    framed(title, session, html! {}, body)
+}
+
+/// Returns a page that leads the browser on at once, which follows a form where no redirect
+/// could: browsers apply `form-action` to redirects, too.
+pub(super) fn leading_on(title: &str, session: &dyn SignedIn, to: &str, body: Markup) -> Response {
+    let refresh = html! { meta http-equiv="refresh" content={ "0; url=" (to) }; };
+    framed(title, Some(session), refresh, body)
+}
+
+fn framed(title: &str, session: Option<&dyn SignedIn>, head: Markup, body: Markup) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " – Daysheet" }
+                link rel="stylesheet" href="/style.css";
+                (head)
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                header {
+                    p.name { "Daysheet" }
+                    @if let Some(session) = session { (navigation(title)) (session.person()) }
+                }
+                main #main tabindex="-1" {
+                    h1 { (title) }
+                    (body)
+                }
+            }
+        }
+    };
+    Html(page.into_string()).into_response()
+}
+
+fn navigation(title: &str) -> Markup {
+    html! {
+        nav aria-label="Pages" {
+            ul {
+                @for (path, name) in NAVIGATION {
+                    li { a href=(path) aria-current=[(name == title).then_some("page")] { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a wide table in a region that scrolls by itself, also by keyboard.
+pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Markup>]) -> Markup {
+    html! {
+        div.wide role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
+            table #(id) {
+                caption id={ (id) "-caption" } { (caption) }
+                thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (at, cell) in row.iter().enumerate() {
+                                @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a time as people read it, with its exact form for machines.
+pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => html! {
+            time datetime=(time) { (time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z")) }
+        },
+        Err(_) => html! { "unknown" },
+    }
+}
+
+/// A page that could not be shown, and why, in words for people.
+#[derive(Debug)]
+pub(super) struct Problem {
+    status: StatusCode,
+    why: String,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, why: impl Into<String>) -> Self {
+        Self { status, why: why.into() }
+    }
+
+    /// Returns the problem that a request cannot be read.
+    pub(super) fn bad(why: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, why)
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let status = match error.kind() {
+            Kind::Argument => StatusCode::BAD_REQUEST,
+            Kind::Auth => StatusCode::FORBIDDEN,
+            Kind::NotFound | Kind::NoAccount => StatusCode::NOT_FOUND,
+            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Kind::Network | Kind::Timeout | Kind::Provider(_) => StatusCode::BAD_GATEWAY,
+            Kind::Store => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::CONFLICT,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = html! {
+            p #problem role="alert" { (sentence(&self.why)) }
+            p { a href="/accounts" { "Go to your accounts" } }
+        };
+        (self.status, page("This did not work", None, body)).into_response()
+    }
+}
+
+/// Returns a fragment, such as an error's, as a sentence.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// Answers with the style sheet of all pages.
+pub(super) async fn style() -> Response {
+    let headers = [(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "max-age=3600")];
+    (headers, include_str!("style.css")).into_response()
+}

@@ -1,0 +1,271 @@
+//! Who a browser is signed in as: a sealed cookie, and no row.
+//!
+//! Any instance can open the cookie, with the server's own key; nobody else can make or read one.
+//! It is renewed at each sign-in, so that a cookie from before is of no use to whoever set it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::{COOKIE, HeaderMap, ORIGIN, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_auth::Person;
+use hmac::{Hmac, KeyInit, Mac};
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use super::Pages;
+use super::layout::{Problem, SignedIn};
+use crate::access::Access;
+use crate::app::App;
+use crate::error::{Error, Kind, Result};
+
+/// How long a session lasts, in seconds.
+const LASTS: i64 = 8 * 60 * 60;
+/// What sealed sessions are bound to.
+const IDENTITY: &str = "session";
+/// The name of the token in forms.
+const TOKEN: &str = "token";
+
+/// A signed-in browser.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Session {
+    /// Whose rows the pages show.
+    pub(super) owner: String,
+    /// The name or address of the person, if it is known.
+    pub(super) name: Option<String>,
+    /// The most that the sign-in allows, as a word.
+    access: String,
+    /// When it ends, in seconds since 1970.
+    expires: i64,
+    /// What the tokens of its forms are made of.
+    secret: String,
+}
+
+impl Session {
+    /// Begins the session of a person.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if the system random generator failed.
+    pub(super) fn begin(person: &Person) -> Result<Self> {
+        let mut secret = [0_u8; 24];
+        getrandom::fill(&mut secret)
+            .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
+        Ok(Self {
+            owner: person.owner.clone(),
+            name: person.name.clone(),
+            access: person.access.word().to_owned(),
+            expires: crate::store::now() + LASTS,
+            secret: URL_SAFE_NO_PAD.encode(secret),
+        })
+    }
+
+    /// Returns the most that the sign-in allows.
+    pub(super) fn access(&self) -> Access {
+        Access::find(&self.access).unwrap_or(Access::Read)
+    }
+
+    fn person(&self) -> Person {
+        Person { owner: self.owner.clone(), name: self.name.clone(), access: self.access() }
+    }
+
+    fn mac(&self, purpose: &str) -> Option<Hmac<Sha256>> {
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.secret.as_bytes()).ok()?;
+        mac.update(purpose.as_bytes());
+        Some(mac)
+    }
+
+    /// Returns the token of the form at `path`, which only this session has.
+    pub(super) fn token(&self, path: &str) -> String {
+        let bytes = self.mac(path).map(|mac| mac.finalize().into_bytes());
+        bytes.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
+    }
+
+    /// Returns true for [`Session::token`] of the same path; takes the same time for any other.
+    pub(super) fn is_token(&self, path: &str, token: &str) -> bool {
+        let token = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
+        self.mac(path).is_some_and(|mac| mac.verify_slice(&token).is_ok())
+    }
+
+    /// Returns the field that every form at `path` needs.
+    pub(super) fn field(&self, path: &str) -> Markup {
+        html! { input type="hidden" name=(TOKEN) value=(self.token(path)); }
+    }
+}
+
+impl SignedIn for Session {
+    fn person(&self) -> Markup {
+        html! {
+            form method="post" action="/sign-out" {
+                (self.field("/sign-out"))
+                @if let Some(name) = &self.name { span #person { "Signed in as " (name) } " " }
+                button #sign-out { "Sign out" }
+            }
+        }
+    }
+}
+
+impl Pages {
+    /// Returns the full name of a cookie. Over HTTPS the prefix binds it to this host. Plain HTTP
+    /// is only on loopback, where not every browser takes secure cookies and all ports share
+    /// theirs.
+    fn cookie_name(&self, name: &str) -> String {
+        match self.public.scheme() {
+            "https" => format!("__Host-{name}"),
+            _ => format!("{name}-{}", self.public.port_or_known_default().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the cookie of this name in a request.
+    pub(super) fn cookie<'a>(&self, headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+        let name = self.cookie_name(name);
+        headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find_map(|(known, value)| (known == name).then_some(value))
+    }
+
+    /// Adds a cookie to a response, for `seconds`; 0 removes it.
+    pub(super) fn set_cookie(
+        &self,
+        response: &mut Response,
+        name: &str,
+        value: &str,
+        seconds: i64,
+    ) {
+        let secure = if self.public.scheme() == "https" { "; Secure" } else { "" };
+        let cookie = format!(
+            "{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
+            self.cookie_name(name)
+        );
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+    }
+
+    /// Signs a browser in and leads it to a path of the pages.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] if the key is unavailable.
+    pub(super) async fn signed_in(&self, person: &Person, path: &str) -> Result<Response> {
+        let session = serde_json::to_vec(&Session::begin(person)?)
+            .map_err(|_| Error::new(Kind::Internal, "a session could not be serialized"))?;
+        let sealed = self.server.seal(IDENTITY, &session).await?;
+        let mut response = Redirect::to(path).into_response();
+        self.set_cookie(&mut response, "session", &sealed, LASTS);
+        Ok(response)
+    }
+
+    /// Returns the session of a request; `None` if nobody is signed in, or no longer.
+    pub(super) async fn session(&self, headers: &HeaderMap) -> Option<Session> {
+        let sealed = self.cookie(headers, "session")?;
+        let opened = self.server.unseal(IDENTITY, sealed).await.ok()?;
+        let session: Session = serde_json::from_slice(&opened).ok()?;
+        (session.expires > crate::store::now()).then_some(session)
+    }
+
+    /// Checks that a browser sends a form from a page of ours, as far as it says so.
+    pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+        let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let own = self.public.origin().ascii_serialization();
+        let site = said("sec-fetch-site").is_none_or(|site| site == "same-origin");
+        let origin = said(ORIGIN.as_str()).is_none_or(|origin| origin == own);
+        match site && origin {
+            true => Ok(()),
+            false => Err(foreign()),
+        }
+    }
+}
+
+fn foreign() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "this form was not sent from this page, or the page is too old; open it again",
+    )
+}
+
+/// A signed-in person who visits a page.
+pub(super) struct Visitor {
+    pub(super) session: Session,
+    /// Their own app.
+    pub(super) app: Arc<App>,
+}
+
+impl FromRequestParts<Arc<Pages>> for Visitor {
+    type Rejection = Response;
+
+    /// Leads a browser without a session to the sign-in, and from there back.
+    async fn from_request_parts(
+        parts: &mut Parts,
+        pages: &Arc<Pages>,
+    ) -> std::result::Result<Self, Response> {
+        let Some(session) = pages.session(&parts.headers).await else {
+            let ended = "your session has ended; sign in and try again";
+            return Err(match parts.method {
+                Method::GET => {
+                    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+                    let query = url::form_urlencoded::Serializer::new(String::new())
+                        .append_pair("return", path)
+                        .finish();
+                    Redirect::to(&format!("/sign-in?{query}")).into_response()
+                }
+                _ => Problem::new(StatusCode::UNAUTHORIZED, ended).into_response(),
+            });
+        };
+        let app = pages.service.people.app_of(&session.person()).await;
+        match app {
+            Ok(app) => Ok(Self { session, app }),
+            Err(error) => Err(Problem::from(error).into_response()),
+        }
+    }
+}
+
+/// A form that a signed-in person has sent from a page of ours.
+pub(super) struct Post {
+    pub(super) visitor: Visitor,
+    fields: HashMap<String, String>,
+}
+
+impl Post {
+    /// Returns the text of a field without spaces around it; `None` if there is none.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
+    }
+}
+
+/// Reads the fields of a form.
+pub(super) fn fields(body: &[u8]) -> HashMap<String, String> {
+    url::form_urlencoded::parse(body).into_owned().collect()
+}
+
+impl FromRequest<Arc<Pages>> for Post {
+    type Rejection = Response;
+
+    async fn from_request(
+        request: Request,
+        pages: &Arc<Pages>,
+    ) -> std::result::Result<Self, Response> {
+        pages.check_origin(request.headers()).map_err(IntoResponse::into_response)?;
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, pages).await?;
+        let path = parts.uri.path().to_owned();
+        let request = Request::from_parts(parts, body);
+        let body =
+            Bytes::from_request(request, pages).await.map_err(IntoResponse::into_response)?;
+        let fields = fields(&body);
+        let token = fields.get(TOKEN).map_or("", String::as_str);
+        match visitor.session.is_token(&path, token) {
+            true => Ok(Self { visitor, fields }),
+            false => Err(foreign().into_response()),
+        }
+    }
+}

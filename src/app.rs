@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::config::Config;
+use crate::error::Result;
 use crate::pipeline::Pipeline;
 use crate::provider::upstream::{Share, Upstream};
 use crate::provider::{Connect, ServiceSettings};
@@ -88,6 +89,17 @@ impl App {
     pub fn store(&self) -> &Store {
         let [store, _] = &self.stores;
         store
+    }
+
+    /// Deletes everything that is stored for the owner; the grants at the providers stay.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn erase(&self) -> Result<()> {
+        for store in &self.stores {
+            store.erase().await?;
+        }
+        Ok(())
     }
 
     /// Closes the stores, at the end of a command.

@@ -170,6 +170,17 @@ enum Command {
         #[command(flatten)]
         sandboxed: Sandboxed,
     },
+    /// Open your accounts in the browser: connect, inspect, see what was done, erase.
+    #[cfg(feature = "http")]
+    Ui {
+        /// The port of 127.0.0.1; 0 takes a free one.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        #[command(flatten)]
+        limits: Limits,
+        #[command(flatten)]
+        sandboxed: Sandboxed,
+    },
     /// Show the main job on the embedded sandbox: no account needed.
     #[cfg(feature = "sandbox")]
     Demo {
@@ -411,6 +422,8 @@ impl Command {
             Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => {
                 sandboxed.reads_samples()
             }
+            #[cfg(feature = "http")]
+            Self::Ui { sandboxed, .. } => sandboxed.reads_samples(),
             Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => mail.is_none(),
             _ => false,
         }
@@ -501,6 +514,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
         | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config),
+        #[cfg(feature = "http")]
+        Command::Ui { limits, .. } => limits.apply(&mut config),
         _ => {}
     }
     if let Some(url) = database {
@@ -528,6 +543,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
                 serve::run_http(config, address, &sandboxed).await
             }
             Command::Serve { sandboxed, .. } => serve::run(config, &sandboxed).await,
+            #[cfg(feature = "http")]
+            Command::Ui { port, sandboxed, .. } => serve::run_pages(config, port, &sandboxed).await,
             #[cfg(feature = "sandbox")]
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
             Command::Call { tool, arguments, format, sandboxed, .. } => {

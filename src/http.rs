@@ -10,8 +10,10 @@
 pub mod guard;
 pub mod identity;
 pub mod listen;
+pub mod pages;
 pub mod people;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -45,6 +47,8 @@ pub struct Service {
     people: People,
     verifier: Verifier,
     challenge: Challenge,
+    /// True if people sign in to the pages with printed links alone.
+    links: bool,
     /// True once the server ends.
     ending: AtomicBool,
 }
@@ -52,9 +56,19 @@ pub struct Service {
 impl Service {
     /// Creates the service over an app, whose store has everybody's rows.
     pub fn new(app: Arc<App>, verifier: Verifier) -> Arc<Self> {
+        Self::with(app, verifier, false)
+    }
+
+    /// Creates the service of `daysheet ui`: pages for the one person of this machine, who signs
+    /// in with [`pages::link`], and nothing for programs.
+    pub fn of_pages(app: Arc<App>) -> Arc<Self> {
+        Self::with(app, Verifier::known(HashMap::new()), true)
+    }
+
+    fn with(app: Arc<App>, verifier: Verifier, links: bool) -> Arc<Self> {
         let challenge = Challenge::new(&app.config, &verifier);
         let ending = AtomicBool::new(false);
-        Arc::new(Self { people: People::new(app), verifier, challenge, ending })
+        Arc::new(Self { people: People::new(app), verifier, challenge, links, ending })
     }
 
     /// Returns who sends a request.
@@ -109,13 +123,16 @@ impl Service {
 
 /// Returns the routes.
 fn router(service: Arc<Service>) -> Router {
-    let guard = Arc::new(Guard::new(&service.people.base().config.http));
+    let config = &service.people.base().config;
+    let guard = Arc::new(Guard::new(&config.http));
+    let pages = config.pages.clone().map(|public| pages::routes(service.clone(), public));
     Router::new()
         .route("/mcp", any(mcp))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .merge(service.challenge.routes())
         .with_state(service)
+        .merge(pages.unwrap_or_default())
         .layer(from_fn_with_state(guard, guard::pass))
 }
 
@@ -145,7 +162,7 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
     if let Some(challenge) = service.challenge.step_up(&person, &body) {
         return challenge;
     }
-    match service.people.app_of(&person) {
+    match service.people.app_of(&person).await {
         Ok(app) => app.server().answer(Request::from_parts(parts, body)).await.map(Body::new),
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
     }

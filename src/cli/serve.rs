@@ -1,4 +1,4 @@
-//! `daysheet serve`: MCP over stdio, or over HTTP.
+//! `daysheet serve`: MCP over stdio, or over HTTP; and `daysheet ui`, the pages alone.
 
 use std::process::ExitCode;
 
@@ -51,6 +51,23 @@ pub(super) async fn run_http(
     address: std::net::SocketAddr,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
+    let (listener, address) = listen(address, &mut config).await?;
+    let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
+    let (app, _sandbox) = App::open(config, sandboxed).await?;
+    let app = std::sync::Arc::new(app);
+    let service = crate::http::Service::new(app.clone(), verifier);
+    eprintln!("daysheet: serving at {address}");
+    let ended = service.serve(listener, terminated()).await;
+    app.close().await;
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// Listens at an address, and notes in the settings where the pages are.
+#[cfg(feature = "http")]
+async fn listen(
+    address: std::net::SocketAddr,
+    config: &mut Config,
+) -> Result<(tokio::net::TcpListener, std::net::SocketAddr)> {
     use crate::error::{Error, Kind};
 
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
@@ -59,12 +76,31 @@ pub(super) async fn run_http(
     let address = listener.local_addr().unwrap_or(address);
     config.http.listen_at(address)?;
     config.pages = config.http.public_url.clone();
-    let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
+    Ok((listener, address))
+}
+
+/// Serves the pages on loopback for the one person of this machine, until a signal ends it.
+#[cfg(feature = "http")]
+pub(super) async fn run_pages(
+    mut config: Config,
+    port: u16,
+    sandboxed: &Sandboxed,
+) -> Result<ExitCode> {
+    // How others are served is no matter here.
+    config.http = crate::config::HttpSettings::default();
+    let (listener, address) =
+        listen((std::net::Ipv4Addr::LOCALHOST, port).into(), &mut config).await?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let app = std::sync::Arc::new(app);
-    let service = crate::http::Service::new(app.clone(), verifier);
-    eprintln!("daysheet: serving at {address}");
-    let ended = service.serve(listener, terminated()).await;
+    let link = crate::http::pages::link(app.store()).await?;
+    let link = format!("http://{address}{link}");
+    match app.config.browser && open::that_detached(&link).is_ok() {
+        true => say!("Your pages opened in the browser. If they did not, open:"),
+        false => say!("Open this address in a browser on this machine:"),
+    }
+    say!("{link}");
+    say!("It signs in once, within ten minutes. Press Ctrl+C to end.");
+    let ended = crate::http::Service::of_pages(app.clone()).serve(listener, terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -55,13 +55,20 @@ impl People {
         &self.base
     }
 
-    /// Returns the app of a person, with the lower of the access of their token and the
-    /// settings.
+    /// Forgets the apps of a person whose rows were erased.
+    pub fn forget(&self, owner: &str) {
+        self.apps().retain(|(known, _), _| known != owner);
+    }
+
+    /// Returns the app of a person, with the lowest of the access of their token, of the settings
+    /// and of their own choice.
     ///
     /// # Errors
     /// Those of opening an app.
-    pub fn app_of(&self, person: &Person) -> Result<Arc<App>> {
-        let access = person.access.min(self.base.config.access);
+    pub async fn app_of(&self, person: &Person) -> Result<Arc<App>> {
+        // Read each time: another instance may have changed it a moment ago.
+        let own = self.base.store().for_owner(&person.owner).own_access().await?;
+        let access = person.access.min(self.base.config.access).min(own.unwrap_or(Access::Full));
         let mut apps = self.apps();
         let key = (person.owner.clone(), access);
         if apps.len() >= MOST && !apps.contains_key(&key) {

@@ -1,0 +1,95 @@
+//! The pages for people: sign in, connect accounts, see what was done, take one's data along.
+//!
+//! Plain HTML without scripts. A page is of the person whose session the browser has
+//! ([`session`]); what it shows and changes are the rows of that person, through their own app, as
+//! for a call. Texts of others are escaped by maud, which writes all markup here.
+//!
+//! Every form is checked twice: by where the browser says it comes from, and by a token of the
+//! session and the form's own path ([`session::Post`]).
+
+mod accounts;
+mod activity;
+mod connect;
+mod data;
+mod inspect;
+mod layout;
+mod session;
+mod sign_in;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::response::{Redirect, Response};
+use axum::routing::get;
+use url::Url;
+
+use super::Service;
+use crate::store::{SERVER, Store};
+pub use sign_in::link;
+
+/// What all pages share.
+pub(super) struct Pages {
+    service: Arc<Service>,
+    /// The address of the pages as browsers see it, with a slash at its end.
+    public: Url,
+    /// The server's own rows.
+    server: Store,
+}
+
+impl Pages {
+    /// Returns the address of a page.
+    fn address(&self, path: &str) -> Url {
+        let mut address = self.public.clone();
+        address.set_path(path);
+        address
+    }
+}
+
+/// Returns the routes of the pages, which browsers see at `public`.
+pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
+    let server = service.people.base().store().for_owner(SERVER);
+    let pages = Arc::new(Pages { service, public, server });
+    Router::new()
+        .route("/", get(|| async { Redirect::to("/accounts") }))
+        .route("/style.css", get(layout::style))
+        .route("/sign-in", get(sign_in::ask).post(sign_in::with_token))
+        .route("/sign-in/callback", get(sign_in::back))
+        .route("/sign-out", axum::routing::post(sign_in::out))
+        .route("/accounts", get(accounts::list))
+        .route("/accounts/disconnect", get(accounts::ask).post(accounts::disconnect))
+        .route("/accounts/level", axum::routing::post(accounts::level))
+        .route("/accounts/activity", get(activity::show))
+        .route("/accounts/data", get(data::show))
+        .route("/accounts/export", get(data::export))
+        .route("/accounts/erase", axum::routing::post(data::erase))
+        .route("/connect/callback", get(connect::back))
+        .route("/connect/{provider}", get(connect::ask).post(connect::begin))
+        .route("/inspect", get(inspect::form).post(inspect::answer))
+        .layer(axum::middleware::map_response(guarded))
+        .with_state(pages)
+}
+
+/// Adds the headers that keep a page to itself.
+async fn guarded(mut response: Response) -> Response {
+    const HEADERS: [(HeaderName, &str); 5] = [
+        (
+            CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
+             frame-ancestors 'none'",
+        ),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // Not `no-referrer`, with which browsers send forms with `Origin: null`.
+        (REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,229 @@
+//! A person's accounts: what each may do, connecting and disconnecting, and their access level.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::Pages;
+use super::layout::{Problem, page, sentence, table, time};
+use super::session::{Post, Session, Visitor};
+use crate::access::Access;
+use crate::oauth::{PROVIDERS, provider_named};
+use crate::provider::{Account, Status};
+
+/// What a scope allows, in words. In an address it is the last part.
+const SCOPES: &[(&str, &str)] = &[
+    ("gmail.readonly", "Read mail"),
+    ("gmail.modify", "Read, organize, write and send mail, but not delete it permanently"),
+    ("mail.google.com/", "Everything with mail, permanent deletion included"),
+    ("gmail.settings.basic", "Change mail settings: filters, labels, automatic replies"),
+    ("calendar.readonly", "Read calendars"),
+    ("calendar", "Read and change calendars"),
+    ("contacts.readonly", "Read contacts"),
+    ("contacts", "Read and change contacts"),
+    ("contacts.other.readonly", "Read the addresses you have written to"),
+    ("Mail.Read", "Read mail"),
+    ("Mail.ReadWrite", "Read, organize and draft mail"),
+    ("Mail.Send", "Send mail"),
+    ("Mail.Read.Shared", "Read the shared mailbox"),
+    ("Mail.ReadWrite.Shared", "Read, organize and draft mail in the shared mailbox"),
+    ("Mail.Send.Shared", "Send mail from the shared mailbox"),
+    ("MailboxSettings.Read", "Read mail settings"),
+    ("MailboxSettings.ReadWrite", "Change mail settings"),
+    ("Contacts.Read", "Read contacts"),
+    ("Contacts.ReadWrite", "Read and change contacts"),
+    ("Calendars.Read", "Read calendars"),
+    ("Calendars.ReadWrite", "Read and change calendars"),
+    ("Calendars.Read.Shared", "Read shared calendars"),
+    ("Calendars.ReadWrite.Shared", "Read and change shared calendars"),
+    ("People.Read", "Read the people you work with"),
+    ("User.Read", "Read your name and address"),
+];
+/// The scopes that only make a sign-in work.
+const SILENT: &[&str] = &["offline_access", "openid", "profile", "email"];
+
+/// What each access level allows, in words.
+const fn allows(level: Access) -> &'static str {
+    match level {
+        Access::Read => "nothing is changed anywhere",
+        Access::Organize => "mail and events are marked, moved and filed",
+        Access::Draft => "drafts are also written, but not sent",
+        Access::Send => "mail, invitations and answers are also sent",
+        Access::Full => "permanent deletion is also allowed",
+    }
+}
+
+/// Returns a list of scopes in words; one that is not known stays as it is.
+pub(super) fn scopes(scopes: &[impl AsRef<str>]) -> Markup {
+    let words = |scope: &str| {
+        let known = SCOPES.iter().find(|(name, _)| {
+            scope
+                .strip_suffix(name)
+                .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        });
+        known.map_or_else(|| scope.to_owned(), |(_, words)| (*words).to_owned())
+    };
+    html! {
+        ul.words {
+            @for scope in scopes.iter().map(AsRef::as_ref).filter(|scope| !SILENT.contains(scope)) {
+                li { (words(scope)) }
+            }
+        }
+    }
+}
+
+/// The account that a page is about.
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    account: String,
+}
+
+/// `GET /accounts`.
+pub(super) async fn list(
+    State(pages): State<Arc<Pages>>,
+    Visitor { session, app }: Visitor,
+) -> std::result::Result<Response, Problem> {
+    let accounts = app.accounts.list().await?;
+    let uses = app.accounts.last_uses().await?;
+    let zone = &app.config.zone;
+    let rows: Vec<Vec<Markup>> = accounts
+        .iter()
+        .map(|account| {
+            vec![
+                html! { (account.email) @if let Some(via) = &account.via { br; small { "through " (via) } } },
+                html! { (title(&account.provider)) },
+                status(account),
+                scopes(&account.scopes),
+                time(account.added.as_second(), zone),
+                match uses.get(&account.id) {
+                    Some(used) => time(*used, zone),
+                    None => html! { "not yet" },
+                },
+                actions(account),
+            ]
+        })
+        .collect();
+    let columns = ["Account", "Provider", "Status", "May", "Added", "Last use", "Actions"];
+    let body = html! {
+        @if rows.is_empty() {
+            p #none { "No account is connected yet." }
+        } @else {
+            (table("accounts", "Connected accounts", &columns, &rows))
+        }
+        h2 { "Connect an account" }
+        div.row {
+            @for provider in PROVIDERS {
+                a.button id={ "connect-" (provider.name) } href={ "/connect/" (provider.name) } {
+                    "Connect " (provider.title)
+                }
+            }
+        }
+        (levels(&pages, &session, app.config.access))
+    };
+    Ok(page("Accounts", Some(&session), body))
+}
+
+fn title(provider: &str) -> &str {
+    provider_named(provider).map_or(provider, |provider| provider.title)
+}
+
+fn status(account: &Account) -> Markup {
+    html! {
+        @if account.status == Status::Ok { "Ready" } @else {
+            strong { "Sign in again" }
+            @if let Some(problem) = &account.problem { br; small { (sentence(problem)) } }
+        }
+    }
+}
+
+fn actions(account: &Account) -> Markup {
+    let query = |pairs: &[(&str, &str)]| {
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+    };
+    let tenant = account.tenant.as_deref().map(|tenant| ("tenant", tenant));
+    let again: Vec<_> = match &account.via {
+        Some(via) => [("hint", via.as_str()), ("mailbox", account.email.as_str())]
+            .into_iter()
+            .chain(tenant)
+            .collect(),
+        None => std::iter::once(("hint", account.email.as_str())).chain(tenant).collect(),
+    };
+    html! {
+        a href={ "/connect/" (account.provider) "?" (query(&again)) }
+            aria-label={ "Sign in again: " (account.email) } { "Sign in again" }
+        br;
+        a href={ "/accounts/disconnect?" (query(&[("account", &account.id)])) }
+            aria-label={ "Disconnect " (account.email) } { "Disconnect" }
+    }
+}
+
+/// Returns the form of the person's own access level.
+fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
+    let most = session.access().min(pages.service.people.base().config.access);
+    html! {
+        h2 #level { "Your access level" }
+        p {
+            "What programs may do with your accounts. This server allows you up to "
+            strong { (most.word()) } "; here you can allow less."
+        }
+        form method="post" action="/accounts/level" {
+            (session.field("/accounts/level"))
+            label for="level-choice" { "Access level" }
+            select #level-choice name="level" {
+                @for level in Access::ALL.into_iter().filter(|level| *level <= most) {
+                    option value=(level.word()) selected[level == now] {
+                        (level.word()) ": " (allows(level))
+                    }
+                }
+            }
+            div.row { button #save-level { "Save" } }
+        }
+    }
+}
+
+/// `POST /accounts/level`.
+pub(super) async fn level(post: Post) -> std::result::Result<Response, Problem> {
+    let level = post.field("level").and_then(Access::find);
+    let level = level.ok_or_else(|| Problem::bad("this is not an access level"))?;
+    post.visitor.app.store().set_own_access(level).await?;
+    Ok(Redirect::to("/accounts#level").into_response())
+}
+
+/// `GET /accounts/disconnect`: asks whether to.
+pub(super) async fn ask(
+    Visitor { session, app }: Visitor,
+    Query(named): Query<Named>,
+) -> std::result::Result<Response, Problem> {
+    let account = app.accounts.by_id(&named.account).await?;
+    let body = html! {
+        p {
+            "Daysheet deletes its tokens for " strong { (account.email) } " and asks "
+            (title(&account.provider)) " to end its access. Mail and events stay as they are."
+        }
+        form method="post" action="/accounts/disconnect" {
+            (session.field("/accounts/disconnect"))
+            input type="hidden" name="account" value=(account.id);
+            div.row {
+                button.danger #confirm-disconnect { "Disconnect" }
+                a.button href="/accounts" { "Cancel" }
+            }
+        }
+    };
+    Ok(page(&format!("Disconnect {}?", account.email), Some(&session), body))
+}
+
+/// `POST /accounts/disconnect`.
+pub(super) async fn disconnect(post: Post) -> std::result::Result<Response, Problem> {
+    let Visitor { session, app } = &post.visitor;
+    let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
+    let (outcome, problem) = app.pipeline.sign_out(&account.id).await?;
+    let body = html! {
+        p #outcome { (account.email) " is disconnected: " (outcome) "." }
+        @if let Some(problem) = problem { p.failed { (sentence(&problem.to_string())) } }
+        p { a.button href="/accounts" { "Back to your accounts" } }
+    };
+    Ok(page("Disconnected", Some(session), body))
+}

@@ -1,0 +1,123 @@
+//! What was done for a person: the audit log of all writes, and the journal of sent messages.
+
+use axum::extract::Query;
+use axum::response::Response;
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::layout::{Problem, page, table, time};
+use super::session::Visitor;
+use crate::store::sends::Sent;
+
+/// The rows of a page.
+const ROWS: usize = 100;
+
+/// The parts of both tables that are shown.
+#[derive(Debug, Deserialize)]
+pub(super) struct Shown {
+    /// The line of the log before which it begins; none begins with the latest.
+    before: Option<i64>,
+    /// The page of the journal, from 0 on.
+    #[serde(default)]
+    sent: usize,
+}
+
+/// `GET /accounts/activity`.
+pub(super) async fn show(
+    Visitor { session, app }: Visitor,
+    Query(shown): Query<Shown>,
+) -> std::result::Result<Response, Problem> {
+    let zone = &app.config.zone;
+    // One more than is shown says whether there is another page.
+    let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
+    let log = app.store().audit_lines(shown.before, ROWS + 1).await?;
+    let labels = app.accounts.labels().await?;
+    let label = |id: &str| labels.get(id).map_or_else(|| id.to_owned(), String::clone);
+    let messages: Vec<_> = sent
+        .iter()
+        .take(ROWS)
+        .map(|one| {
+            vec![
+                time(one.started, zone),
+                html! { (label(&one.account)) },
+                html! { (one.recipients) },
+                html! { (state(one)) @if let Some(due) = one.due { ", due " (time(due, zone)) } },
+                html! { (one.message_id) },
+            ]
+        })
+        .collect();
+    let lines: Vec<_> = log
+        .iter()
+        .take(ROWS)
+        .map(|line| {
+            let line: Value = serde_json::from_str(&line.line).unwrap_or_default();
+            let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
+            let at = text("time").parse::<Timestamp>().map(Timestamp::as_second);
+            vec![
+                at.map_or_else(|_| html! { "unknown" }, |at| time(at, zone)),
+                html! { (text("account")) },
+                html! { (text("tool")) " " (text("op")) },
+                html! { (text("outcome")) },
+                html! { (list(&line, "ids")) },
+                html! {
+                    (line.get("recipients").and_then(Value::as_u64).unwrap_or_default())
+                    @if !list(&line, "domains").is_empty() { ": " (list(&line, "domains")) }
+                },
+            ]
+        })
+        .collect();
+    let body = html! {
+        p { "Everything that programs have changed through Daysheet, the latest first. Subjects \
+             and texts are not recorded." }
+        h2 { "Sent messages" }
+        @if messages.is_empty() { p #no-sent { "Nothing was sent." } } @else {
+            (table("sent", "Messages that were to be sent",
+                &["Begun", "Account", "Recipients", "State", "Message-ID"], &messages))
+        }
+        (turn("sent", "sent messages", shown.sent > 0, sent.len() > ROWS, [
+            address(shown.before, shown.sent.saturating_sub(1)),
+            address(shown.before, shown.sent.saturating_add(1)),
+        ]))
+        h2 { "Audit log" }
+        @if lines.is_empty() { p #no-log { "Nothing was changed." } } @else {
+            (table("log", "Writes, each before and after",
+                &["Time", "Account", "Operation", "Outcome", "Ids", "Recipients"], &lines))
+        }
+        (turn("log", "audit log", shown.before.is_some(), log.len() > ROWS, [
+            address(None, shown.sent),
+            address(log.get(ROWS - 1).map(|line| line.number), shown.sent),
+        ]))
+    };
+    Ok(page("Activity", Some(&session), body))
+}
+
+/// Returns what became of a message.
+fn state(one: &Sent) -> &'static str {
+    if one.sent { "sent" } else { "not known to be sent" }
+}
+
+/// Returns the texts of a list in a line of the log.
+fn list(line: &Value, name: &str) -> String {
+    let items = line.get(name).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the address of other parts of the tables.
+fn address(before: Option<i64>, sent: usize) -> String {
+    let before = before.map(|before| format!("before={before}&")).unwrap_or_default();
+    format!("/accounts/activity?{before}sent={sent}")
+}
+
+/// Returns the links to the parts of a table around one.
+fn turn(id: &str, what: &str, newer: bool, older: bool, [up, down]: [String; 2]) -> Markup {
+    html! {
+        @if newer || older {
+            nav.row aria-label={ "Pages of " (what) } {
+                @if newer { a.button href={ (up) "#" (id) } { "Newer" } }
+                @if older { a.button href={ (down) "#" (id) } { "Older" } }
+            }
+        }
+    }
+}

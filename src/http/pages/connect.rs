@@ -1,0 +1,199 @@
+//! Connecting an account: to the provider's consent page and back.
+//!
+//! The sign-in under way is a ticket among the person's own rows, sealed; its id is the `state` of
+//! the redirect. Another person's session finds no ticket of that id, and another browser of the
+//! same person has another session: so nobody can be made to connect an account that somebody
+//! else has signed in to. Any instance can finish it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Problem, leading_on, page, sentence};
+use super::session::{Post, Session, Visitor};
+use super::{Pages, accounts};
+use crate::app::App;
+use crate::error::{Error, Kind, Result};
+use crate::oauth::{WebSignIn, provider_named};
+use crate::pipeline::{Finished, finish};
+use crate::tools::accounts::Add;
+
+/// How long a person has for the consent page, in seconds.
+const PATIENCE: i64 = 15 * 60;
+/// The kind of the tickets, and what their contents are sealed for.
+const STATE: &str = "connect";
+/// The path that the consent page redirects to.
+const CALLBACK: &str = "/connect/callback";
+
+/// A sign-in that is under way.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    sign_in: WebSignIn,
+    hint: Option<String>,
+    mailbox: Option<String>,
+    provider: String,
+    /// Names the session that began it, and is of no use for anything else.
+    session: String,
+}
+
+impl Begun {
+    fn read(bytes: &[u8]) -> Result<Self> {
+        serde_json::from_slice(bytes).map_err(|_| {
+            Error::new(Kind::Store, "a sign-in that was begun cannot be read")
+                .next("start the sign-in again")
+        })
+    }
+}
+
+/// `GET /connect/{provider}`: says what will be asked for.
+pub(super) async fn ask(
+    Visitor { session, app }: Visitor,
+    Path(provider): Path<String>,
+    Query(suggested): Query<HashMap<String, String>>,
+) -> std::result::Result<Response, Problem> {
+    let provider = provider_named(&provider)?;
+    let value = |name: &str| suggested.get(name).map_or("", String::as_str);
+    let shared = !value("mailbox").is_empty();
+    let scopes = app.connect.scopes(provider.name, shared, app.config.access)?;
+    let action = format!("/connect/{}", provider.name);
+    let tenants = provider.name == "microsoft";
+    let body = html! {
+        p {
+            "Daysheet sends you to " (provider.title) ", where you sign in and allow access. The \
+             account is then connected to "
+            @if let Some(name) = &session.name { strong { (name) } } @else { "you" }
+            " here, and to nobody else."
+        }
+        h2 { "What Daysheet asks for" }
+        (accounts::scopes(&scopes))
+        p.hint {
+            "Your access level is " strong { (app.config.access.word()) } ". A lower one asks for \
+             less: " a href="/accounts#level" { "change it" } " first."
+        }
+        form method="post" action=(action) {
+            (session.field(&action))
+            (field("hint", "Address (optional)", value("hint"),
+                "The address to suggest on the sign-in page."))
+            @if tenants {
+                (field("mailbox", "Shared mailbox (optional)", value("mailbox"),
+                    "The address of a mailbox that others share with you."))
+                (field("tenant", "Tenant (optional)", value("tenant"),
+                    "The domain of your organization's directory, if sign-in needs it."))
+            }
+            div.row {
+                button.main #continue { "Continue to " (provider.title) }
+                a.button href="/accounts" { "Cancel" }
+            }
+        }
+    };
+    Ok(page(&format!("Connect a {} account", provider.title), Some(&session), body))
+}
+
+fn field(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+    html! {
+        label for=(name) { (label) }
+        input id=(name) name=(name) type="text" value=(value) autocomplete="off"
+            aria-describedby={ (name) "-hint" };
+        p.hint id={ (name) "-hint" } { (hint) }
+    }
+}
+
+/// `POST /connect/{provider}`: leads to the consent page.
+pub(super) async fn begin(
+    State(pages): State<Arc<Pages>>,
+    Path(provider): Path<String>,
+    post: Post,
+) -> std::result::Result<Response, Problem> {
+    let Visitor { session, app } = &post.visitor;
+    let provider = provider_named(&provider)?;
+    let text = |name: &str| post.field(name).map(str::to_owned);
+    let add = Add {
+        provider: provider.name.to_owned(),
+        tenant: text("tenant"),
+        address: text("hint"),
+        mailbox: text("mailbox"),
+        device: false,
+    };
+    add.check()?;
+    let page = consent_page(&pages, session, app, &add).await?;
+    let body = html! {
+        p { a.button.main #continue href=(page) { "Continue to " (provider.title) } }
+    };
+    Ok(leading_on(&format!("Continue to {}", provider.title), session, &page, body))
+}
+
+/// Begins a sign-in; returns the consent page.
+async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) -> Result<String> {
+    let scopes = app.connect.scopes(&add.provider, add.mailbox.is_some(), app.config.access)?;
+    let (config, redirect) = (&app.config, pages.address(CALLBACK));
+    let sign_in =
+        WebSignIn::begin(config, &add.provider, add.tenant.as_deref(), &scopes, &redirect)?;
+    let begun = Begun {
+        sign_in,
+        hint: add.address.clone(),
+        mailbox: add.mailbox.clone(),
+        provider: add.provider.clone(),
+        session: session.token(CALLBACK),
+    };
+    let content = serde_json::to_vec(&begun)
+        .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
+    let sealed = app.store().seal(STATE, &content).await?;
+    let state = app.store().put_ticket(STATE, &sealed, PATIENCE).await?;
+    Ok(begun.sign_in.page(config, state, begun.hint.as_deref())?.into())
+}
+
+/// `GET /connect/callback`: the browser is back from the consent page.
+pub(super) async fn back(
+    Visitor { session, app }: Visitor,
+    RawQuery(query): RawQuery,
+) -> std::result::Result<Response, Problem> {
+    let query = query.unwrap_or_default();
+    let state = url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "state");
+    let state = state.map(|(_, state)| state.into_owned()).unwrap_or_default();
+    let other = || {
+        Problem::bad(
+            "this sign-in was finished before, is too old, or was begun in another browser or by \
+             somebody else; nothing was connected",
+        )
+    };
+    let sealed = app.store().take_ticket(STATE, &state).await?.ok_or_else(other)?;
+    let begun = Begun::read(&app.store().unseal(STATE, &sealed).await?)?;
+    if !session.is_token(CALLBACK, &begun.session) {
+        return Err(other());
+    }
+    let provider = provider_named(&begun.provider)?;
+    let outcome = connected(&app, begun, &query).await;
+    let body = html! {
+        @match &outcome {
+            Ok(finished) => {
+                p #connected {
+                    (provider.title) " account connected: " strong { (finished.account.email) } "."
+                }
+                @if let Some(note) = &finished.note { p.notice { (sentence(note)) } }
+            }
+            Err(error) => {
+                p #problem role="alert" { (sentence(&error.to_string())) }
+                p { a href={ "/connect/" (provider.name) } { "Try again" } }
+            }
+        }
+        p { a.button.main href="/accounts" { "Go to your accounts" } }
+    };
+    let title = if outcome.is_ok() { "Connected" } else { "Not connected" };
+    Ok(page(title, Some(&session), body))
+}
+
+/// Exchanges the code and adds the account.
+async fn connected(app: &App, begun: Begun, query: &str) -> Result<Finished> {
+    let tokens = begun.sign_in.finish(&app.config, query).await?;
+    let add = Add {
+        provider: begun.provider,
+        address: begun.hint,
+        mailbox: begun.mailbox,
+        ..Add::default()
+    };
+    finish(&app.accounts, &*app.connect, tokens, &add).await
+}

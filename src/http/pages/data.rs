@@ -1,0 +1,81 @@
+//! A person's own data: taking it along, and erasing it.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use maud::html;
+
+use super::Pages;
+use super::layout::{Problem, page, sentence};
+use super::session::{Post, Session, Visitor};
+
+/// The word that has to be typed before everything is erased.
+const WORD: &str = "erase";
+
+/// `GET /accounts/data`.
+pub(super) async fn show(Visitor { session, .. }: Visitor) -> Response {
+    form(&session, None)
+}
+
+fn form(session: &Session, problem: Option<&str>) -> Response {
+    let body = html! {
+        h2 { "Take it along" }
+        p {
+            "Daysheet keeps your accounts, short ids of messages and events, a journal of sent \
+             messages, states that can be restored, and the audit log. It keeps no mailbox. The \
+             file has all of it as JSON, without tokens."
+        }
+        p { a.button #export href="/accounts/export" { "Download your data" } }
+        h2 { "Erase everything" }
+        p {
+            "Disconnects all your accounts and deletes everything that Daysheet keeps for you. \
+             Mail and calendars at your providers stay as they are. This cannot be undone."
+        }
+        @if let Some(problem) = problem { p #problem role="alert" { (sentence(problem)) } }
+        form method="post" action="/accounts/erase" {
+            (session.field("/accounts/erase"))
+            label for="confirm" { "Type " code { (WORD) } " to confirm" }
+            input #confirm name="confirm" type="text" autocomplete="off" required;
+            div.row { button.danger #erase { "Erase everything" } }
+        }
+    };
+    page("Your data", Some(session), body)
+}
+
+/// `GET /accounts/export`.
+pub(super) async fn export(Visitor { app, .. }: Visitor) -> std::result::Result<Response, Problem> {
+    let data = app.store().export().await?;
+    let headers = [
+        (CONTENT_TYPE, "application/json"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"daysheet.json\""),
+    ];
+    Ok((headers, format!("{data:#}\n")).into_response())
+}
+
+/// `POST /accounts/erase`.
+pub(super) async fn erase(
+    State(pages): State<Arc<Pages>>,
+    post: Post,
+) -> std::result::Result<Response, Problem> {
+    let Visitor { session, app } = &post.visitor;
+    if !post.field("confirm").is_some_and(|word| word.eq_ignore_ascii_case(WORD)) {
+        return Ok(form(session, Some(&format!("nothing was erased: type {WORD} to confirm"))));
+    }
+    let mut outcomes = Vec::new();
+    for account in app.accounts.list().await? {
+        outcomes.push((account.email, app.accounts.remove(&account.id).await?));
+    }
+    app.erase().await?;
+    pages.service.people.forget(&session.owner);
+    let body = html! {
+        p #erased { "Everything that Daysheet kept for you is deleted." }
+        @if !outcomes.is_empty() {
+            ul { @for (account, outcome) in &outcomes { li { (account) ": " (outcome) } } }
+        }
+    };
+    let mut response = page("Erased", None, body);
+    pages.set_cookie(&mut response, "session", "", 0);
+    Ok(response)
+}

@@ -1,0 +1,114 @@
+//! One call's answer in every format, beside the provider's own JSON, with the tokens of each.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use super::layout::{Problem, page, sentence};
+use super::session::{Post, Session, Visitor};
+use crate::app::App;
+use crate::error::Result;
+use crate::pipeline::Inspected;
+use crate::tools::{self, Effect, TOOLS, Tool};
+
+/// The call that the form suggests.
+const SUGGESTED: (&str, &str) = ("mail_search", "{\"q\": \"is:unread\", \"limit\": 10}");
+
+/// Returns the tools that only read, as offered to a person.
+fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
+    let config = app.config.clone();
+    TOOLS.iter().filter(move |tool| {
+        tool.effect == Effect::Read && tool.is_offered(config.access, &config.tools)
+    })
+}
+
+/// `GET /inspect`.
+pub(super) async fn form(Visitor { session, app }: Visitor) -> Response {
+    let (tool, arguments) = SUGGESTED;
+    shown(&session, &app, tool, arguments, html! {})
+}
+
+/// `POST /inspect`.
+pub(super) async fn answer(post: Post) -> std::result::Result<Response, Problem> {
+    let Visitor { session, app } = &post.visitor;
+    let name = post.field("tool").unwrap_or_default();
+    let arguments = post.field("arguments").unwrap_or("{}");
+    let tool = offered(app).find(|tool| tool.name == name);
+    let tool = tool.ok_or_else(|| Problem::bad("choose one of the tools that only read"))?;
+    let result = match serde_json::from_str::<Map<String, Value>>(arguments) {
+        Ok(arguments) => match inspect(app, tool, arguments).await {
+            Ok(inspected) => forms(&inspected),
+            Err(error) => html! { p #problem role="alert" { (sentence(&error.to_string())) } },
+        },
+        Err(error) => html! {
+            p #problem role="alert" { "The arguments are not a JSON object: " (error) "." }
+        },
+    };
+    Ok(shown(session, app, tool.name, arguments, result))
+}
+
+async fn inspect(
+    app: &App,
+    tool: &'static Tool,
+    arguments: Map<String, Value>,
+) -> Result<Inspected> {
+    let request = tools::read(tool, Some(arguments), app.config.format)?;
+    app.pipeline.inspect(request).await
+}
+
+fn shown(session: &Session, app: &App, chosen: &str, arguments: &str, result: Markup) -> Response {
+    let body = html! {
+        p { "Makes one call over your own accounts and shows its answer in each format, and the \
+             JSON of the provider that its rows were made from." }
+        form method="post" action="/inspect" {
+            (session.field("/inspect"))
+            label for="tool" { "Tool" }
+            select #tool name="tool" {
+                @for tool in offered(app) {
+                    option value=(tool.name) selected[tool.name == chosen] { (tool.name) }
+                }
+            }
+            label for="arguments" { "Arguments" }
+            textarea #arguments name="arguments" spellcheck="false"
+                aria-describedby="arguments-hint" { (arguments) }
+            p.hint #arguments-hint { "A JSON object, as an MCP client would send it." }
+            div.row { button.main #call { "Call" } }
+        }
+        (result)
+    };
+    page("Inspect", Some(session), body)
+}
+
+fn forms(inspected: &Inspected) -> Markup {
+    let Inspected { forms, tokenizer } = inspected;
+    let most = forms.iter().map(|form| form.tokens).max().unwrap_or_default();
+    html! {
+        h2 #result { "The answer" }
+        div.wide role="region" aria-labelledby="costs-caption" tabindex="0" {
+            table #costs {
+                caption #costs-caption { "Tokens of each form (" (tokenizer) ")" }
+                thead { tr { @for head in ["Form", "Tokens", "Bytes", "Of the longest"] {
+                    th scope="col" { (head) }
+                } } }
+                tbody {
+                    @for form in forms {
+                        tr {
+                            th scope="row" { (form.name) }
+                            td { (form.tokens) }
+                            td { (form.text.len()) }
+                            td { ((form.tokens * 100).checked_div(most).unwrap_or(100)) " %" }
+                        }
+                    }
+                }
+            }
+        }
+        div.forms {
+            @for form in forms {
+                section aria-labelledby={ "form-" (form.id) } {
+                    h3 id={ "form-" (form.id) } { (form.name) }
+                    pre tabindex="0" aria-labelledby={ "form-" (form.id) } { (form.text) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Signing in to the pages, and out.
+//!
+//! A server of many people sends the browser to their issuer and back. The sign-in under way is a
+//! ticket of the server's own rows, whose id only this browser has, in a cookie: an answer of the
+//! issuer that somebody else began is of no use here, and none is used twice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Query, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use daysheet_auth::web::{Pending, Web};
+use daysheet_auth::{Denial, Person, Verifier};
+use maud::html;
+use serde::{Deserialize, Serialize};
+
+use super::Pages;
+use super::layout::{Problem, page, sentence};
+use super::session::{Post, fields};
+use crate::error::{Error, Kind, Result};
+use crate::store::{SERVER, Store};
+
+/// How long a person has to sign in at their issuer, in seconds.
+const PATIENCE: i64 = 15 * 60;
+/// How long the link of `daysheet ui` can be opened, in seconds.
+const LINK: i64 = 10 * 60;
+/// The kinds of tickets.
+const STATE: &str = "sign_in";
+const LINKED: &str = "ui";
+/// The cookie that names the ticket.
+const COOKIE: &str = "sign-in";
+
+/// How people sign in to the pages.
+enum Way<'a> {
+    /// Anybody may: only this machine can reach the pages, as it can reach MCP.
+    Open,
+    /// With a token that the server takes, typed once.
+    Token,
+    /// With a link that was printed: [`link`].
+    Link,
+    /// At their issuer.
+    Issuer(&'a Web),
+    /// At an issuer where this server has no client: nobody can.
+    Closed,
+}
+
+impl Pages {
+    fn way(&self) -> Way<'_> {
+        match &self.service.verifier {
+            _ if self.service.links => Way::Link,
+            Verifier::Open(_) => Way::Open,
+            Verifier::Known(_) => Way::Token,
+            Verifier::Issuer(issuer) => issuer.web().map_or(Way::Closed, Way::Issuer),
+        }
+    }
+}
+
+/// Returns the path of a link that signs in the one person of this machine, once.
+///
+/// # Errors
+/// [`Kind::Store`].
+pub async fn link(store: &Store) -> Result<String> {
+    let id = store.for_owner(SERVER).put_ticket(LINKED, "", LINK).await?;
+    Ok(format!("/sign-in?link={id}"))
+}
+
+/// A sign-in at the issuer that is under way.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    pending: Pending,
+    /// Where the browser is led afterwards.
+    path: String,
+}
+
+/// Returns the path that `return` names, if it is one of these pages.
+fn returned(pages: &Pages, asked: &HashMap<String, String>) -> String {
+    let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
+    let own = url.filter(|url| url.origin() == pages.public.origin());
+    // Only the path is kept; one that begins with two slashes would be an address again.
+    match own.filter(|url| !url.path().starts_with("//")) {
+        Some(url) => match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        },
+        None => "/accounts".to_owned(),
+    }
+}
+
+/// `GET /sign-in`: signs in, or asks how.
+pub(super) async fn ask(
+    State(pages): State<Arc<Pages>>,
+    headers: HeaderMap,
+    Query(asked): Query<HashMap<String, String>>,
+) -> std::result::Result<Response, Problem> {
+    let path = returned(&pages, &asked);
+    if let (Way::Link, Some(id)) = (pages.way(), asked.get("link")) {
+        if pages.server.take_ticket(LINKED, id).await?.is_none() {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "this link was used before or is too old; run `daysheet ui` again",
+            ));
+        }
+        let person = Person::local(pages.service.people.base().config.access);
+        return Ok(pages.signed_in(&person, &path).await?);
+    }
+    if pages.session(&headers).await.is_some() {
+        return Ok(Redirect::to(&path).into_response());
+    }
+    let web = match pages.way() {
+        Way::Issuer(web) => web,
+        way => return Ok(form(&way, &path, None)),
+    };
+    let redirect = pages.address("/sign-in/callback");
+    let (address, pending) = web.begin(&redirect).await?;
+    let begun = serde_json::to_vec(&Begun { pending, path })
+        .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
+    let sealed = pages.server.seal(STATE, &begun).await?;
+    let id = pages.server.put_ticket(STATE, &sealed, PATIENCE).await?;
+    let mut response = Redirect::to(address.as_str()).into_response();
+    pages.set_cookie(&mut response, COOKIE, &id, PATIENCE);
+    Ok(response)
+}
+
+/// Returns the page where nobody is sent to an issuer.
+fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
+    page(
+        "Sign in",
+        None,
+        html! {
+            @if let Some(problem) = problem { p #problem role="alert" { (sentence(problem)) } }
+            @if matches!(way, Way::Link) {
+                p { "Open the address that " code { "daysheet ui" } " has printed. Each is good \
+                     for one sign-in." }
+            } @else if matches!(way, Way::Closed) {
+                p { "This server has no client at its issuer, so that nobody can sign in here. \
+                     Whoever runs it sets " code { "http.client_id" } " and "
+                    code { "http.client_secret" } "." }
+            } @else {
+                form method="post" action="/sign-in" {
+                    input type="hidden" name="return" value=(path);
+                    @if matches!(way, Way::Token) {
+                        label for="bearer" { "Token" }
+                        input #bearer type="password" name="bearer" required
+                            autocomplete="current-password" aria-describedby="bearer-hint";
+                        p.hint #bearer-hint {
+                            "One of the tokens that this server was given. It is not kept."
+                        }
+                    } @else {
+                        p { "This server answers programs on this machine only, and asks none of \
+                             them for a token." }
+                    }
+                    div.row { button.main #sign-in { "Sign in" } }
+                }
+            }
+        },
+    )
+}
+
+/// `POST /sign-in`: signs in with a token, or as the one person of this machine.
+pub(super) async fn with_token(
+    State(pages): State<Arc<Pages>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> std::result::Result<Response, Problem> {
+    pages.check_origin(&headers)?;
+    let fields = fields(&body);
+    let token = fields.get("bearer").map(|token| token.trim());
+    let token = match pages.way() {
+        Way::Open => None,
+        Way::Token => Some(token.unwrap_or_default()),
+        Way::Link | Way::Issuer(_) | Way::Closed => {
+            return Err(Problem::bad("there is no form to sign in here"));
+        }
+    };
+    let path = returned(&pages, &fields);
+    match pages.service.verifier.verify(token).await {
+        Ok(person) => Ok(pages.signed_in(&person, &path).await?),
+        Err(Denial::Unavailable(error)) => Err(error.into()),
+        Err(_) => {
+            let page = form(&pages.way(), &path, Some("this is not a token of this server"));
+            Ok((StatusCode::FORBIDDEN, page).into_response())
+        }
+    }
+}
+
+/// `GET /sign-in/callback`: the browser is back from the issuer.
+pub(super) async fn back(
+    State(pages): State<Arc<Pages>>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> std::result::Result<Response, Problem> {
+    let Way::Issuer(web) = pages.way() else {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "there is no issuer to return from"));
+    };
+    let other = || Problem::bad("this is not the sign-in that this browser began; sign in again");
+    let id = pages.cookie(&headers, COOKIE).ok_or_else(other)?;
+    let sealed = pages.server.take_ticket(STATE, id).await?.ok_or_else(other)?;
+    let begun = pages.server.unseal(STATE, &sealed).await?;
+    let begun: Begun = serde_json::from_slice(&begun).map_err(|_| {
+        Error::new(Kind::Store, "a sign-in that was begun cannot be read").next("sign in again")
+    })?;
+    let person = web.finish(begun.pending, &query.unwrap_or_default()).await?;
+    let mut response = pages.signed_in(&person, &begun.path).await?;
+    pages.set_cookie(&mut response, COOKIE, "", 0);
+    Ok(response)
+}
+
+/// `POST /sign-out`: removes the session from the browser.
+pub(super) async fn out(State(pages): State<Arc<Pages>>, _: Post) -> Response {
+    let body = html! {
+        p { "This browser is signed out of Daysheet. Programs that use your accounts stay \
+             signed in." }
+        p { a.button href="/sign-in" { "Sign in" } }
+    };
+    let mut response = page("Signed out", None, body);
+    pages.set_cookie(&mut response, "session", "", 0);
+    response
+}

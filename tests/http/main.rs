@@ -8,6 +8,7 @@
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
+//! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -33,4 +34,5 @@ mod attacks;
 mod eras;
 mod formats;
 mod guards;
+mod pages;
 mod stage;

@@ -1,5 +1,6 @@
 //! Assembles the parts: config, store, accounts, providers and pipeline.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use tempfile::TempDir;
@@ -100,6 +101,21 @@ impl App {
             store.erase().await?;
         }
         Ok(())
+    }
+
+    /// Checks that the keys of tokens are at hand, before serving.
+    ///
+    /// # Errors
+    /// Those of [`Store::check_keys`].
+    pub async fn check_keys(&self) -> Result<()> {
+        let [_, accounts] = &self.stores;
+        accounts.check_keys().await
+    }
+
+    /// Deletes old rows once a day while serving.
+    pub async fn purge_daily(&self) -> Infallible {
+        let [state, _] = &self.stores;
+        state.purge_daily().await
     }
 
     /// Closes the stores, at the end of a command.

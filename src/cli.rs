@@ -99,6 +99,10 @@ Environment:
   DAYSHEET_KEYS_FILE, DAYSHEET_KEYS_VALUE, DAYSHEET_KEYS_COMMAND
                                    instead: a file with it, itself, or a command that prints it;
                                    32 bytes in Base64, and former ones below it
+  DAYSHEET_RETENTION_AUDIT, DAYSHEET_RETENTION_SENDS, DAYSHEET_RETENTION_UNDOS,
+  DAYSHEET_RETENTION_OUTPUTS, DAYSHEET_RETENTION_CURSORS
+                                   days that rows are stored (default: 0, which is for ever, 400,
+                                   30, 30 and 30)
   DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
   DAYSHEET_TOOLS                   the tools to offer, by name prefix, besides accounts, lookup
@@ -466,6 +470,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     match command {
         // A command that needs no settings works even if they are invalid.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
+        Command::Store(store::Upkeep::NewKey) => return store::print_key(),
         Command::Check { file, stc, json } => {
             let notation = stc.then_some(notation::Notation::Stc);
             let what = match json {

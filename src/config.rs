@@ -36,7 +36,7 @@ mod settings;
 pub use database::Database;
 pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
-pub use keys::GivenKeys;
+pub use keys::{GivenKeys, Retention};
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
@@ -82,6 +82,8 @@ pub struct Config {
     pub database_connections: usize,
     /// The keys that are used instead of one that Daysheet keeps.
     pub keys: Option<GivenKeys>,
+    /// How long rows are stored.
+    pub retention: Retention,
     /// The default output format.
     pub format: Format,
     /// The default budget of an answer in tokens.
@@ -326,6 +328,7 @@ impl Config {
                 .transpose()?,
             database_connections: settings.number("database_connections", 2..=1_000, 10)?,
             keys: GivenKeys::from(&settings)?,
+            retention: Retention::from(&settings)?,
             format: {
                 let formats = [
                     ("toon", None),

@@ -26,7 +26,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, Transaction};
 use tokio::sync::OnceCell;
 
-use crate::config::{Config, KeyStore};
+use crate::config::{Config, KeyStore, Retention};
 use crate::error::{Error, Kind, Result};
 
 use engine::{Engine, OPENING};
@@ -56,6 +56,7 @@ pub use accounts::AccountRow;
 pub use audit::AuditLine;
 pub use handles::HandleKind;
 pub use keys::Rotated;
+pub use maintenance::{Checked, Moved};
 pub use outputs::Output;
 pub use secrets::{account_identity, new_key};
 pub use unfinished::{CutOff, Writing};
@@ -91,6 +92,7 @@ pub struct Store {
 
 struct Inner {
     home: PathBuf,
+    retention: Retention,
     engine: Engine,
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
@@ -105,21 +107,22 @@ impl Store {
         let database = config.database.clone();
         let engine = database.map(|database| Engine::Postgres(database, connections));
         let keys = keys::Keys::new(config.key_store, config.keys.clone());
-        Self::over(config.home.clone(), keys, engine)
+        Self::over(config.home.clone(), keys, config.retention, engine)
     }
 
     /// Creates the store in the folder `home`, which need not exist yet, with the key
     /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
-        Self::over(home.into(), keys::Keys::new(key_store, None), None)
+        Self::over(home.into(), keys::Keys::new(key_store, None), Retention::default(), None)
     }
 
-    fn over(home: PathBuf, keys: keys::Keys, engine: Option<Engine>) -> Self {
+    fn over(home: PathBuf, keys: keys::Keys, retention: Retention, engine: Option<Engine>) -> Self {
         let engine = engine.unwrap_or_else(|| Engine::Sqlite(home.join(FILE)));
         Self {
             owner: LOCAL.into(),
             inner: Arc::new(Inner {
                 home,
+                retention,
                 engine,
                 pool: OnceCell::new(),
                 keys,

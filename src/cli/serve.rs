@@ -54,10 +54,14 @@ pub(super) async fn run_http(
     let (listener, address) = listen(address, &mut config).await?;
     let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
+    app.check_keys().await?;
     let app = std::sync::Arc::new(app);
     let service = crate::http::Service::new(app.clone(), verifier);
     eprintln!("daysheet: serving at {address}");
-    let ended = service.serve(listener, terminated()).await;
+    let ended = tokio::select! {
+        ended = service.serve(listener, terminated()) => ended,
+        never = app.purge_daily() => match never {},
+    };
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

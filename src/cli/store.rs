@@ -1,15 +1,48 @@
 //! `daysheet store`: looking after the database.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::store::{Rotated, Store, new_key};
+use crate::store::{Checked, Rotated, Store, new_key};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Upkeep {
+    /// Bring the tables up to date.
+    ///
+    /// Every start does so; this does it before, and says from which version to which.
+    Migrate,
+    /// Copy the database into a new file, while others use it.
+    ///
+    /// The file has everything but the master key and the audit log of a single user
+    /// (audit.jsonl). To restore it, put it in the place of daysheet.db while nothing runs, and
+    /// delete daysheet.db-wal and daysheet.db-shm. For PostgreSQL, the command to run is printed.
+    Backup {
+        /// The file; it must not exist.
+        file: PathBuf,
+    },
+    /// Check that the database is whole and that every secret in it can be decrypted.
+    Check {
+        /// Print the number of rows of each owner, not of all together.
+        #[arg(long)]
+        owners: bool,
+    },
+    /// Copy all rows of all owners from SQLite to PostgreSQL, in one transaction.
+    ///
+    /// Stop other processes before. The rows here stay as they are; a database that has rows of
+    /// one of the owners is refused. Secrets stay encrypted with the same master key.
+    Move {
+        /// The database, such as postgres://user@host/name.
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
+    /// Delete what is older than the settings in [retention] say.
+    ///
+    /// A server does so once a day.
+    Purge,
     /// Put a new master key in the place of the old one.
     ///
     /// Where Daysheet keeps the key itself, a random one takes its place. A server is first
@@ -25,12 +58,32 @@ pub(super) enum Upkeep {
     NewKey,
 }
 
+/// Prints a new master key, which needs no settings.
+pub(super) fn print_key() -> Result<ExitCode> {
+    say!("{}", new_key()?);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Runs the command; it fails if any of its parts did.
 pub(super) async fn run(config: Config, command: &Upkeep) -> Result<ExitCode> {
     let store = Store::new(&config);
     let done = match command {
         Upkeep::RotateKey { data_keys } => store.rotate_key(*data_keys).await.and_then(rotated),
-        Upkeep::NewKey => new_key().map(|key| say!("{key}")),
+        Upkeep::NewKey => return print_key(),
+        Upkeep::Migrate => store.migrate().await.map(|(before, now)| match before {
+            Some(before) if usize::try_from(before) == Ok(now) => {
+                say!("The schema is up to date: version {now}.");
+            }
+            Some(before) => say!("The schema was migrated from version {before} to {now}."),
+            None => say!("The database was created with version {now} of the schema."),
+        }),
+        Upkeep::Backup { file } => store.backup(file).await.map(|()| {
+            say!("The database was copied to {}.", file.display());
+            say!("The master key is not in it: keep a copy of that elsewhere.");
+        }),
+        Upkeep::Check { owners } => store.check().await.and_then(|found| checked(&found, *owners)),
+        Upkeep::Move { to } => move_to(&store, &config, to).await,
+        Upkeep::Purge => store.purge().await.map(|deleted| say!("{deleted} rows were deleted.")),
     };
     store.close().await;
     done.map(|()| ExitCode::SUCCESS)
@@ -50,4 +103,49 @@ fn rotated(done: Rotated) -> Result<()> {
         say!("The old keys can be removed from {setting} on all instances.");
     }
     Ok(())
+}
+
+async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
+    let mut there = config.clone();
+    there.use_database(to)?;
+    let target = Store::new(&there);
+    let moved = store.transfer(&target).await;
+    target.close().await;
+    let moved = moved?;
+    say!("{} rows of {} owners were copied, and counted there.", moved.rows, moved.owners);
+    say!("The rows here are unchanged: set `database`, and remove them once all is well.");
+    say!(
+        "The master key is the same. To give the server one of its own, list it above the old \
+         one and run `daysheet store rotate-key` there."
+    );
+    Ok(())
+}
+
+fn checked(found: &Checked, owners: bool) -> Result<()> {
+    say!("{}: version {} of the schema.", found.place, found.version);
+    let mut all = std::collections::BTreeMap::new();
+    for (owner, rows) in &found.rows {
+        if owners {
+            let rows: Vec<String> =
+                rows.iter().map(|(table, count)| format!("{table} {count}")).collect();
+            say!("{owner}: {}", rows.join(", "));
+        }
+        for (table, count) in rows {
+            *all.entry(table).or_insert(0) += count;
+        }
+    }
+    let all: Vec<String> = all.iter().map(|(table, count)| format!("{table} {count}")).collect();
+    say!("{} owners with rows: {}", found.rows.len(), all.join(", "));
+    say!("{} secrets can be decrypted.", found.sealed);
+    for warning in &found.warnings {
+        say!("Warning: {warning}.");
+    }
+    for problem in &found.problems {
+        say!("Problem: {problem}.");
+    }
+    match found.problems.len() {
+        0 => Ok(()),
+        1 => Err(Error::new(Kind::Store, "the check found a problem")),
+        many => Err(Error::new(Kind::Store, format!("the check found {many} problems"))),
+    }
 }

@@ -1,4 +1,4 @@
-//! The settings of master keys.
+//! The settings of master keys, and of how long rows are stored.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -66,5 +66,44 @@ impl GivenKeys {
             _ => Err(Error::new(Kind::Config, "keys are given in several ways")
                 .next("set one of keys.file, keys.value and keys.command")),
         }
+    }
+}
+
+/// How long rows are stored, in days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Lines of the audit log; 0 is for ever.
+    pub audit: u32,
+    /// The journal of sent messages, which keeps a draft from being sent twice.
+    pub sends: u32,
+    /// The earlier states of what was changed.
+    pub undos: u32,
+    /// Long answers.
+    pub outputs: u32,
+    /// Positions in lists, and what was last shown of events.
+    pub cursors: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { audit: 0, sends: 400, undos: 30, outputs: 30, cursors: 30 }
+    }
+}
+
+impl Retention {
+    /// Reads the section `retention`.
+    pub(super) fn from(settings: &Settings) -> Result<Self> {
+        let days = |key: &str, least: usize, default: u32| {
+            let days = settings.number(key, least..=36_500, default as usize)?;
+            Ok::<_, Error>(u32::try_from(days).unwrap_or(u32::MAX))
+        };
+        let known = Self::default();
+        Ok(Self {
+            audit: days("retention.audit", 0, known.audit)?,
+            sends: days("retention.sends", 30, known.sends)?,
+            undos: days("retention.undos", 1, known.undos)?,
+            outputs: days("retention.outputs", 1, known.outputs)?,
+            cursors: days("retention.cursors", 1, known.cursors)?,
+        })
     }
 }

@@ -81,11 +81,7 @@ impl Store {
         files::private_folder(self.home())?;
         let path = self.home().join(FILE);
         files::private_file(&path)?;
-        let mut file = std::fs::OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(&path)
-            .map_err(|error| unwritten(&path, &error))?;
+        let mut file = open_locked(&path).map_err(|error| unwritten(&path, &error))?;
         // A line that a full disk has cut off stays a line by itself.
         let torn = ends_within_a_line(&mut file).unwrap_or(false);
         let begin = if torn { "\n" } else { "" };
@@ -108,6 +104,52 @@ fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
 fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
     Error::new(Kind::Store, format!("the audit log {} cannot be written ({error})", path.display()))
         .next(files::advice(error))
+}
+
+/// Deletes the lines with a time up to `oldest`, in seconds since 1970; returns their number.
+pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
+    let path = home.join(FILE);
+    if !path.exists() {
+        return Ok(0);
+    }
+    let rewrite = || {
+        let mut text = String::new();
+        let mut file = open_locked(&path)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_string(&mut text)?;
+        let old = |line: &&str| {
+            let line: Value = serde_json::from_str(line).unwrap_or_default();
+            let time = line.get("time").and_then(|time| time.as_str()?.parse().ok());
+            time.is_some_and(|time: jiff::Timestamp| time.as_second() <= oldest)
+        };
+        let (dropped, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(old);
+        if !dropped.is_empty() {
+            let kept: String = kept.iter().map(|line| format!("{line}\n")).collect();
+            let mut new = tempfile::NamedTempFile::new_in(home)?;
+            new.write_all(kept.as_bytes())?;
+            new.as_file().sync_all()?;
+            new.persist(&path).map_err(|error| error.error)?;
+        }
+        Ok(dropped.len() as u64)
+    };
+    rewrite().map_err(|error| unwritten(&path, &error))
+}
+
+/// Opens the log for reading and appending, for one process at a time as far as the file system
+/// has locks. A log that was replaced while it was waited for is opened again.
+fn open_locked(path: &Path) -> std::io::Result<std::fs::File> {
+    loop {
+        let file = std::fs::OpenOptions::new().read(true).append(true).open(path)?;
+        let _ = file.lock();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            if file.metadata()?.ino() != std::fs::metadata(path)?.ino() {
+                continue;
+            }
+        }
+        return Ok(file);
+    }
 }
 
 /// Deletes the audit log.

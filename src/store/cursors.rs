@@ -2,8 +2,8 @@
 //!
 //! A provider's page token can have thousands of characters; the model gets a number
 //! and passes it back. The same state has the same number for as long as it is stored,
-//! so that the same call gives the same bytes. Cursors are deleted thirty days after
-//! they were last issued; their numbers are never used again.
+//! so that the same call gives the same bytes. Cursors are deleted as the settings say,
+//! after they were last issued; their numbers are never used again.
 //!
 //! The callers define the content of a state.
 
@@ -16,8 +16,6 @@ use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
-/// How long a cursor is stored after it was last issued, in seconds.
-const RETENTION: i64 = 30 * DAY;
 
 impl Store {
     /// Returns the number of the cursor with this state, for a handle such as `p3`.
@@ -44,7 +42,7 @@ impl Store {
         let next = self.next_number(&mut tx, HandleKind::Page).await?;
         sqlx::query("DELETE FROM cursors WHERE owner = $1 AND saved <= $2")
             .bind(self.owner())
-            .bind(now - RETENTION)
+            .bind(self.too_old(self.inner.retention.cursors))
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;

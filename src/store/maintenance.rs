@@ -1,16 +1,164 @@
-//! Work on the rows of all owners, and on all rows of one.
+//! Work on the rows of all owners: deleting old ones, migrating, and backups; `check.rs` looks
+//! for what is wrong, and `transfer.rs` moves everything to PostgreSQL.
 
-use super::{EVERYBODY, Store};
-use crate::error::Result;
+use std::convert::Infallible;
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::AssertSqlSafe;
+
+use super::engine::Engine;
+use super::outputs::MICROSECONDS;
+use super::{EVERYBODY, SERVER, Store, audit, files, now, schema};
+use crate::error::{Error, Kind, Result};
+
+mod check;
+mod transfer;
+
+pub use check::Checked;
+pub use transfer::Moved;
+
+/// One day, in seconds.
+const DAY: i64 = 24 * 60 * 60;
+/// How often it is looked whether a new day has begun.
+const LOOK: Duration = Duration::from_secs(60 * 60);
+/// The settings row with the last day on which old rows were deleted.
+const PURGED: &str = "purged";
 
 impl Store {
-    /// Returns the owners who have data keys or accounts, in order.
+    /// Returns all owners, in order. Who has handles has counters, which are fewer.
     pub(super) async fn owners(&self) -> Result<Vec<String>> {
-        sqlx::query_scalar(
-            "SELECT owner FROM settings UNION SELECT owner FROM accounts ORDER BY owner",
-        )
-        .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)
-        .await
-        .map_err(|error| self.broken(&error))
+        let tables = schema::tables().filter(|table| *table != "handles");
+        let each: Vec<String> = tables.map(|table| format!("SELECT owner FROM {table}")).collect();
+        sqlx::query_scalar(AssertSqlSafe(format!("{} ORDER BY owner", each.join(" UNION "))))
+            .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+
+    /// Returns the time, in seconds since 1970, up to which rows that are stored so many days are
+    /// too old.
+    pub(super) fn too_old(&self, days: u32) -> i64 {
+        now() - i64::from(days) * DAY
+    }
+
+    /// Deletes the rows of all owners that are older than the settings say; returns how many.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn purge(&self) -> Result<u64> {
+        let mut deleted = 0;
+        for owner in self.owners().await? {
+            deleted += self.for_owner(&owner).purge_own().await?;
+        }
+        Ok(deleted)
+    }
+
+    /// Does so once a day, of all instances one.
+    pub async fn purge_daily(&self) -> Infallible {
+        let server = self.for_owner(SERVER);
+        loop {
+            let today = (now() / DAY).to_string();
+            let purge = async {
+                let last = server.setting(PURGED).await?;
+                if last.as_deref() != Some(&today)
+                    && server.swap(PURGED, last.as_deref(), &today).await?
+                {
+                    let deleted = self.purge().await?;
+                    tracing::info!("{deleted} old rows were deleted");
+                }
+                Ok::<_, Error>(())
+            };
+            if let Err(error) = purge.await {
+                tracing::warn!(%error, "old rows were not deleted");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn purge_own(&self) -> Result<u64> {
+        let days = &self.inner.retention;
+        let audit = match days.audit {
+            0 => i64::MIN,
+            days => self.too_old(days),
+        };
+        let mut deleted = 0;
+        let mut tx = self.writing().await?;
+        for (table, column, oldest) in [
+            ("audit", "at", audit),
+            ("sends", "started", self.too_old(days.sends)),
+            ("undos", "saved", self.too_old(days.undos)),
+            ("outputs", "saved", self.too_old(days.outputs) * MICROSECONDS),
+            ("cursors", "saved", self.too_old(days.cursors)),
+            ("seen_events", "saved", self.too_old(days.cursors)),
+            ("tickets", "expires", now()),
+        ] {
+            let sql = format!("DELETE FROM {table} WHERE owner = $1 AND {column} <= $2");
+            let done = sqlx::query(AssertSqlSafe(sql))
+                .bind(self.owner())
+                .bind(oldest)
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| self.broken(&error))?;
+            deleted += done.rows_affected();
+        }
+        self.commit(tx).await?;
+        if self.has_files() && days.audit > 0 {
+            deleted += audit::purge(self.home(), audit)?;
+        }
+        Ok(deleted)
+    }
+
+    /// Brings the schema up to date; returns its version before, if there was one, and now.
+    ///
+    /// # Errors
+    /// Those of [`Store::open`].
+    pub async fn migrate(&self) -> Result<(Option<i64>, usize)> {
+        let engine = &self.inner.engine;
+        engine.prepare(self.home())?;
+        let pool = engine.connect().await.map_err(|error| engine.broken(&error))?;
+        let before = sqlx::query_scalar("SELECT version FROM schema_version");
+        // There is no such table in a new database.
+        let before = before.fetch_optional(&pool).await.ok().flatten();
+        pool.close().await;
+        self.open().await?;
+        Ok((before, schema::newest()))
+    }
+
+    /// Copies the database into a new file that only its owner can read, while others use it.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if there is such a file, or the rows are in PostgreSQL: then the next
+    /// step is the command that backs it up. [`Kind::Store`].
+    pub async fn backup(&self, to: &Path) -> Result<()> {
+        let named = to.display();
+        if let Engine::Postgres(database, _) = &self.inner.engine {
+            let mut url = database.url().clone();
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_query(None);
+            let what = "a database in PostgreSQL is backed up with its own tools";
+            return Err(Error::argument(what).next(format!(
+                "run `pg_dump --format=custom --file='{named}' '{url}'` as a user who bypasses \
+                 row-level security"
+            )));
+        }
+        let mut connection = self.connection().await?;
+        let create = files::private_options().create_new(true).open(to);
+        let file = create.map_err(|error| {
+            Error::argument(format!("{named} cannot be created ({error})"))
+                .next("name a file that does not exist, in a folder that does")
+        })?;
+        let copy = sqlx::query("VACUUM INTO $1").bind(to.to_string_lossy().into_owned());
+        let copied = copy.execute(&mut *connection).await.map_err(|error| self.broken(&error));
+        let kept = copied.and_then(|_done| {
+            file.sync_all().map_err(|error| {
+                Error::new(Kind::Store, format!("{named} cannot be written ({error})"))
+            })
+        });
+        if kept.is_err() {
+            let _ = std::fs::remove_file(to);
+        }
+        kept
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A row has the call that produced the answer, which is enough to produce it again: no
 //! mail is on disk for it. If the settings want that, the row also has the text,
-//! sealed. Rows are deleted thirty days after the answer was last returned, and when an
+//! sealed. Rows are deleted as the settings say, after the answer was last returned, and when an
 //! account that they concern is signed out. All texts together have at most 32 MiB; the
 //! least recently used are deleted first, and leave their rows.
 //!
@@ -14,9 +14,9 @@ use super::Store;
 use crate::error::{Error, Kind, Result};
 
 /// One day, in microseconds.
-const DAY: i64 = 24 * 60 * 60 * 1_000_000;
-/// How long a row is stored after it was last used, in microseconds.
-const RETENTION: i64 = 30 * DAY;
+const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
+/// Those of a second.
+pub(super) const MICROSECONDS: i64 = 1_000_000;
 /// The maximum size of all texts, in bytes as sealed.
 const TEXTS: i64 = 32 << 20;
 
@@ -71,7 +71,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM outputs WHERE owner = $1 AND saved <= $2")
             .bind(self.owner())
-            .bind(now - RETENTION)
+            .bind(self.too_old(self.inner.retention.outputs) * MICROSECONDS)
             .execute(&mut *tx)
             .await
             .map_err(broken)?;
@@ -122,7 +122,7 @@ impl Store {
         )
         .bind(self.owner())
         .bind(hash)
-        .bind(now() - RETENTION)
+        .bind(self.too_old(self.inner.retention.outputs) * MICROSECONDS)
         .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;

@@ -158,6 +158,31 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
 }
 
+/// Returns the columns of a table, and whether each has integers.
+pub(super) fn columns(table: &str) -> Vec<(&'static str, bool)> {
+    let create = format!("CREATE TABLE {table} (");
+    let alter = format!("ALTER TABLE {table} ADD COLUMN ");
+    let statements = MIGRATIONS.iter().flat_map(|statements| statements.iter());
+    let lines = statements.flat_map(|statement| match statement.strip_prefix(&*create) {
+        Some(lines) => lines.lines().collect(),
+        None => Vec::from_iter(statement.strip_prefix(&*alter)),
+    });
+    let columns = lines.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        match (words.next()?, words.next()?.trim_end_matches(',')) {
+            (name, "BIGINT") => Some((name, true)),
+            (name, "TEXT") => Some((name, false)),
+            _ => None,
+        }
+    });
+    columns.collect()
+}
+
+/// Returns the newest version.
+pub(super) const fn newest() -> usize {
+    MIGRATIONS.len()
+}
+
 /// SQLite's function of this name, which reads the clock when it is called and not, as
 /// `now()` does, when the transaction began.
 const CLOCK: &str = "CREATE OR REPLACE FUNCTION unixepoch() RETURNS BIGINT LANGUAGE sql VOLATILE \
@@ -193,7 +218,9 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     // else, a missing table included, is looked at again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
     if engine.is_postgres() {
-        warn_of_bypass(pool).await.map_err(|error| engine.broken(&error))?;
+        if bypasses(pool).await.map_err(|error| engine.broken(&error))? {
+            tracing::warn!("{BYPASSES}");
+        }
     }
     if let Ok(Some(version)) = seen
         && pending(engine, version)?.is_empty()
@@ -235,20 +262,16 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     tx.commit().await.map_err(broken)
 }
 
-/// Warns if the rules of rows do not hold for the user: one lock of two is missing then.
-async fn warn_of_bypass(pool: &AnyPool) -> sqlx::Result<()> {
-    let bypasses: bool = sqlx::query_scalar(
-        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user",
-    )
-    .fetch_one(pool)
-    .await?;
-    if bypasses {
-        tracing::warn!(
-            "the database's user is a superuser or bypasses row-level security; connect as a \
-             user without these rights, so that the server itself keeps people's rows apart"
-        );
-    }
-    Ok(())
+/// What is said if the rules of rows do not hold for the user: one lock of two is missing then.
+pub(super) const BYPASSES: &str = "the database's user is a superuser or bypasses row-level \
+    security; connect as a user without these rights, so that the server itself keeps people's \
+    rows apart";
+
+/// Returns true if the rules of rows do not hold for the user.
+pub(super) async fn bypasses(pool: &AnyPool) -> sqlx::Result<bool> {
+    sqlx::query_scalar("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+        .fetch_one(pool)
+        .await
 }
 
 /// Returns the migrations that a database of `version` lacks.

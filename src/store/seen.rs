@@ -1,7 +1,7 @@
 //! What the reader was last shown of an event, as a digest by its handle.
 //!
 //! A change of an event has to know whether it is still the one that was shown. Digests
-//! are deleted thirty days after they were last shown; the callers define them.
+//! are deleted as long after they were last shown as cursors; the callers define them.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,6 @@ use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
-/// How long a digest is stored after it was last shown, in seconds.
-const RETENTION: i64 = 30 * DAY;
 /// The number of rows in one statement.
 const BATCH: usize = 500;
 
@@ -90,7 +88,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM seen_events WHERE owner = $1 AND saved <= $2")
             .bind(self.owner())
-            .bind(now - RETENTION)
+            .bind(self.too_old(self.inner.retention.cursors))
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
@@ -127,7 +125,7 @@ impl Store {
         )
         .bind(self.owner())
         .bind(number)
-        .bind(now() - RETENTION)
+        .bind(self.too_old(self.inner.retention.cursors))
         .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;

@@ -10,8 +10,6 @@ use sqlx::{FromRow, Row};
 use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 
-/// How long rows are stored, in seconds: as long as the draft may be asked about.
-const RETENTION: i64 = 400 * 24 * 60 * 60;
 /// The seconds that caps are counted over.
 const HOUR: i64 = 60 * 60;
 
@@ -97,7 +95,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
             .bind(self.owner())
-            .bind(now - RETENTION)
+            .bind(self.too_old(self.inner.retention.sends))
             .execute(&mut *tx)
             .await
             .map_err(broken)?;

@@ -1,16 +1,13 @@
 //! The states of messages before they were changed, for handles such as `u3`.
 //!
 //! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
-//! after thirty days. Numbers are never used again.
+//! after the days that the settings say. Numbers are never used again.
 
 use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::{HandleKind, Store};
 use crate::error::Result;
-
-/// How long a change can be undone, in seconds.
-const RETENTION: i64 = 30 * 24 * 60 * 60;
 
 impl Store {
     /// Stores the states before the change `what`; returns the number of the handle.
@@ -41,11 +38,11 @@ impl Store {
         Ok(number.unsigned_abs())
     }
 
-    /// Deletes the states that are older than thirty days.
+    /// Deletes the states that are too old.
     pub(super) async fn purge_undos(&self, connection: &mut AnyConnection) -> Result<()> {
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
             .bind(self.owner())
-            .bind(Timestamp::now().as_second() - RETENTION)
+            .bind(self.too_old(self.inner.retention.undos))
             .execute(connection)
             .await
             .map(|_done| ())
@@ -64,7 +61,7 @@ impl Store {
         .bind(self.owner())
         .bind(account)
         .bind(what)
-        .bind(Timestamp::now().as_second() - RETENTION)
+        .bind(self.too_old(self.inner.retention.undos))
         .fetch_one(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
@@ -112,7 +109,7 @@ impl Store {
         )
         .bind(self.owner())
         .bind(number)
-        .bind(Timestamp::now().as_second() - RETENTION)
+        .bind(self.too_old(self.inner.retention.undos))
         .fetch_optional(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))

@@ -151,13 +151,18 @@ pub fn of_all() -> Option<String> {
 /// runs [`over`] one, or all do.
 pub fn database(home: &Path) -> Option<String> {
     let server = CHOSEN.with_borrow(Clone::clone).or_else(of_all)?;
+    Some(schema_of(&server, home))
+}
+
+/// Returns the database on a server for the state folder `home`.
+pub fn schema_of(server: &str, home: &Path) -> String {
     let digest = Sha256::digest(home.as_os_str().as_encoded_bytes());
     let schema: String = digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect();
     let schema = format!("t_{schema}");
-    run(&server, &format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
-    let mut url = Url::parse(&server).unwrap();
+    run(server, &format!("CREATE SCHEMA IF NOT EXISTS {schema}"));
+    let mut url = Url::parse(server).unwrap();
     url.query_pairs_mut().append_pair("options[search_path]", &schema);
-    Some(url.into())
+    url.into()
 }
 
 /// Runs a statement.

@@ -512,6 +512,35 @@ fn help_lists_every_variable_that_is_read() {
     assert_eq!(listed, read.iter().map(String::as_str).collect());
 }
 
+#[test]
+fn database_is_looked_after_by_commands() {
+    let home = TempDir::new().unwrap();
+    let copy = home.path().join("copy.db");
+    let copy = copy.to_str().unwrap();
+    let postgres = ("DAYSHEET_DATABASE", "postgres://me:hunter2@127.0.0.1:1/mail?password=x");
+    let bad = ("DAYSHEET_BUDGET", "none");
+    for (arguments, variable, code, words) in [
+        (vec!["migrate"], ("", ""), 0, "The database was created with version"),
+        (vec!["migrate"], ("", ""), 0, "The schema is up to date: version"),
+        (vec!["rotate-key", "--data-keys"], ("", ""), 0, "Master key "),
+        (vec!["check", "--owners"], ("", ""), 0, "server: settings "),
+        (vec!["check"], ("", ""), 0, "0 secrets can be decrypted."),
+        (vec!["purge"], ("", ""), 0, "0 rows were deleted."),
+        (vec!["backup", copy], ("", ""), 0, "The database was copied to "),
+        (vec!["backup", copy], ("", ""), 1, "name a file that does not exist"),
+        (vec!["backup", "/x.dump"], postgres, 1, "--file='/x.dump' 'postgres://127.0.0.1:1/mail'"),
+        (vec!["move", "--to", "mysql://x"], ("", ""), 1, "--database is not an address"),
+        (vec!["new-key"], bad, 0, "="),
+    ] {
+        let arguments = [vec!["store"], arguments].concat();
+        let (ended, out, err) =
+            run(&home, &arguments, &[variable][usize::from(variable.0.is_empty())..], "");
+        let said = format!("{out}{err}");
+        assert!(ended == code && said.contains(words), "{arguments:?}: {ended} {said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
+
 /// The level of the command line holds, but `read` beats it wherever it is set.
 #[test]
 fn read_level_overrides_every_other_level() {

@@ -8,6 +8,7 @@ mod person;
 mod secrets;
 #[cfg(unix)]
 mod server;
+mod upkeep;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -163,7 +163,12 @@ impl Store {
 
     /// Replaces the setting `old`, or its absence, by `new`. Returns false if it was another,
     /// and then it stays.
-    pub(super) async fn swap(&self, name: &str, old: Option<&str>, new: &str) -> Result<bool> {
+    pub(in crate::store) async fn swap(
+        &self,
+        name: &str,
+        old: Option<&str>,
+        new: &str,
+    ) -> Result<bool> {
         let statement = match old {
             Some(old) => sqlx::query(
                 "UPDATE settings SET value = $3 WHERE owner = $1 AND name = $2 AND value = $4",

@@ -21,7 +21,7 @@ pub struct Rotated {
     /// The setting that lists the master keys, if Daysheet does not keep them itself; it may
     /// drop all but the newest.
     pub setting: Option<&'static str>,
-    /// The number of owners with data keys.
+    /// The number of owners.
     pub owners: usize,
     /// The number of data keys that were sealed anew.
     pub sealed: usize,
@@ -91,6 +91,19 @@ impl Store {
             self.masters(true, true).await?;
         }
         Ok(rotated)
+    }
+
+    /// Keeps the keys that old texts of the owner's were sealed with themselves among the data
+    /// keys, if there are any.
+    pub(in crate::store) async fn seal_old_keys(&self) -> Result<()> {
+        let old = [FILE_MARK, KEYCHAIN_MARK];
+        for mark in old {
+            if self.has_sealed(mark).await? {
+                let master = self.master_in_use().await?;
+                return self.seal_keys_anew(&master).await.map(|_sealed| ());
+            }
+        }
+        Ok(())
     }
 
     /// Seals the owner's data keys with `master`, and with them the keys that old texts were

@@ -115,15 +115,20 @@ async fn every_owner_has_a_data_key_of_their_own() {
     assert!(error.message().contains("is damaged"), "{error}");
 }
 
+/// Tokens as they were sealed before there were data keys, with a key file.
+pub fn old_text(home: &Path) -> String {
+    std::fs::write(home.join("key"), key(7)).unwrap();
+    let payload = Payload { msg: b"token", aad: b"local/account google:mira@example.com" };
+    let cipher = XChaCha20Poly1305::new(&[7; 32].into()).encrypt(&XNonce::from([0; 24]), payload);
+    format!("f1:{}", STANDARD.encode([vec![0; 24], cipher.unwrap()].concat()))
+}
+
 /// What was sealed before there were data keys can be read, also after the key was replaced.
 #[tokio::test]
 async fn texts_of_older_versions_can_be_opened() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    std::fs::write(home.path().join("key"), key(7)).unwrap();
-    let payload = Payload { msg: b"token", aad: b"local/account google:mira@example.com" };
-    let cipher = XChaCha20Poly1305::new(&[7; 32].into()).encrypt(&XNonce::from([0; 24]), payload);
-    let old = format!("f1:{}", STANDARD.encode([vec![0; 24], cipher.unwrap()].concat()));
+    let old = old_text(home.path());
     let identity = account_identity(MIRA);
     store.put_account(&account(old.clone())).await.unwrap();
     for _ in 0..2 {

@@ -1,0 +1,147 @@
+//! Looking for what is wrong with a database, without changing it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
+
+use super::super::{EVERYBODY, Store, account_identity, schema};
+use crate::error::Result;
+
+/// What was found. Nothing of it is personal: owners who sign in are named by a digest.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Where the rows are.
+    pub place: String,
+    /// The version of the schema.
+    pub version: usize,
+    /// The number of rows per owner and table.
+    pub rows: BTreeMap<String, Vec<(&'static str, i64)>>,
+    /// The number of sealed texts whose keys are at hand.
+    pub sealed: usize,
+    /// What should be otherwise, and does not keep anything from working.
+    pub warnings: Vec<String>,
+    /// What is broken.
+    pub problems: Vec<String>,
+}
+
+impl Store {
+    /// Checks that the database is whole, that every sealed text can be opened, and in PostgreSQL
+    /// that its rules keep the rows of owners apart.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be read.
+    pub async fn check(&self) -> Result<Checked> {
+        let mut found = Checked {
+            place: self.inner.engine.to_string(),
+            version: schema::newest(),
+            ..Checked::default()
+        };
+        self.open().await?;
+        match self.inner.engine.is_postgres() {
+            true => self.check_rules(&mut found).await?,
+            false => {
+                let said: Vec<String> = self.texts("PRAGMA integrity_check").await?;
+                found.problems.extend(said.into_iter().filter(|line| line != "ok"));
+            }
+        }
+        for table in schema::tables() {
+            let sql = format!("SELECT owner, COUNT(*) FROM {table} GROUP BY owner");
+            let counts: Vec<(String, i64)> = sqlx::query_as(AssertSqlSafe(sql))
+                .fetch_all(&mut *self.for_owner(EVERYBODY).connection().await?)
+                .await
+                .map_err(|error| self.broken(&error))?;
+            for (owner, count) in counts {
+                found.rows.entry(owner).or_default().push((table, count));
+            }
+        }
+        if found.rows.values().flatten().any(|(table, _)| *table == "accounts")
+            && let Err(error) = self.check_keys().await
+        {
+            found.problems.push(error.to_string());
+        }
+        let owners: Vec<String> = found.rows.keys().cloned().collect();
+        for owner in owners {
+            self.for_owner(&owner).check_sealed(&mut found).await?;
+        }
+        Ok(found)
+    }
+
+    async fn check_rules(&self, found: &mut Checked) -> Result<()> {
+        let open = self.texts(
+            "SELECT relname::TEXT FROM pg_class JOIN information_schema.columns \
+             ON table_name = relname AND table_schema = current_schema() AND column_name = 'owner' \
+             WHERE relnamespace = current_schema()::regnamespace \
+               AND NOT (relrowsecurity AND relforcerowsecurity)",
+        );
+        let open = open.await?.into_iter();
+        found.problems.extend(open.map(|table| format!("row-level security is off for {table}")));
+        let pool = self.pool().await?;
+        if schema::bypasses(pool).await.map_err(|error| self.broken(&error))? {
+            found.warnings.push(schema::BYPASSES.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Opens everything of the owner's that is sealed. The earlier states of what was changed are
+    /// bound to names that the store does not know: of them it opens the keys.
+    async fn check_sealed(&self, found: &mut Checked) -> Result<()> {
+        let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut count = |what, opened: bool| match opened {
+            true => found.sealed += 1,
+            false => *failed.entry(what).or_default() += 1,
+        };
+        for account in self.account_rows().await? {
+            let opened = self.unseal(&account_identity(&account.id), &account.sealed).await;
+            count("tokens", opened.is_ok());
+        }
+        let outputs: Vec<(String, String)> =
+            sqlx::query_as("SELECT hash, body FROM outputs WHERE owner = $1 AND body IS NOT NULL")
+                .bind(self.owner())
+                .fetch_all(&mut *self.connection().await?)
+                .await
+                .map_err(|error| self.broken(&error))?;
+        for (hash, body) in outputs {
+            count("long answers", self.open_sealed(&hash, &body).await.is_ok());
+        }
+        let states: Vec<String> = sqlx::query_scalar("SELECT state FROM undos WHERE owner = $1")
+            .bind(self.owner())
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        for state in states {
+            let mut sealed = Vec::new();
+            texts_in(&serde_json::from_str(&state).unwrap_or_default(), &mut sealed);
+            for text in sealed {
+                let keys = self.opening_keys(&text).await;
+                count("earlier states", keys.is_ok_and(|(keys, _)| !keys.is_empty()));
+            }
+        }
+        let owner = self.owner();
+        found.problems.extend(
+            failed
+                .into_iter()
+                .map(|(what, many)| format!("{many} {what} of {owner} cannot be decrypted")),
+        );
+        Ok(())
+    }
+
+    async fn texts(&self, sql: &'static str) -> Result<Vec<String>> {
+        sqlx::query_scalar(sql)
+            .fetch_all(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))
+    }
+}
+
+/// Collects the sealed texts in a state.
+fn texts_in(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            into.extend(members.get("sealed").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|value| texts_in(value, into));
+        }
+        Value::Array(items) => items.iter().for_each(|value| texts_in(value, into)),
+        _ => {}
+    }
+}

@@ -1,0 +1,179 @@
+//! Moving the rows of all owners from SQLite to PostgreSQL.
+
+use jiff::Timestamp;
+use serde_json::Value;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+
+use super::super::{SERVER, Store, Tx, audit, numbered, schema};
+use crate::error::{Error, Kind, Result};
+
+/// The number of rows in one statement.
+const BATCH: usize = 500;
+/// The table of the audit log, which is a file beside SQLite for the user of this machine.
+const AUDIT: &str = "audit";
+
+/// What was moved.
+#[derive(Debug, Default)]
+pub struct Moved {
+    /// The number of owners.
+    pub owners: usize,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+impl Store {
+    /// Copies the rows of all owners into `target`, which is in PostgreSQL, in one transaction.
+    /// Sealed texts stay as they are, and data keys come along under the same master key. What
+    /// others write here meanwhile waits. The rows here stay.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if `target` has rows of one of the owners, or either database is of
+    /// the wrong kind; [`Kind::Store`]. Then nothing was copied.
+    pub async fn transfer(&self, target: &Self) -> Result<Moved> {
+        if self.inner.engine.is_postgres() || !target.inner.engine.is_postgres() {
+            return Err(Error::argument("rows are moved from SQLite to PostgreSQL")
+                .next("leave `database` unset, and name the new one by --to"));
+        }
+        let mut moved = Moved::default();
+        let owners: Vec<String> =
+            self.owners().await?.into_iter().filter(|owner| owner != SERVER).collect();
+        for owner in &owners {
+            // The key file is of this folder: what it sealed itself has to be readable elsewhere.
+            self.for_owner(owner).seal_old_keys().await?;
+        }
+        let mut source = self.writing().await?;
+        let pool = target.pool().await?;
+        let engine = &target.inner.engine;
+        let broken = |error: sqlx::Error| target.broken(&error);
+        let mut tx = engine.begin(pool, SERVER).await.map_err(broken)?;
+        let in_use = self.master_name(&mut source).await?;
+        sqlx::query(
+            "INSERT INTO settings (owner, name, value) SELECT $1, 'master_key', $2 \
+             WHERE $2 <> '' ON CONFLICT (owner, name) DO NOTHING",
+        )
+        .bind(SERVER)
+        .bind(in_use)
+        .execute(&mut *tx)
+        .await
+        .map_err(broken)?;
+        for owner in &owners {
+            engine.claim(&mut tx, owner).await.map_err(broken)?;
+            for table in schema::tables() {
+                moved.rows += self.copy(&mut source, target, &mut tx, owner, table).await?;
+            }
+            moved.owners += 1;
+        }
+        target.commit(tx).await?;
+        Ok(moved)
+    }
+
+    /// Returns the name of the master key in use, if there is one.
+    async fn master_name(&self, source: &mut AnyConnection) -> Result<String> {
+        let sql = "SELECT value FROM settings WHERE owner = $1 AND name = 'master_key'";
+        let name: Option<String> = sqlx::query_scalar(sql)
+            .bind(SERVER)
+            .fetch_optional(source)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        Ok(name.unwrap_or_default())
+    }
+
+    /// Copies the owner's rows of a table; returns their number.
+    async fn copy(
+        &self,
+        source: &mut Tx,
+        target: &Self,
+        tx: &mut Tx,
+        owner: &str,
+        table: &str,
+    ) -> Result<usize> {
+        if count(target, tx, owner, table).await? > 0 {
+            return Err(Error::argument(format!(
+                "{} has rows of {owner} already",
+                target.inner.engine
+            ))
+            .next("name an empty database"));
+        }
+        let columns = schema::columns(table);
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        let sql = format!("SELECT {names} FROM {table} WHERE owner = $1");
+        let rows = sqlx::query(AssertSqlSafe(sql))
+            .bind(owner)
+            .fetch_all(&mut **source)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        let mut cells = Vec::new();
+        for row in &rows {
+            let mut values = Vec::new();
+            for (at, (_, integer)) in columns.iter().enumerate() {
+                let cell = match integer {
+                    true => row.try_get(at).map(Cell::Integer),
+                    false => row.try_get(at).map(Cell::Text),
+                };
+                values.push(cell.map_err(|error| self.broken(&error))?);
+            }
+            cells.push(values);
+        }
+        if table == AUDIT && self.for_owner(owner).has_files() {
+            cells.extend(audit_lines(self, owner, &columns)?);
+        }
+        for batch in cells.chunks(BATCH) {
+            let width = columns.len();
+            let lists: Vec<String> = (0..batch.len())
+                .map(|nth| format!("({})", numbered(nth * width + 1, width)))
+                .collect();
+            let sql = format!("INSERT INTO {table} ({names}) VALUES {}", lists.join(", "));
+            let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+            for cell in batch.iter().flatten() {
+                insert = match cell {
+                    Cell::Integer(number) => insert.bind(*number),
+                    Cell::Text(text) => insert.bind(text.clone()),
+                };
+            }
+            insert.execute(&mut **tx).await.map_err(|error| target.broken(&error))?;
+        }
+        let arrived = count(target, tx, owner, table).await?;
+        if usize::try_from(arrived) != Ok(cells.len()) {
+            let what = format!("{arrived} of {} rows of {table} arrived", cells.len());
+            return Err(Error::new(Kind::Store, what).next("nothing was moved; try again"));
+        }
+        Ok(cells.len())
+    }
+}
+
+/// A value of a row.
+enum Cell {
+    Integer(Option<i64>),
+    Text(Option<String>),
+}
+
+/// Returns the lines of the audit log's file as rows.
+fn audit_lines(
+    store: &Store,
+    owner: &str,
+    columns: &[(&'static str, bool)],
+) -> Result<Vec<Vec<Cell>>> {
+    let lines = audit::read(store.home())?;
+    let rows = (1..).zip(lines).map(|(number, line)| {
+        let time = line.get("time").and_then(Value::as_str);
+        let at = time.and_then(|time| time.parse::<Timestamp>().ok());
+        let cell = |name: &str| match name {
+            "owner" => Cell::Text(Some(owner.to_owned())),
+            "number" => Cell::Integer(Some(number)),
+            "at" => Cell::Integer(Some(at.map_or(0, Timestamp::as_second))),
+            _ => Cell::Text(Some(line.to_string())),
+        };
+        columns.iter().map(|(name, _)| cell(name)).collect()
+    });
+    Ok(rows.collect())
+}
+
+/// Returns the number of the owner's rows in a table of the target.
+async fn count(target: &Store, tx: &mut Tx, owner: &str, table: &str) -> Result<i64> {
+    sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {table} WHERE owner = $1")))
+        .bind(owner)
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(|error| target.broken(&error))
+}

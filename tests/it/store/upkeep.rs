@@ -1,0 +1,208 @@
+//! Looking after a database: old rows, backups, checks, and the move to PostgreSQL.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use daysheet::config::KeyStore;
+use daysheet::error::Kind;
+use daysheet::store::{HandleKind, Store, account_identity};
+
+use super::keys::{claimed, old_text};
+use super::person::fill;
+use super::{MIRA, account, fresh, run, store};
+use crate::common::postgres;
+use crate::support::config;
+
+/// What holds of SQLite holds of PostgreSQL.
+#[test]
+fn upkeep_is_done_on_postgresql() {
+    postgres::over(&[old_rows_are_deleted_as_the_settings_say, check_names_what_is_broken]);
+}
+
+#[tokio::test]
+async fn old_rows_are_deleted_as_the_settings_say() {
+    let (home, first) = fresh();
+    for owner in ["local", "p-1"] {
+        fill(&first.for_owner(owner)).await;
+    }
+    let settings = ["SENDS", "UNDOS", "OUTPUTS", "CURSORS", "AUDIT"].map(|kind| {
+        (format!("DAYSHEET_RETENTION_{kind}"), if kind == "SENDS" { "30" } else { "9" })
+    });
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(key, days)| (&**key, *days)).collect();
+    let store = Store::new(&config(home.path(), &settings));
+    for (days, left) in [(8, 1), (10, 0)] {
+        for owner in ["local", "p-1"] {
+            let mut raw = claimed(home.path(), owner).await;
+            for (table, column) in [
+                ("undos", "saved"),
+                ("cursors", "saved"),
+                ("seen_events", "saved"),
+                ("audit", "at"),
+            ] {
+                let sql = format!("UPDATE {table} SET {column} = unixepoch() - $1 * 86400");
+                let sql = sqlx::AssertSqlSafe(sql);
+                sqlx::query(sql).bind(days).execute(&mut raw).await.unwrap();
+            }
+            let sql = "UPDATE outputs SET saved = (unixepoch() - $1 * 86400) * 1000000";
+            sqlx::query(sql).bind(days).execute(&mut raw).await.unwrap();
+            let sql = "UPDATE sends SET started = unixepoch() - $1 * 86400";
+            sqlx::query(sql).bind(days + 21).execute(&mut raw).await.unwrap();
+        }
+        store.purge().await.unwrap();
+        let mut raw = claimed(home.path(), "p-1").await;
+        for table in ["sends", "undos", "outputs", "cursors", "seen_events"] {
+            let sql = format!("SELECT COUNT(*) FROM {table} WHERE owner = 'p-1'");
+            let found: i64 =
+                sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut raw).await.unwrap();
+            assert_eq!(found, left, "{table} after {days} days");
+        }
+        // What is stored for ever stays.
+        let person = store.for_owner("p-1");
+        assert!(person.resolve(HandleKind::Message, 1).await.unwrap().is_some());
+    }
+}
+
+/// Lines of the file go, too, and none that is added meanwhile is lost.
+#[test]
+fn old_audit_lines_are_deleted_under_those_who_write() {
+    let home = tempfile::tempdir().unwrap();
+    if postgres::database(home.path()).is_some() {
+        return;
+    }
+    let old = "{\"time\":\"2020-01-01T00:00:00Z\"}";
+    let work = |purges: bool| {
+        let home = home.path().to_owned();
+        std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let store = Store::new(&config(&home, &[("DAYSHEET_RETENTION_AUDIT", "30")]));
+            runtime.block_on(async {
+                store.fence_secret().await.unwrap();
+                for _ in 0..100 {
+                    match purges {
+                        true => drop(store.purge().await.unwrap()),
+                        false => {
+                            store.append_audit(old).await.unwrap();
+                            store.append_audit("{\"new\":1}").await.unwrap();
+                        }
+                    }
+                }
+            });
+        })
+    };
+    let threads: Vec<_> = [true, false, false].map(work).into_iter().collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    work(true).join().unwrap();
+    let text = std::fs::read_to_string(home.path().join("audit.jsonl")).unwrap();
+    assert_eq!(text, "{\"new\":1}\n".repeat(200));
+}
+
+#[tokio::test]
+async fn migration_says_from_which_version() {
+    let home = tempfile::tempdir().unwrap();
+    let (before, newest) = store(home.path()).migrate().await.unwrap();
+    assert_eq!(before, None);
+    assert_eq!(store(home.path()).migrate().await.unwrap(), (i64::try_from(newest).ok(), newest));
+}
+
+#[tokio::test]
+async fn backup_is_private_and_can_be_restored() {
+    let home = tempfile::tempdir().unwrap();
+    let first = Store::at(home.path(), KeyStore::File);
+    fill(&first.for_owner("p-1")).await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("daysheet.db");
+    // Somebody else is writing meanwhile.
+    let other = Store::at(home.path(), KeyStore::File);
+    let (done, _) = tokio::join!(first.backup(&copy), other.save_cursor("meanwhile"));
+    done.unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let error = first.backup(&copy).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Argument, "{error}");
+    std::fs::copy(home.path().join("key"), elsewhere.path().join("key")).unwrap();
+    let restored = Store::at(elsewhere.path(), KeyStore::File);
+    let found = restored.check().await.unwrap();
+    // The state that was put there is not really sealed.
+    assert_eq!(found.problems, ["1 earlier states of p-1 cannot be decrypted"]);
+    let row = restored.for_owner("p-1").account_row(MIRA).await.unwrap().unwrap();
+    let tokens = restored.for_owner("p-1").unseal(&account_identity(MIRA), &row.sealed).await;
+    assert_eq!(tokens.unwrap(), b"hunter2");
+}
+
+#[tokio::test]
+async fn check_names_what_is_broken() {
+    let (home, first) = fresh();
+    for owner in ["local", "p-1"] {
+        fill(&first.for_owner(owner)).await;
+    }
+    run(home.path(), "UPDATE undos SET state = '[]'").await;
+    let found = store(home.path()).check().await.unwrap();
+    assert!(found.warnings.is_empty(), "{found:?}");
+    // The earlier state of p-1 names a key that there is not.
+    let expected = match postgres::database(home.path()) {
+        None => vec![],
+        Some(_) => vec!["1 earlier states of p-1 cannot be decrypted"],
+    };
+    assert_eq!(found.problems, expected, "{found:?}");
+    assert_eq!(found.rows["p-1"].iter().find(|(table, _)| *table == "accounts").unwrap().1, 1);
+    assert!(found.sealed >= 4, "{found:?}");
+    run(home.path(), "UPDATE accounts SET sealed = 'd1:00000000:AAAA' WHERE owner = 'local'").await;
+    let found = store(home.path()).check().await.unwrap();
+    assert_eq!(found.problems[0], "1 tokens of local cannot be decrypted", "{found:?}");
+    let other = STANDARD.encode([9; 32]);
+    let other = Store::new(&config(home.path(), &[("DAYSHEET_KEYS_VALUE", &other)]));
+    std::fs::remove_file(home.path().join("key")).unwrap();
+    let found = other.check().await.unwrap();
+    let text = found.problems.join("\n");
+    assert!(text.contains("is not at hand") && text.contains("1 tokens of p-1"), "{text}");
+    assert!(!text.contains("mira"), "{text}");
+}
+
+/// Everything of everybody arrives, and what was sealed before can be read there.
+#[test]
+fn sqlite_is_moved_to_postgresql() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().to_owned();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let there = tempfile::tempdir().unwrap();
+    let schema = postgres::schema_of(server, there.path());
+    runtime.block_on(moved(&path, &schema));
+}
+
+async fn moved(home: &Path, database: &str) {
+    let here = Store::at(home, KeyStore::File);
+    let old = old_text(home);
+    fill(&here.for_owner("p-1")).await;
+    here.put_account(&account(old)).await.unwrap();
+    let many: Vec<String> = (0..1_200).map(|number| number.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    here.handles(MIRA, HandleKind::Message, &many).await.unwrap();
+    here.append_audit("{\"time\":\"2026-01-01T00:00:00Z\",\"tool\":\"mail_send\"}").await.unwrap();
+    let key = std::fs::read_to_string(home.join("key")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let settings = [("DAYSHEET_DATABASE", database), ("DAYSHEET_KEYS_VALUE", key.trim())];
+    let target = Store::new(&config(elsewhere.path(), &settings));
+    assert_eq!(target.transfer(&here).await.unwrap_err().kind(), Kind::Argument);
+    let moved = here.transfer(&target).await.unwrap();
+    assert!(moved.owners >= 2 && moved.rows > 1_210, "{moved:?}");
+    let again = here.transfer(&target).await.unwrap_err();
+    assert!(again.message().contains("has rows of"), "{again}");
+    let identity = account_identity(MIRA);
+    for (owner, tokens) in [("local", "token"), ("p-1", "hunter2")] {
+        let target = target.for_owner(owner);
+        let row = target.account_row(MIRA).await.unwrap().unwrap();
+        assert_eq!(target.unseal(&identity, &row.sealed).await.unwrap(), tokens.as_bytes());
+    }
+    assert_eq!(target.handles(MIRA, HandleKind::Message, &["7", "new"]).await.unwrap(), [8, 1_201]);
+    let lines = target.audit_lines(None, 9).await.unwrap();
+    assert!(lines.len() == 1 && lines[0].line.contains("mail_send"), "{lines:?}");
+    assert!(here.account_row(MIRA).await.unwrap().is_some());
+}

@@ -52,7 +52,7 @@ pub(super) async fn run_http(
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
     let (listener, address) = listen(address, &mut config).await?;
-    let verifier = crate::http::identity::verifier(&config, address.ip().is_loopback())?;
+    let verifier = crate::http::identity::verifier(&config, address.ip())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     app.check_keys().await?;
     let app = std::sync::Arc::new(app);

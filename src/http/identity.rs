@@ -3,6 +3,8 @@
 //! A refusal says where tokens are to be had (RFC 9728) and with which scope (RFC 6750), so that
 //! a client that has none can get one without any setup.
 
+use std::net::IpAddr;
+
 use axum::Router;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -26,13 +28,14 @@ use crate::tools;
 /// The path of the metadata of everything at this address, and of `/mcp`.
 const METADATA: &str = ".well-known/oauth-protected-resource";
 
-/// Returns the verifier that the settings ask for. `local` is true if only this machine can reach
-/// the server.
+/// Returns the verifier that the settings ask for, for a server that listens at `address`.
 ///
 /// # Errors
 /// [`Kind::Config`] if the settings contradict each other or cannot be used, and if other
 /// machines can reach a server that anybody may call.
-pub fn verifier(config: &Config, local: bool) -> Result<Verifier> {
+pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
+    // Behind a proxy, an address of this machine is everybody's.
+    let local = address.is_loopback() && !config.http.proxy && config.http.is_local();
     let identity = &config.identity;
     let wrong = |what: &str, next: &str| Err(Error::new(Kind::Config, what).next(next));
     match (&identity.issuer, &identity.token_file) {

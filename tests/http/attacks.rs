@@ -2,6 +2,8 @@
 //! things. Each row is refused before anything is done. Those on the pages are in `pages`, those
 //! by hosts, sizes and times in `guards`.
 
+use std::net::Ipv4Addr;
+
 use daysheet::config::Config;
 use daysheet::http::identity::verifier;
 use daysheet_auth::Verifier;
@@ -218,8 +220,8 @@ async fn nothing_of_anothers_is_reached() {
         let params = json!({"name": tool, "arguments": arguments});
         for caller in [&bo, &Caller::new(&stage, &bo.http.token, OLD)] {
             let reply = caller.send("tools/call", params.clone()).await;
-            let said = reply.text();
-            assert!(!is_anns(&said), "{tool} {arguments}: {said}");
+            let shown = reply.text();
+            assert!(!is_anns(&shown), "{tool} {arguments}: {shown}");
         }
     }
     for uri in [format!("daysheet://output/{output}"), format!("daysheet://attachment/{handle}")] {
@@ -258,7 +260,7 @@ fn is_handle(word: &str) -> bool {
 
 /// A client learns what its token lacks, and nothing happens meanwhile.
 #[tokio::test]
-async fn weak_tokens_are_told_which_scope_they_need() {
+async fn weak_tokens_get_the_scope_they_need() {
     let issuer = TestIssuer::start().await;
     let stage = stage(&issuer, &[("DAYSHEET_ACCESS", "send")]).await;
     let caller = |scope: &str, version| {
@@ -359,21 +361,28 @@ async fn other_machines_need_a_token() {
     const ISSUER: (&str, &str) = ("DAYSHEET_HTTP_ISSUER", "https://id.example.com/realms/team");
     let client = ("DAYSHEET_HTTP_CLIENT_ID", "daysheet");
     let ask = ("DAYSHEET_HTTP_INTROSPECTION", "on");
-    for (settings, local, expected) in cases![
-        vec![], true, "open";
-        vec![], false, "anybody may call it";
-        vec![ISSUER], false, "issuer";
-        vec![("DAYSHEET_HTTP_TOKEN_FILE", &*good)], false, "tokens";
-        vec![("DAYSHEET_HTTP_TOKEN_FILE", &*bad)], true, "line 1 is not the SHA-256";
-        vec![("DAYSHEET_HTTP_TOKEN_FILE", "/nowhere")], true, "cannot be read";
-        vec![ISSUER, ("DAYSHEET_HTTP_TOKEN_FILE", &*good)], true, "both an issuer and";
-        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "ES256, rs256")], true, "issuer";
-        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "RS256,HS256")], true, "unknown or symmetric";
-        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "none")], true, "unknown or symmetric";
-        vec![ISSUER, ask], true, "introspection needs a client";
-        vec![ISSUER, ask, client], true, "introspection needs a client";
-        vec![ISSUER, ask, client, ("DAYSHEET_HTTP_CLIENT_SECRET", "x")], true, "issuer";
-        vec![("DAYSHEET_HTTP_ISSUER", "https://id.example.com/?a=b")], true, "not the URL";
+    let proxy = ("DAYSHEET_HTTP_PROXY", "on");
+    let public = ("DAYSHEET_HTTP_PUBLIC_URL", "https://mail.example.com");
+    let (here, all) = (Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED);
+    for (settings, address, expected) in cases![
+        vec![], here, "open";
+        vec![], all, "anybody may call it";
+        vec![], Ipv4Addr::new(192, 168, 0, 2), "anybody may call it";
+        // Others reach an address of this machine through a proxy.
+        vec![proxy], here, "anybody may call it";
+        vec![public], here, "anybody may call it";
+        vec![ISSUER], all, "issuer";
+        vec![("DAYSHEET_HTTP_TOKEN_FILE", &*good)], all, "tokens";
+        vec![("DAYSHEET_HTTP_TOKEN_FILE", &*bad)], here, "line 1 is not the SHA-256";
+        vec![("DAYSHEET_HTTP_TOKEN_FILE", "/nowhere")], here, "cannot be read";
+        vec![ISSUER, ("DAYSHEET_HTTP_TOKEN_FILE", &*good)], here, "both an issuer and";
+        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "ES256, rs256")], here, "issuer";
+        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "RS256,HS256")], here, "unknown or symmetric";
+        vec![ISSUER, ("DAYSHEET_HTTP_ALGORITHMS", "none")], here, "unknown or symmetric";
+        vec![ISSUER, ask], here, "introspection needs a client";
+        vec![ISSUER, ask, client], here, "introspection needs a client";
+        vec![ISSUER, ask, client, ("DAYSHEET_HTTP_CLIENT_SECRET", "x")], here, "issuer";
+        vec![("DAYSHEET_HTTP_ISSUER", "https://id.example.com/?a=b")], here, "not the URL";
     ] {
         let home = folder.path().to_str().unwrap();
         let var = |name: &str| {
@@ -383,7 +392,7 @@ async fn other_machines_need_a_token() {
         };
         let mut config = Config::from(var, None, None).unwrap();
         config.pages = Some("https://mail.example.com/".parse().unwrap());
-        let said = match verifier(&config, local) {
+        let shown = match verifier(&config, address.into()) {
             Ok(Verifier::Open(_)) => "open".to_owned(),
             Ok(Verifier::Known(_)) => "tokens".to_owned(),
             Ok(Verifier::Issuer(at)) => {
@@ -392,7 +401,7 @@ async fn other_machines_need_a_token() {
             }
             Err(error) => error.to_string(),
         };
-        assert!(said.contains(expected) && !said.contains("hunter2"), "{settings:?}: {said}");
+        assert!(shown.contains(expected) && !shown.contains("hunter2"), "{settings:?}: {shown}");
     }
 }
 

@@ -29,6 +29,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tracing::Instrument;
@@ -366,7 +367,7 @@ impl ServerHandler for Server {
             let Some(table) = table else {
                 return Err(ErrorData::resource_not_found(
                     "no such resource; resources/list names them",
-                    None,
+                    Some(json!({ "uri": uri })),
                 ));
             };
             (describe::json_schema(table).to_string(), SCHEMA_TYPE)

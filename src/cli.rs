@@ -145,6 +145,10 @@ Environment:
   DAYSHEET_HTTP_CLIENT_ID, DAYSHEET_HTTP_CLIENT_SECRET
                                    the server's own client at the issuer
   DAYSHEET_HTTP_TOKEN_FILE         hashes of tokens, instead of an issuer (daysheet token)
+  DAYSHEET_LIMITS_CALLS_AT_ONCE, DAYSHEET_LIMITS_CALLS_PER_MINUTE,
+  DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person of serve --http (default: 8, 120 and 0,
+                                   which is no limit)
+  DAYSHEET_LIMITS_UPSTREAM_AT_ONCE requests to services at once, of all people (default: 256)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,

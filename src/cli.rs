@@ -137,6 +137,7 @@ Environment:
                                    PEM files for TLS
   DAYSHEET_HTTP_PROXY              off (default), or on: a proxy has TLS
   DAYSHEET_HTTP_LOG                auto (default: text on a terminal, else json), text or json
+  DAYSHEET_HTTP_METRICS            an address for Prometheus, such as 127.0.0.1:9464 (default: none)
   DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens serve --http takes
   DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
   DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
@@ -149,6 +150,7 @@ Environment:
   DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person of serve --http (default: 8, 120 and 0,
                                    which is no limit)
   DAYSHEET_LIMITS_UPSTREAM_AT_ONCE requests to services at once, of all people (default: 256)
+  DAYSHEET_LIMITS_REQUESTS_AT_ONCE requests to the server at once, of all people (default: 1024)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,

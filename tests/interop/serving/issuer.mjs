@@ -52,4 +52,5 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   cookies: { keys: ["interop"] },
 });
 provider.on("server_error", (_, error) => console.error(error));
-provider.listen(Number(port), "127.0.0.1");
+// By default it closes a connection that was idle for five seconds, under clients that go on.
+provider.listen(Number(port), "127.0.0.1").keepAliveTimeout = 60_000;

@@ -4,6 +4,8 @@
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::{Store, files};
 use crate::error::{Error, Kind, Result};
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::super::{SERVER, Store, Tx, audit, numbered, schema};
+use super::super::{AuditLine, SERVER, Store, Tx, numbered, schema};
 use crate::error::{Error, Kind, Result};
 
 /// The number of rows in one statement.
@@ -116,7 +116,7 @@ impl Store {
             cells.push(values);
         }
         if table == AUDIT && self.for_owner(owner).has_files() {
-            cells.extend(audit_lines(self, owner, &columns)?);
+            cells.extend(audit_lines(self, owner, &columns).await?);
         }
         for batch in cells.chunks(BATCH) {
             let width = columns.len();
@@ -149,20 +149,21 @@ enum Cell {
 }
 
 /// Returns the lines of the audit log's file as rows.
-fn audit_lines(
+async fn audit_lines(
     store: &Store,
     owner: &str,
     columns: &[(&'static str, bool)],
 ) -> Result<Vec<Vec<Cell>>> {
-    let lines = audit::read(store.home())?;
-    let rows = (1..).zip(lines).map(|(number, line)| {
+    let lines = store.audit_lines(None, usize::MAX).await?;
+    let rows = lines.into_iter().rev().map(|AuditLine { number, line: text }| {
+        let line: Value = serde_json::from_str(&text).unwrap_or_default();
         let time = line.get("time").and_then(Value::as_str);
         let at = time.and_then(|time| time.parse::<Timestamp>().ok());
         let cell = |name: &str| match name {
             "owner" => Cell::Text(Some(owner.to_owned())),
             "number" => Cell::Integer(Some(number)),
             "at" => Cell::Integer(Some(at.map_or(0, Timestamp::as_second))),
-            _ => Cell::Text(Some(line.to_string())),
+            _ => Cell::Text(Some(text.clone())),
         };
         columns.iter().map(|(name, _)| cell(name)).collect()
     });

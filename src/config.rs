@@ -10,6 +10,7 @@
 //! after start.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,6 +137,8 @@ pub struct Config {
     pub identity: IdentitySettings,
     /// The settings of the HTTP server.
     pub http: HttpSettings,
+    /// The address at which a server gives its metrics; none by default.
+    pub metrics: Option<SocketAddr>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
     /// The address of the pages where people connect accounts, with a slash at its end; none
@@ -148,12 +151,14 @@ pub struct Config {
 pub struct Limits {
     /// Calls at once; further ones wait for a short while.
     pub calls_at_once: usize,
-    /// Calls within a minute.
+    /// Calls within a minute; 0 is no limit.
     pub calls_per_minute: usize,
     /// Tokens of answers within a day of UTC; 0 is no limit.
     pub tokens_per_day: usize,
     /// Requests to services at once, of all people; one has a quarter of them at most.
     pub upstream_at_once: usize,
+    /// Requests to the server at once, of all people; further ones are refused.
+    pub requests_at_once: usize,
 }
 
 /// The OAuth client that a user registered with a provider.
@@ -387,16 +392,26 @@ impl Config {
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
             limits: Limits {
                 calls_at_once: settings.number("limits.calls_at_once", 1..=1_000, 8)?,
-                calls_per_minute: settings.number("limits.calls_per_minute", 1..=100_000, 120)?,
+                calls_per_minute: settings.number("limits.calls_per_minute", 0..=100_000, 120)?,
                 tokens_per_day: settings.number("limits.tokens_per_day", 0..=usize::MAX, 0)?,
                 upstream_at_once: settings.number(
                     "limits.upstream_at_once",
                     4..=100_000,
                     upstream::MOST,
                 )?,
+                requests_at_once: settings.number("limits.requests_at_once", 1..=100_000, 1_024)?,
             },
             identity: IdentitySettings::from(&settings)?,
             http: HttpSettings::from(&settings)?,
+            metrics: settings
+                .get("http.metrics")?
+                .map(|found| {
+                    let address = found.value.parse();
+                    address.map_err(|_| {
+                        found.wrong("is not an address").next("write it like 127.0.0.1:9464")
+                    })
+                })
+                .transpose()?,
             log: settings.get("log")?.map(|found| found.value),
             pages: None,
             home,

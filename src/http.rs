@@ -9,7 +9,9 @@
 
 pub mod guard;
 pub mod identity;
+pub mod limits;
 pub mod listen;
+pub mod metrics;
 pub mod pages;
 pub mod people;
 
@@ -20,14 +22,16 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{Denial, Person, Verifier};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
@@ -35,6 +39,8 @@ use crate::server::WRITES_END;
 use crate::store::SERVER;
 use guard::Guard;
 use identity::Challenge;
+use limits::Limits;
+use metrics::Metrics;
 use people::People;
 
 /// The time between two looks for apps that nobody uses any more.
@@ -51,6 +57,10 @@ pub struct Service {
     links: bool,
     /// True once the server ends.
     ending: AtomicBool,
+    limits: Arc<Limits>,
+    metrics: Arc<Metrics>,
+    /// Permits for requests.
+    places: Semaphore,
 }
 
 impl Service {
@@ -67,8 +77,12 @@ impl Service {
 
     fn with(app: Arc<App>, verifier: Verifier, links: bool) -> Arc<Self> {
         let challenge = Challenge::new(&app.config, &verifier);
+        let metrics = Arc::new(Metrics::new(app.upstream.clone()));
+        let limits = Arc::new(Limits::new(app.config.limits, metrics.clone()));
+        let places = Semaphore::new(app.config.limits.requests_at_once);
+        let people = People::new(app);
         let ending = AtomicBool::new(false);
-        Arc::new(Self { people: People::new(app), verifier, challenge, links, ending })
+        Arc::new(Self { people, verifier, challenge, links, ending, limits, metrics, places })
     }
 
     /// Returns who sends a request.
@@ -76,10 +90,29 @@ impl Service {
         self.verifier.verify(identity::bearer(request)?).await
     }
 
-    /// Answers requests until `ended`, and then finishes what was begun.
+    /// Returns the response to a request that is not answered, and counts it.
+    fn denied(&self, denial: &Denial) -> Response {
+        self.metrics.denied(match denial {
+            Denial::Missing => "missing_token",
+            Denial::Malformed(_) => "malformed_token",
+            Denial::Invalid(_) => "invalid_token",
+            Denial::Insufficient => "insufficient_scope",
+            Denial::Unavailable(_) => "issuer_unavailable",
+        });
+        self.challenge.denied(denial)
+    }
+
+    /// Returns the metrics as Prometheus reads them.
+    pub fn metrics(&self) -> String {
+        self.metrics.text(self.people.count())
+    }
+
+    /// Answers requests until `ended`, and then finishes what was begun; requests for metrics at
+    /// an address of their own, if the settings name one.
     ///
     /// # Errors
-    /// [`Kind::Config`] if the certificate or its key cannot be used.
+    /// [`Kind::Config`] if the certificate or its key cannot be used, [`Kind::Network`] if metrics
+    /// cannot be given.
     pub async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
@@ -99,9 +132,11 @@ impl Service {
                 self.people.sweep();
             }
         };
+        let metrics = metrics::serve(self.people.base().config.metrics, self.clone());
         tokio::select! {
             () = listen::serve(listener, tls, router(self.clone()), ended) => {}
             () = sweeping => {}
+            failed = metrics => failed?,
         }
         self.people.finish(WRITES_END).await;
         Ok(())
@@ -131,8 +166,9 @@ fn router(service: Arc<Service>) -> Router {
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .merge(service.challenge.routes())
-        .with_state(service)
+        .with_state(service.clone())
         .merge(pages.unwrap_or_default())
+        .layer(from_fn_with_state(service, counted))
         .layer(from_fn_with_state(guard, guard::pass))
 }
 
@@ -148,12 +184,29 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
     }
 }
 
+/// Counts a request, and refuses it if too many are being answered.
+async fn counted(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    // A probe says whether the instance works, however busy it is.
+    let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
+    let response = match service.places.try_acquire() {
+        Ok(_place) => next.run(request).await,
+        Err(_full) if probe => next.run(request).await,
+        Err(_full) => {
+            service.metrics.denied("flood");
+            (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "1")]).into_response()
+        }
+    };
+    service.metrics.answered(route.as_ref(), response.status());
+    response
+}
+
 /// Answers an MCP request.
 async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let person = match service.person(&parts).await {
         Ok(person) => person,
-        Err(denial) => return service.challenge.denied(&denial),
+        Err(denial) => return service.denied(&denial),
     };
     let body = match guard::read(&parts.headers, body).await {
         Ok(body) => body,
@@ -163,7 +216,14 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
         return challenge;
     }
     match service.people.app_of(&person).await {
-        Ok(app) => app.server().answer(Request::from_parts(parts, body)).await.map(Body::new),
+        Ok(app) => {
+            let watch = service.limits.of(app.store().clone());
+            app.server()
+                .watched_by(watch)
+                .answer(Request::from_parts(parts, body))
+                .await
+                .map(Body::new)
+        }
         Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
     }
 }

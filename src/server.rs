@@ -10,6 +10,7 @@ pub mod framing;
 mod result;
 #[cfg(feature = "http")]
 mod streamable;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -32,6 +33,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::client::{ClientPrompts, NonInteractive};
@@ -49,6 +51,8 @@ use crate::words::Words;
 /// How long unfinished writes are waited for after the client is gone: longer than one
 /// write may take.
 pub const WRITES_END: Duration = Duration::from_secs(60);
+
+pub use watch::{Permit, Watch};
 
 /// The name under which a client declares, among its extensions or experimental capabilities,
 /// the format that it wants unless a call says otherwise: `{"format": "stc"}`.
@@ -79,6 +83,8 @@ pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
     questions: elicitation::Questions,
+    /// Whoever limits and counts the calls.
+    watch: Option<Arc<dyn Watch>>,
     /// Permits for running calls.
     places: Arc<Semaphore>,
     /// The calls that are under way.
@@ -95,11 +101,18 @@ impl Server {
             pipeline,
             format,
             questions: elicitation::Questions::default(),
+            watch: None,
             places: Arc::new(Semaphore::new(AT_ONCE)),
             calls: Calls::default(),
             #[cfg(feature = "http")]
             shared: None,
         }
+    }
+
+    /// Lets `watch` limit and count the calls.
+    #[must_use]
+    pub fn watched_by(self, watch: Arc<dyn Watch>) -> Self {
+        Self { watch: Some(watch), ..self }
     }
 
     /// Returns the running calls, to be waited for when the server ends.
@@ -159,8 +172,15 @@ impl Server {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
-        let request = tools::read(tool, params.arguments, format)?;
-        self.pipeline.run_for(request, caller).await
+        let started = Instant::now();
+        let answer = match tools::read(tool, params.arguments, format) {
+            Ok(request) => self.pipeline.run_for(request, caller).await,
+            Err(error) => Err(error),
+        };
+        if let Some(watch) = &self.watch {
+            watch.ended(tool.name, started.elapsed(), &answer).await;
+        }
+        answer
     }
 
     /// Returns the format that the client of a request wants; ours unless it declares one.
@@ -433,13 +453,17 @@ async fn run_guarded<T: Send + 'static>(
             return Err(ErrorData::internal_error("the call was cancelled", None));
         }
     };
-    let run = course.clone();
+    let (run, watch) = (course.clone(), server.watch.clone());
     // Boxed, because a thread's stack is small. The permit belongs to the task, which
     // keeps it if it continues after a cancellation.
     let work = Box::pin(work);
     let mut work = tokio::spawn(
         async move {
             let _place = place;
+            let _permit = match watch {
+                Some(watch) => Some(watch.admit().await?),
+                None => None,
+            };
             calls.run(run, work).await
         }
         .in_current_span(),

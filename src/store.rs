@@ -50,6 +50,7 @@ mod signatures;
 mod tickets;
 mod undos;
 mod unfinished;
+mod usage;
 mod writes;
 
 pub use accounts::AccountRow;

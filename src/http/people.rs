@@ -55,6 +55,11 @@ impl People {
         &self.base
     }
 
+    /// Returns the number of apps in memory.
+    pub fn count(&self) -> usize {
+        self.apps().len()
+    }
+
     /// Forgets the apps of a person whose rows were erased.
     pub fn forget(&self, owner: &str) {
         self.apps().retain(|(known, _), _| known != owner);

@@ -149,6 +149,14 @@ const MIGRATIONS: &[&[&str]] = &[
         seen BIGINT NOT NULL
     )",
     ],
+    // What each person has used of a server, by day of UTC.
+    &["CREATE TABLE usage (
+        owner TEXT NOT NULL,
+        day TEXT NOT NULL,
+        calls BIGINT NOT NULL,
+        tokens BIGINT NOT NULL,
+        PRIMARY KEY (owner, day)
+    )"],
 ];
 
 /// Returns the names of all tables whose rows have owners.

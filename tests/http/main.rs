@@ -6,6 +6,8 @@
 //! |---|---|---|
 //! | `attacks` | what is not the caller's stays out of reach, whatever is sent | 32, 33 |
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
+//! | `limits` | how much one person may use, and that a long job of one holds up nobody | |
+//! | `metrics` | what is counted, and that it names nobody | |
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
 //! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
@@ -34,5 +36,7 @@ mod attacks;
 mod eras;
 mod formats;
 mod guards;
+mod limits;
+mod metrics;
 mod pages;
 mod stage;

@@ -40,6 +40,7 @@ pub const OLD: &str = "2025-11-25";
 pub struct Stage {
     pub address: SocketAddr,
     pub app: Arc<App>,
+    pub service: Arc<Service>,
     pub shared: Arc<Shared>,
     end: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<daysheet::error::Result<()>>>,
@@ -128,10 +129,10 @@ impl Stage {
         };
         let service = Service::new(app.clone(), verifier);
         let (end, ended) = oneshot::channel::<()>();
-        let served = tokio::spawn(service.serve(listener, async move {
+        let served = tokio::spawn(service.clone().serve(listener, async move {
             let _ = ended.await;
         }));
-        Self { address, app, shared, end: Some(end), served: Some(served) }
+        Self { address, app, service, shared, end: Some(end), served: Some(served) }
     }
 
     /// Returns the address of a path of the server.

@@ -532,6 +532,7 @@ async fn an_older_database_gets_the_table_of_events() {
         "DROP TABLE audit",
         "DROP TABLE writes",
         "DROP TABLE instances",
+        "DROP TABLE usage",
         "UPDATE schema_version SET version = 3",
     ] {
         run(home.path(), newer).await;

@@ -1,0 +1,199 @@
+//! How much each person may use of a server that many share: calls at once, calls within a
+//! minute, tokens within a day.
+//!
+//! Calls are counted in the memory of this instance; with several instances, each allows as
+//! many. Tokens are counted in the store, for all instances together. How requests to services
+//! are shared is in the core (`provider/upstream.rs`).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use jiff::tz::TimeZone;
+use jiff::{ToSpan, Zoned};
+use tokio::sync::Semaphore;
+
+use super::metrics::Metrics;
+use crate::config;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Answer;
+use crate::server::{Permit, Watch};
+use crate::store::Store;
+
+/// How long a call waits until fewer are running.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The people whose limits are remembered before those with nothing to remember are dropped.
+const MANY: usize = 1_000;
+const MINUTE: f64 = 60.0;
+
+/// The limits of everybody.
+pub struct Limits {
+    limits: config::Limits,
+    metrics: Arc<Metrics>,
+    patience: Duration,
+    people: Mutex<HashMap<String, Arc<Person>>>,
+}
+
+/// What one person uses now.
+struct Person {
+    places: Arc<Semaphore>,
+    bucket: Mutex<Bucket>,
+}
+
+/// The calls that a person may make at once: one is added again after a while, up to as many
+/// as a minute allows.
+#[derive(Debug)]
+pub struct Bucket {
+    calls: f64,
+    since: Instant,
+}
+
+impl Bucket {
+    /// Creates a full one.
+    pub fn full(most: usize, now: Instant) -> Self {
+        Self { calls: most as f64, since: now }
+    }
+
+    /// Takes a call, out of `most` per minute.
+    ///
+    /// # Errors
+    /// How long to wait for the next, if there is none.
+    pub fn take(&mut self, most: usize, now: Instant) -> std::result::Result<(), Duration> {
+        let most = most as f64;
+        let passed = now.saturating_duration_since(self.since).as_secs_f64();
+        self.calls = (self.calls + passed * most / MINUTE).min(most);
+        self.since = now;
+        if self.calls < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - self.calls) * MINUTE / most));
+        }
+        self.calls -= 1.0;
+        Ok(())
+    }
+
+    /// Returns true if it is full again.
+    fn is_full(&self, most: usize, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.since).as_secs_f64();
+        let most = most as f64;
+        self.calls + passed * most / MINUTE >= most
+    }
+}
+
+impl Limits {
+    /// Creates the limits of the settings, which counts what it refuses.
+    pub fn new(limits: config::Limits, metrics: Arc<Metrics>) -> Self {
+        Self { limits, metrics, patience: PATIENCE, people: Mutex::default() }
+    }
+
+    /// Lets a call wait this long until fewer are running.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Returns the watch over the person whose rows `store` has.
+    pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn Watch> {
+        let person = self.person(store.owner());
+        Arc::new(Watched { limits: self.clone(), person, store })
+    }
+
+    fn person(&self, owner: &str) -> Arc<Person> {
+        let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(person) = people.get(owner) {
+            return person.clone();
+        }
+        let (most, now) = (self.limits.calls_per_minute, Instant::now());
+        if people.len() >= MANY {
+            people.retain(|_, person| {
+                let bucket = person.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+                Arc::strong_count(person) > 1 || !bucket.is_full(most, now)
+            });
+        }
+        let person = Arc::new(Person {
+            places: Arc::new(Semaphore::new(self.limits.calls_at_once)),
+            bucket: Mutex::new(Bucket::full(most, now)),
+        });
+        people.insert(owner.to_owned(), person.clone());
+        person
+    }
+
+    /// Returns the error of a limit, which is counted.
+    fn refuse(&self, limit: &'static str, wait: Duration, what: String, next: &str) -> Error {
+        self.metrics.denied(limit);
+        // Whole seconds, so that a call after them is not too early.
+        let wait = Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0));
+        let next = format!("wait {} and call again{next}", in_words(wait));
+        Error::new(Kind::RateLimited(Some(wait)), what).next(next)
+    }
+}
+
+/// The watch over one person.
+struct Watched {
+    limits: Arc<Limits>,
+    person: Arc<Person>,
+    store: Store,
+}
+
+#[async_trait]
+impl Watch for Watched {
+    async fn admit(&self) -> Result<Permit> {
+        let limits = self.limits.limits;
+        let most = limits.calls_per_minute;
+        if most > 0 {
+            let mut bucket = self.person.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+            bucket.take(most, Instant::now()).map_err(|wait| {
+                let what = format!("these were more than {most} calls within a minute");
+                self.limits.refuse("calls_per_minute", wait, what, "; ask for more in one call")
+            })?;
+        }
+        let most = limits.tokens_per_day;
+        if most > 0 {
+            let now = Zoned::now().with_time_zone(TimeZone::UTC);
+            let used = self.store.tokens_used(now.date()).await?;
+            if used >= most {
+                let what =
+                    format!("the answers of today had {used} tokens, and {most} are allowed");
+                let next = ", or ask whoever runs this server for more";
+                return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
+            }
+        }
+        let place = self.person.places.clone().acquire_owned();
+        match tokio::time::timeout(self.limits.patience, place).await {
+            Ok(place) => Ok(Box::new((place.ok(), self.limits.metrics.running()))),
+            Err(_elapsed) => {
+                let what = format!("{} calls are running already", limits.calls_at_once);
+                let wait = Duration::from_secs(5);
+                Err(self.limits.refuse("calls_at_once", wait, what, ", with fewer calls at once"))
+            }
+        }
+    }
+
+    async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
+        self.limits.metrics.called(tool, took, outcome);
+        let Ok(answer) = outcome else {
+            return;
+        };
+        if self.limits.limits.tokens_per_day > 0 {
+            let today = Zoned::now().with_time_zone(TimeZone::UTC).date();
+            if let Err(error) = self.store.add_usage(today, answer.stats.tokens).await {
+                tracing::warn!(%error, "the tokens of an answer were not counted");
+            }
+        }
+    }
+}
+
+/// Returns how long it is until the day ends.
+fn until_tomorrow(now: &Zoned) -> Duration {
+    let tomorrow = now.checked_add(1.day()).and_then(|then| then.start_of_day());
+    let left = tomorrow.map(|then| then.timestamp().as_second() - now.timestamp().as_second());
+    Duration::from_secs(left.ok().and_then(|left| u64::try_from(left).ok()).unwrap_or(0))
+}
+
+/// Returns a time to wait in the largest unit that it has.
+fn in_words(wait: Duration) -> String {
+    match wait.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7_199 => format!("{} min", seconds.div_ceil(60)),
+        seconds => format!("{} h", seconds.div_ceil(3_600)),
+    }
+}

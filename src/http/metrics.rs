@@ -1,0 +1,233 @@
+//! What a server counts, as Prometheus reads it.
+//!
+//! No number says whose it is: labels name tools, providers, routes and reasons, which are few and
+//! known beforehand, and never an owner, an address or a subject.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::MatchedPath;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::metrics::{MetricType, TypedMetric};
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+
+use super::Service;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Answer;
+use crate::provider::upstream::{Upstream, What};
+
+/// The media type of the text.
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The upper bounds of a call's time, in seconds: from an answer of the cache to the longest
+/// patience.
+const BOUNDS: [f64; 11] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
+
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// Answers requests for the metrics of a service, at an address of its own if there is one.
+///
+/// # Errors
+/// [`Kind::Network`] if that cannot be listened at.
+pub(super) async fn serve(address: Option<SocketAddr>, service: Arc<Service>) -> Result<()> {
+    let Some(address) = address else {
+        return std::future::pending().await;
+    };
+    let failed = |error: io::Error| {
+        Error::new(Kind::Network, format!("{address} cannot be listened at ({error})"))
+            .next("set http.metrics to a free address of this machine")
+    };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let text = move || async move { ([(CONTENT_TYPE, TEXT)], service.metrics()) };
+    axum::serve(listener, Router::new().route("/metrics", get(text))).await.map_err(failed)
+}
+
+/// The counts of one service.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    calls: Family<Labels<2>, Counter>,
+    times: Family<Labels<1>, Histogram, Times>,
+    running: Gauge,
+    tokens: Counter,
+    saved: Counter,
+    bytes: Counter,
+    baseline: Counter,
+    denied: Family<Labels<1>, Counter>,
+    requests: Family<[(&'static str, String); 2], Counter>,
+    people: Gauge,
+}
+
+/// Makes the histogram of a tool.
+#[derive(Debug, Clone)]
+struct Times;
+
+impl MetricConstructor<Histogram> for Times {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(BOUNDS)
+    }
+}
+
+/// A running request; it is over when this is dropped.
+pub struct Running(Gauge);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+impl Metrics {
+    /// Creates the counts of a service whose requests to providers are those of `upstream`.
+    pub fn new(upstream: Arc<Upstream>) -> Self {
+        let mut all = Registry::with_prefix("daysheet");
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The version of Daysheet", build);
+        let metrics = Self {
+            calls: add(&mut all, "calls", "Calls of tools by outcome"),
+            times: Family::new_with_constructor(Times),
+            running: add(&mut all, "calls_running", "Requests of clients that are under way"),
+            tokens: add(&mut all, "answer_tokens", "Tokens of all answers"),
+            saved: add(
+                &mut all,
+                "answer_tokens_saved_estimate",
+                "Tokens that the providers' JSON of the answers' rows would have had in addition, \
+                 if it had as many bytes per token as the answers",
+            ),
+            bytes: add(&mut all, "answer_bytes", "Bytes of all answers"),
+            baseline: add(
+                &mut all,
+                "answer_baseline_bytes",
+                "Bytes of the providers' JSON that the rows of all answers were made from",
+            ),
+            denied: add(&mut all, "denied", "Requests that were refused, by reason"),
+            requests: add(&mut all, "http_requests", "HTTP requests by route and status"),
+            people: add(&mut all, "people", "People whose caches are in memory"),
+            registry: Registry::default(),
+        };
+        all.register("call_seconds", "The time of calls by tool", metrics.times.clone());
+        all.register_collector(Box::new(UpstreamCounts(upstream)));
+        Self { registry: all, ..metrics }
+    }
+
+    /// Counts a call of a tool.
+    pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
+        let word = match outcome {
+            Ok(_) => "ok",
+            Err(error) => reason(error.kind()),
+        };
+        self.calls.get_or_create(&[("tool", tool), ("outcome", word)]).inc();
+        self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
+        if let Ok(Answer { stats, .. }) = outcome {
+            let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+            self.tokens.inc_by(whole(stats.tokens));
+            self.bytes.inc_by(whole(stats.bytes));
+            self.baseline.inc_by(whole(stats.source_bytes));
+            let without = stats.source_bytes.saturating_mul(stats.tokens) / stats.bytes.max(1);
+            self.saved.inc_by(whole(without.saturating_sub(stats.tokens)));
+        }
+    }
+
+    /// Counts a request as running, until the value is dropped.
+    pub fn running(&self) -> Running {
+        self.running.inc();
+        Running(self.running.clone())
+    }
+
+    /// Counts a request that was refused for this reason, one of a few words.
+    pub fn denied(&self, reason: &'static str) {
+        self.denied.get_or_create(&[("reason", reason)]).inc();
+    }
+
+    /// Counts a response; `route` is none for a path that there is not.
+    pub fn answered(&self, route: Option<&MatchedPath>, status: StatusCode) {
+        let route = route.map_or("none", MatchedPath::as_str).to_owned();
+        let labels = [("route", route), ("status", status.as_str().to_owned())];
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    /// Returns the text, with the number of people whose caches are in memory.
+    pub fn text(&self, people: usize) -> String {
+        self.people.set(i64::try_from(people).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        // Writing to a `String` cannot fail.
+        let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry);
+        text
+    }
+}
+
+/// Creates a metric and registers it.
+fn add<M>(registry: &mut Registry, name: &str, help: &str) -> M
+where
+    M: prometheus_client::registry::Metric + Default + Clone,
+{
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// Returns the word for the kind of an error.
+fn reason(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Argument => "argument",
+        Kind::NotFound => "not_found",
+        Kind::NoAccount => "no_account",
+        Kind::Auth => "sign_in",
+        Kind::Conflict => "conflict",
+        Kind::RateLimited(_) => "throttled",
+        Kind::Provider(_) => "provider",
+        Kind::Network => "network",
+        Kind::Timeout => "timeout",
+        Kind::Config => "config",
+        Kind::Store => "store",
+        Kind::BudgetTooSmall => "budget_too_small",
+        Kind::Internal => "bug",
+    }
+}
+
+/// The requests to providers, read when they are asked for.
+#[derive(Debug)]
+struct UpstreamCounts(Arc<Upstream>);
+
+impl Collector for UpstreamCounts {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> std::result::Result<(), std::fmt::Error> {
+        let counts = self.0.counts();
+        let families = [
+            (What::Request, "upstream_requests", "Requests to providers by outcome."),
+            (What::SignIn, "sign_ins", "Accounts that were signed in."),
+            (What::Refresh, "refreshes", "Renewals of accounts' tokens by outcome."),
+        ];
+        for (what, name, help) in families {
+            let counted = counts.iter().filter(|(counted, _)| counted.what == what);
+            let mut family =
+                encoder.encode_descriptor(name, help, None, Counter::<u64, AtomicU64>::TYPE)?;
+            for (counted, count) in counted {
+                let labels =
+                    [("provider", counted.provider.as_str()), ("outcome", counted.outcome)];
+                ConstCounter::new(*count).encode(family.encode_family(&labels)?)?;
+            }
+        }
+        let running = i64::try_from(self.0.in_flight()).unwrap_or(i64::MAX);
+        let gauge = encoder.encode_descriptor(
+            "upstream_in_flight",
+            "Requests to providers that are under way.",
+            None,
+            MetricType::Gauge,
+        )?;
+        ConstGauge::new(running).encode(gauge)
+    }
+}

@@ -12,6 +12,8 @@ pub mod identity;
 pub mod limits;
 pub mod listen;
 pub mod metrics;
+pub mod negotiate;
+mod outputs;
 pub mod pages;
 pub mod people;
 
@@ -22,7 +24,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Path, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
@@ -163,6 +165,7 @@ fn router(service: Arc<Service>) -> Router {
     let pages = config.pages.clone().map(|public| pages::routes(service.clone(), public));
     Router::new()
         .route("/mcp", any(mcp))
+        .route("/outputs/{hash}", get(output))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .merge(service.challenge.routes())
@@ -199,6 +202,26 @@ async fn counted(State(service): State<Arc<Service>>, request: Request, next: Ne
     };
     service.metrics.answered(route.as_ref(), response.status());
     response
+}
+
+/// Answers a request for a whole answer.
+async fn output(
+    State(service): State<Arc<Service>>,
+    Path(hash): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let person = match service.person(&parts).await {
+        Ok(person) => person,
+        Err(denial) => return service.denied(&denial),
+    };
+    match service.people.app_of(&person) {
+        Ok(app) => {
+            let watch = service.limits.of(app.store().clone());
+            outputs::read(&app, &*watch, &hash, &parts.headers).await
+        }
+        Err(error) => outputs::refusal(error),
+    }
 }
 
 /// Answers an MCP request.

@@ -150,6 +150,20 @@ impl ResultStore {
         }))
     }
 
+    /// Returns the recipe of the output with this hash, if there is one.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn recipe(&self, hash: &str) -> Result<Option<String>> {
+        match self.get(hash).await? {
+            None => Ok(None),
+            Some(StoredOutput::Recipe { recipe, .. }) => Ok(Some(recipe)),
+            Some(StoredOutput::Text(_)) => {
+                Ok(self.store.output(hash, false).await?.map(|output| output.recipe))
+            }
+        }
+    }
+
     /// Deletes the outputs that concern the account with this id, here and in the store.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
 //! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
+//! | `outputs` | whole answers in the form that a request prefers | 12 |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -38,5 +39,6 @@ mod formats;
 mod guards;
 mod limits;
 mod metrics;
+mod outputs;
 mod pages;
 mod stage;

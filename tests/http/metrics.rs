@@ -20,9 +20,10 @@ const COUNTED: &[(&str, Option<u64>)] = &[
     ("daysheet_answer_bytes_total", None),
     ("daysheet_answer_baseline_bytes_total", None),
     (r#"daysheet_denied_total{reason="invalid_token"}"#, Some(1)),
-    (r#"daysheet_denied_total{reason="missing_token"}"#, Some(1)),
+    (r#"daysheet_denied_total{reason="missing_token"}"#, Some(2)),
     (r#"daysheet_http_requests_total{route="/mcp",status="200"}"#, Some(4)),
     (r#"daysheet_http_requests_total{route="/mcp",status="401"}"#, Some(2)),
+    (r#"daysheet_http_requests_total{route="/outputs/{hash}",status="401"}"#, Some(1)),
     (r#"daysheet_http_requests_total{route="none",status="404"}"#, Some(1)),
     (r#"daysheet_upstream_requests_total{provider="google",outcome="2xx"}"#, None),
     (r#"daysheet_upstream_requests_total{provider="google",outcome="throttled"}"#, None),
@@ -51,6 +52,7 @@ async fn everything_is_counted_and_nobody_named() {
     for token in ["", "eve"] {
         assert_eq!(stage.modern(token).send("tools/list", json!({})).await.status, 401);
     }
+    assert_eq!(bo.http.send("GET", "/outputs/aaaaaaaaaa", &[], "").await.status, 401);
     assert_eq!(bo.http.send("GET", "/ann@example.com", &[], "").await.status, 404);
 
     let text = stage.service.metrics();

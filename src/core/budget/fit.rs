@@ -18,7 +18,7 @@ use super::Response;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
 use super::value::Strategy;
-use crate::encode::Format;
+use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::row::Cell;
 use crate::text::fence::Fence;
@@ -152,6 +152,12 @@ impl WholeBlocks {
     pub fn text(&self) -> String {
         self.blocks.join("\n")
     }
+}
+
+/// Returns the whole document of a response, with its long texts as fields of their rows.
+pub fn whole_document(response: &Response, secret: &[u8; 32]) -> Document {
+    let pieces = pieces::pieces(response, &Sizes::none(Format::Json), secret);
+    view::unwritten(response, &pieces, &pieces.whole(), Format::Json).document
 }
 
 /// The tokenizer and format by which sizes are computed.

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::Response;
-use crate::budget::fit::{self, CEILING, FitOptions, Fitted, Shortened, WholeBlocks};
+use crate::budget::fit::{
+    self, CEILING, FitOptions, Fitted, Shortened, WholeBlocks, whole_document,
+};
 use crate::budget::value::{self, Strategy};
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
@@ -180,10 +182,7 @@ impl Pipeline {
             None => {
                 let mut response = self.build_noted_response(action, format, caller).await?;
                 if format.has_text_fields() {
-                    // Programs take all people of an event.
-                    let tables = response.document.tables.iter_mut();
-                    let events = tables.filter(|table| *table.table() == EVENT);
-                    events.for_each(RowTable::show_members);
+                    show_members(&mut response.document);
                 }
                 self.shown.note(&response.document);
                 (Arc::new(response), true)
@@ -267,13 +266,15 @@ impl Pipeline {
         })
     }
 
-    /// Returns the complete response to a request, as the text of an output.
-    pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let response =
+    /// Returns the complete response to a request, as the text of an output and as a document.
+    pub(super) async fn whole_answer(&self, request: Request) -> Result<(String, Document)> {
+        let mut response =
             self.build_noted_response(request.action, request.format, &NonInteractive).await?;
         self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
-        Ok(WholeBlocks::kept(&response, &secret).text())
+        let text = WholeBlocks::kept(&response, &secret).text();
+        show_members(&mut response.document);
+        Ok((text, whole_document(&response, &secret)))
     }
 
     /// Fits a response; stores the complete response as an output if it was shortened.
@@ -387,4 +388,10 @@ impl Pipeline {
             output: None,
         }
     }
+}
+
+/// Shows all people of events: programs take them.
+fn show_members(document: &mut Document) {
+    let events = document.tables.iter_mut().filter(|table| *table.table() == EVENT);
+    events.for_each(RowTable::show_members);
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::budget::{LongText, Response};
-use crate::encode::Format;
+use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::page::{PageRequest, page};
 use crate::outputs::{self, StoredOutput, grep::grep};
@@ -66,24 +66,7 @@ impl Pipeline {
             Some(StoredOutput::Text(text)) => return Ok(text),
             Some(StoredOutput::Recipe { recipe, accounts }) => (recipe, accounts),
         };
-        let recipe: Recipe = serde_json::from_str(&recipe).map_err(|_| unknown(hash))?;
-        let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
-        let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
-            return Err(Error::new(
-                Kind::NotFound,
-                format!("{}'s answer `{hash}` is no longer kept", tool.name),
-            )
-            .next("search for what it changed; it is not repeated"));
-        };
-        let call = Call { tool: tool.name, arguments };
-        let text = self.ask_again(&call).await?;
-        if outputs::hash(&text) != hash {
-            return Err(Error::new(
-                Kind::Conflict,
-                format!("the answer `{hash}` has changed since (new mail?)"),
-            )
-            .next(format!("call {} again", tool.name)));
-        }
+        let (call, text, _) = self.repeat(hash, &recipe).await?;
         self.keep_output(&call, &text, accounts).await?;
         // As stored: the end of a text that is too long is missing.
         match self.outputs.get(hash).await? {
@@ -92,14 +75,57 @@ impl Pipeline {
         }
     }
 
-    /// Repeats a call and returns its complete answer as text.
+    /// Returns true if there is an output with this hash.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn has_output(&self, hash: &str) -> Result<bool> {
+        Ok(self.outputs.get(hash).await?.is_some())
+    }
+
+    /// Returns an output as a document, with long texts as fields of its rows; the call is
+    /// repeated, because only the text is kept. `None` if the call writes, and is not repeated.
+    ///
+    /// # Errors
+    /// Those of [`Pipeline::output_text`].
+    pub async fn output_document(&self, hash: &str) -> Result<Option<Document>> {
+        let recipe = self.outputs.recipe(hash).await?.ok_or_else(|| unknown(hash))?;
+        match self.repeat(hash, &recipe).await {
+            Ok((_, _, document)) => Ok(Some(document)),
+            Err(error) if error.kind() == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Repeats the call of a recipe; returns the call and its complete answer, which has to be
+    /// the one with this hash.
     ///
     /// Boxed, because the call may be of any tool.
-    fn ask_again<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<String>> {
-        Box::pin(async {
-            let tool = tools::find(call.tool).ok_or_else(|| unknown(call.tool))?;
-            let arguments = Some(call.arguments.clone());
-            self.whole_text(tools::read(tool, arguments, Format::default())?).await
+    fn repeat<'a>(
+        &'a self,
+        hash: &'a str,
+        recipe: &'a str,
+    ) -> BoxFuture<'a, Result<(Call, String, Document)>> {
+        Box::pin(async move {
+            let recipe: Recipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
+            let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
+            let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
+                return Err(Error::new(
+                    Kind::NotFound,
+                    format!("{}'s answer `{hash}` is no longer kept", tool.name),
+                )
+                .next("search for what it changed; it is not repeated"));
+            };
+            let request = tools::read(tool, Some(arguments.clone()), Format::default())?;
+            let (text, document) = self.whole_answer(request).await?;
+            if outputs::hash(&text) != hash {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    format!("the answer `{hash}` has changed since (new mail?)"),
+                )
+                .next(format!("call {} again", tool.name)));
+            }
+            Ok((Call { tool: tool.name, arguments }, text, document))
         })
     }
 

@@ -16,8 +16,10 @@ use crate::text::fence::Fence;
 /// The chosen rendering of each item; `None` if it is left over.
 pub(super) type Chosen = Vec<Option<usize>>;
 
-/// The written document and texts.
+/// The document and texts.
 pub(super) struct View {
+    /// The document, which is written as the first block.
+    pub(super) document: Document,
     pub(super) blocks: Vec<String>,
     /// The positions of the long texts.
     pub(super) texts: Vec<PlacedText>,
@@ -32,8 +34,25 @@ pub(super) struct PlacedText {
 
 /// Writes what was chosen.
 pub(super) fn view(response: &Response, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
+    let mut view = unwritten(response, pieces, chosen, format);
+    if view.document != Document::default() {
+        view.blocks.insert(0, view.document.encode(format));
+        for text in &mut view.texts {
+            text.block += 1;
+        }
+    }
+    view
+}
+
+/// Returns what was chosen, with the document not written yet.
+pub(super) fn unwritten(
+    response: &Response,
+    pieces: &Pieces,
+    chosen: &Chosen,
+    format: Format,
+) -> View {
     let mut document = response.document.clone();
-    let mut view = View { blocks: Vec::new(), texts: Vec::new() };
+    let mut view = View { document: Document::default(), blocks: Vec::new(), texts: Vec::new() };
     let mut levels: Vec<Vec<Option<Level>>> =
         document.tables.iter().map(|table| vec![None; table.len()]).collect();
     for (at, item) in pieces.items.iter().enumerate() {
@@ -60,13 +79,7 @@ pub(super) fn view(response: &Response, pieces: &Pieces, chosen: &Chosen, format
         .zip(&levels)
         .flat_map(|(table, levels)| by_level(table, levels))
         .collect();
-    if document != Document::default() {
-        view.blocks.insert(0, document.encode(format));
-        for text in &mut view.texts {
-            text.block += 1;
-        }
-    }
-    view
+    View { document, ..view }
 }
 
 /// Splits a table into one per level in use, the fullest first.

@@ -1,0 +1,206 @@
+//! Whole answers over plain HTTP, in the form that a request prefers.
+
+use axum::http::header::{ACCEPT, ACCEPT_ENCODING};
+use axum::http::{HeaderMap, HeaderValue};
+use daysheet::encode::stc::parse::parse;
+use daysheet::encode::stc::value::Json;
+use daysheet::http::negotiate::{Form, choose};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::stage::{Caller, Reply, Stage};
+
+fn headers(accept: Option<&str>, encoding: Option<&str>) -> HeaderMap {
+    let given = [(ACCEPT, accept), (ACCEPT_ENCODING, encoding)];
+    let given = given
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, HeaderValue::from_str(value?).unwrap())));
+    given.collect()
+}
+
+/// `Accept`, `Accept-Encoding`, and the form that is chosen.
+const CHOICES: &[(Option<&str>, Option<&str>, Option<Form>)] = &[
+    (None, None, Some(Form::Text)),
+    (Some("*/*"), Some("gzip, deflate, br"), Some(Form::Text)),
+    (Some("text/html,application/xml;q=0.9,*/*;q=0.8"), Some("gzip"), Some(Form::Text)),
+    (Some("text/*"), None, Some(Form::Text)),
+    (Some("text/toon"), None, Some(Form::Toon)),
+    (Some("Text/TOON; charset=utf-8"), None, Some(Form::Toon)),
+    (Some("application/*"), None, Some(Form::Json)),
+    (Some("application/json"), None, Some(Form::Json)),
+    (Some("application/json;q=0.4, text/plain;q=0.5"), None, Some(Form::Text)),
+    (Some("application/json;q=0.5, text/plain;q=0.4"), None, Some(Form::Json)),
+    (Some("application/json;q=0.001"), None, Some(Form::Json)),
+    (Some("application/json;q=0, */*"), None, Some(Form::Text)),
+    (Some("text/plain;q=0, text/toon;q=0, */*"), None, Some(Form::Json)),
+    (Some("image/png"), None, None),
+    (Some("application/json;q=0"), None, None),
+    // A quality that nobody can read asks for nothing.
+    (Some("application/json;q=2"), None, None),
+    (Some("application/json;q=0.5555, text/plain;q=0.1"), None, Some(Form::Text)),
+    (Some(r#"text/plain;a="x,application/json", application/json;q=0.1"#), None, Some(Form::Text)),
+    (Some("application/stc+json"), None, Some(Form::Stc)),
+    (Some("application/stc+json;q=0.5, application/json"), None, Some(Form::Json)),
+    (Some("application/stc+json, application/json;q=0.5"), None, Some(Form::Stc)),
+    // The coding, of JSON alone.
+    (None, Some("stc"), Some(Form::Coded)),
+    (Some("*/*"), Some("STC"), Some(Form::Coded)),
+    (Some("*/*"), Some("gzip, stc;q=0.5"), Some(Form::Coded)),
+    (Some("application/json"), Some("gzip;q=1.0, stc;q=0.1"), Some(Form::Coded)),
+    (Some("application/stc+json"), Some("stc"), Some(Form::Coded)),
+    (Some("text/plain"), Some("stc"), Some(Form::Text)),
+    (Some("text/plain, application/json;q=0.9"), Some("stc"), Some(Form::Text)),
+    (Some("application/json"), Some("stc;q=0.5, identity;q=0.6"), Some(Form::Json)),
+    (Some("application/json"), Some("stc;q=0.5, identity;q=0.4"), Some(Form::Coded)),
+    (Some("application/json"), Some("stc;q=0"), Some(Form::Json)),
+    (Some("application/json"), Some(""), Some(Form::Json)),
+    (Some("application/json"), Some("*"), Some(Form::Json)),
+    (Some("application/json"), Some("stc, *;q=0"), Some(Form::Coded)),
+    (Some("text/plain"), Some("stc, *;q=0"), None),
+    (Some("application/json"), Some("identity;q=0"), None),
+    (Some("application/json"), Some("*;q=0"), None),
+    (Some("application/json"), Some("*;q=0, identity;q=0.1"), Some(Form::Json)),
+    (Some("application/json"), Some("stcx, x-stc"), Some(Form::Json)),
+];
+
+#[test]
+fn qualities_choose_the_form() {
+    for (accept, encoding, form) in CHOICES {
+        let chosen = choose(&headers(*accept, *encoding));
+        assert_eq!(chosen, *form, "Accept: {accept:?}, Accept-Encoding: {encoding:?}");
+    }
+}
+
+proptest! {
+    /// STC is never chosen unless its name is there, nor anything that is refused.
+    #[test]
+    fn any_headers_choose_what_they_name(
+        accept in "([a-z*/+]{0,8}|text/plain|application/(stc[+])?json|[*]/[*])(; ?[qQ]=[0-9.]{0,4})?(, (application/json|[*]/[*]|text/[*])(;q=[01])?)?",
+        encoding in "(gzip|stc|identity|[*]|[\"\\\\;, ]{0,4})(;q=[01](\\.[0-9]{1,3})?)?(, ?(stc|[*])(;q=0)?)?",
+    ) {
+        match choose(&headers(Some(&accept), Some(&encoding))) {
+            Some(Form::Coded) => prop_assert!(encoding.contains("stc")),
+            Some(Form::Stc) => prop_assert!(accept.contains("stc")),
+            Some(Form::Toon) => prop_assert!(accept.contains("text/")|| accept.contains('*')),
+            _ => {}
+        }
+    }
+}
+
+/// Has ann's mailbox answered with an output; its hash.
+async fn output(stage: &Stage, ann: &Caller) -> String {
+    for number in 0..60 {
+        let mail = format!(
+            "From: Ann, \"x\" <x@example.com>\r\nTo: ann@example.com\r\nSubject: {number} for, / \
+             you: {{a}}\r\nMessage-ID: <{number}@x.example>\r\n\r\nhello"
+        );
+        stage.shared.sandbox.deliver("ann@example.com", mail.as_bytes()).unwrap();
+    }
+    let call = json!({"q": "for", "limit": 50, "budget": 400, "detail": "full"});
+    let result = ann.call("mail_search", call).await;
+    let links = result["content"].as_array().unwrap().iter();
+    let link = links.filter_map(|block| block["uri"].as_str()).next().unwrap();
+    link.rsplit('/').next().unwrap().to_owned()
+}
+
+async fn get(caller: &Caller, method: &str, hash: &str, headers: &[(&str, &str)]) -> Reply {
+    let token = format!("Bearer {}", caller.http.token);
+    let mut all = vec![("authorization", token.as_str())];
+    all.extend_from_slice(headers);
+    caller.http.send(method, &format!("/outputs/{hash}"), &all, "").await
+}
+
+/// Headers of a request; status, type, encoding, version and tag of the response.
+const FORMS: &[(&[(&str, &str)], u16, [&str; 4])] = &[
+    (&[], 200, ["text/plain; charset=utf-8", "", "", "HASH"]),
+    (&[("accept", "text/toon")], 200, ["text/toon; charset=utf-8", "", "", "HASH"]),
+    (&[("accept", "application/json")], 200, ["application/json", "", "", "HASH-json"]),
+    (&[("accept", "application/stc+json")], 200, ["application/stc+json", "", "1", "HASH-stc"]),
+    (&[("accept-encoding", "stc")], 200, ["application/stc+json", "stc", "1", "HASH-stc"]),
+    (
+        &[("accept", "application/json"), ("accept-encoding", "br, stc;q=0.2")],
+        200,
+        ["application/stc+json", "stc", "1", "HASH-stc"],
+    ),
+    (&[("accept", "image/png")], 406, ["text/plain; charset=utf-8", "", "", ""]),
+    (&[("if-none-match", "\"HASH\"")], 304, ["", "", "", "HASH"]),
+    (&[("if-none-match", "\"a\", W/\"HASH\"")], 304, ["", "", "", "HASH"]),
+    (&[("if-none-match", "*")], 304, ["", "", "", "HASH"]),
+    // The tag of another form.
+    (
+        &[("accept", "application/json"), ("if-none-match", "\"HASH\"")],
+        200,
+        ["application/json", "", "", "HASH-json"],
+    ),
+];
+
+#[tokio::test]
+async fn outputs_are_read_in_the_form_that_is_preferred() {
+    let stage = Stage::of(&["ann", "bo"]).await;
+    let (ann, bo) = (stage.modern("ann"), stage.modern("bo"));
+    let hash = output(&stage, &ann).await;
+    for (headers, status, expected) in FORMS {
+        let given: Vec<(&str, String)> =
+            headers.iter().map(|(name, value)| (*name, value.replace("HASH", &hash))).collect();
+        let given: Vec<(&str, &str)> =
+            given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let reply = get(&ann, "GET", &hash, &given).await;
+        assert_eq!(reply.status, *status, "{headers:?}: {}", reply.text());
+        let names = ["content-type", "content-encoding", "x-stc-version"];
+        assert_eq!(names.map(|name| reply.header(name)), expected[..3], "{headers:?}");
+        let tag = expected[3].replace("HASH", &hash);
+        assert_eq!(reply.header("etag").trim_matches('"'), tag, "{headers:?}");
+        assert_eq!(reply.header("vary"), "Accept, Accept-Encoding");
+        let head = get(&ann, "HEAD", &hash, &given).await;
+        assert_eq!((head.status, head.body.len()), (*status, 0));
+        assert_eq!(head.header("etag"), reply.header("etag"));
+    }
+
+    // All forms have the same rows, and those that the tool has.
+    let plain = get(&ann, "GET", &hash, &[]).await.text();
+    let resource = json!({"uri": format!("daysheet://output/{hash}")});
+    let read = ann.send("resources/read", resource).await;
+    assert_eq!(crate::stage::message(&read)["result"]["contents"][0]["text"], plain);
+    let json = get(&ann, "GET", &hash, &[("accept", "application/json")]).await;
+    let stc = get(&ann, "GET", &hash, &[("accept-encoding", "stc")]).await;
+    assert_eq!(parse(&stc.text()).unwrap(), Json::parse(&json.text()).unwrap());
+    let ratio: f64 = stc.header("x-stc-ratio").parse().unwrap();
+    assert!((ratio - stc.body.len() as f64 / json.body.len() as f64).abs() < 0.006, "{ratio}");
+    let rows = json.json()["messages"].as_array().unwrap().clone();
+    assert_eq!(rows.len(), 50);
+    for row in rows {
+        assert!(plain.contains(&format!("{}\t", row["id"].as_str().unwrap())), "{row}");
+    }
+
+    // At another instance, too; but nobody else's, and no word about whose it is.
+    let other = stage.another().await;
+    assert_eq!(get(&ann.at(&other), "GET", &hash, &[]).await.text(), plain);
+    let unknown = get(&bo, "GET", "bbbbbbbbbb", &[]).await;
+    for other in [hash.as_str(), "x", "..", "%2e%2e%2fmcp", "daysheet:%2f%2foutput%2faaaaaaaaaa"] {
+        let reply = get(&bo, "GET", other, &[("if-none-match", "*")]).await;
+        assert_eq!((reply.status, reply.text()), (404, unknown.text()), "{other}");
+    }
+    assert_eq!(get(&stage.modern(""), "GET", &hash, &[]).await.status, 401);
+
+    // What has changed since is gone.
+    let new = b"From: x@example.com\r\nTo: ann@example.com\r\nSubject: for\r\n\r\nnew";
+    stage.shared.sandbox.deliver("ann@example.com", new).unwrap();
+    let gone = get(&ann, "GET", &hash, &[("accept", "application/json")]).await;
+    assert_eq!(gone.status, 410, "{}", gone.text());
+}
+
+/// Rows are sent while others are still to be written.
+#[tokio::test]
+async fn json_is_streamed() {
+    let stage = Stage::of(&["ann"]).await;
+    let ann = stage.modern("ann");
+    let hash = output(&stage, &ann).await;
+    let request = format!(
+        "GET /outputs/{hash} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer ann\r\nAccept: \
+         application/json\r\nConnection: close\r\n\r\n",
+        stage.address
+    );
+    let response = stage.raw(request.as_bytes()).await.to_lowercase();
+    assert!(response.contains("transfer-encoding: chunked"), "{response}");
+    assert!(response.ends_with("0\r\n\r\n"), "{response}");
+}

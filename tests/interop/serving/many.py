@@ -34,7 +34,7 @@ KILLS, PATIENCE, AWAY = 1.5, 60.0, 3.0
 # Access tokens that are good for less than a minute more are renewed.
 TOKEN_LIFE = 63
 BREAKS = (OSError, http.client.HTTPException)
-HASH = re.compile(r"output_read\D{1,12}([2-9a-z]{8,})|id=([2-9a-z]{8,})")
+HASH = re.compile(r"output_read id=([2-9a-z]+)")
 
 
 class World:
@@ -173,7 +173,7 @@ def agenda(world, person, luck):
 def shortened(world, person, luck):
     texts = world.ask(person, "mail_search", limit=16, budget=300)
     for found in HASH.finditer("\n".join(texts or [])):
-        person.seen["output"] = found.group(1) or found.group(2)
+        person.seen["output"] = found.group(1)
 
 
 def output(world, person, luck):
@@ -199,7 +199,8 @@ def draft(world, person, luck):
     if found:
         kept = world.ask(person, "mail_read", ids=[found.group(1)])
         own(world, person, kept, "mail_read of a draft")
-        world.ask(person, "mail_draft", mode="discard", id=found.group(1))
+        # The first answer may have been lost.
+        world.ask(person, "mail_draft", "was discarded", mode="discard", id=found.group(1))
 
 
 def steal(world, person, luck):
@@ -329,23 +330,31 @@ def sends(world):
         # Whoever was told no, or to wait, asks again.
         for _ in range(20):
             said = "\n".join(text for texts in answers for text in texts or [])
-            if re.search(r"\b(sent|already sent)\b", said):
+            if re.search(r"\b(sent|already sent)\b", said) or "in some minutes" in said:
                 break
             time.sleep(0.5)
             answers.append(world.ask(person, "mail_send", "", id=found.group(1)))
         outcomes[subject] = address, said
 
     in_threads(count, one)
-    unsent = [f"{subject}: {said[:300]}" for subject, (_, said) in outcomes.items()
-              if not re.search(r"\b(sent|already sent)\b", said)]
-    checks.that(f"sends: {len(outcomes)} letters are said to be sent", not unsent
-                and len(outcomes) == count, "\n".join(unsent[:5]))
+    # Whoever was cut off may not know: then nobody sends it again by itself.
+    unknown = {subject for subject, (_, said) in outcomes.items()
+               if not re.search(r"\b(sent|already sent)\b", said)}
+    plain = [f"{subject}: {outcomes[subject][1][:300]}" for subject in unknown
+             if "unknown" not in outcomes[subject][1]]
+    checks.that(f"sends: of {len(outcomes)} letters {len(unknown)} are said to be unknown, "
+                "because the instance was killed; the rest is sent",
+                not plain and len(outcomes) == count and len(unknown) <= count // 10,
+                "\n".join(plain[:5]))
     went = collections.Counter()
     for address in {address for address, _ in outcomes.values()}:
         went.update((address, subject) for subject in world.sandbox.sent(address))
-    times = collections.Counter(went[address, subject]
-                                for subject, (address, _) in outcomes.items())
-    checks.same("sends: how often each has left, at the sandbox", dict(times), {1: count})
+    times = {subject: went[address, subject] for subject, (address, _) in outcomes.items()}
+    checks.same("sends: letters that left twice",
+                [subject for subject, often in times.items() if often > 1], [])
+    checks.same("sends: letters that were said to be sent and are not",
+                [subject for subject, often in times.items()
+                 if often != 1 and subject not in unknown], [])
     report(world, "sends", count, begun)
 
 
@@ -372,7 +381,8 @@ def grants_live(world):
           f"refused, {world.sandbox.reused} with a token that was used before", flush=True)
     lost = []
     for person in world.people:
-        rows = world.caller(person).document("accounts")["accounts"]
+        texts = world.ask(person, "accounts", format="json")
+        rows = json.loads(texts[0])["accounts"] if texts else []
         lost += [f"{person.name}: {row}" for row in rows if row["status"] != "ok"]
         if len(rows) != 2:
             lost.append(f"{person.name}: {rows}")

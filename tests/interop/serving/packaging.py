@@ -157,12 +157,12 @@ def check_unit():
     """systemd finds nothing wrong with the unit, where it is installed."""
     if shutil.which("systemd-analyze") is None:
         return
-    path = os.path.join(interop.temp_folder("unit"), "daysheet.service")
+    path = os.path.join(interop.temp_folder("unit"), "daysheet@8751.service")
     with open(path, "w") as file:
-        file.write(text_of("packaging/daysheet.service").replace("/usr/local/bin/daysheet",
-                                                                 "/bin/true"))
+        file.write(text_of("packaging/daysheet@.service").replace("/usr/local/bin/daysheet",
+                                                                  "/bin/true"))
     done = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
-    checks.same("daysheet.service: systemd complains about nothing",
+    checks.same("daysheet@.service: systemd complains about nothing",
                 [done.returncode, done.stderr.strip()], [0, ""])
 
 

@@ -215,7 +215,7 @@ async fn output(
         Ok(person) => person,
         Err(denial) => return service.denied(&denial),
     };
-    match service.people.app_of(&person) {
+    match service.people.app_of(&person).await {
         Ok(app) => {
             let watch = service.limits.of(app.store().clone());
             outputs::read(&app, &*watch, &hash, &parts.headers).await

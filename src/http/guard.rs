@@ -188,18 +188,18 @@ fn id_of(headers: &HeaderMap) -> String {
 pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
     let long = || {
         let what = format!("the body is longer than {LONGEST} bytes\n");
-        Err((StatusCode::PAYLOAD_TOO_LARGE, what).into_response())
+        (StatusCode::PAYLOAD_TOO_LARGE, what).into_response()
     };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > LONGEST) {
-        return long();
+        return Err(long());
     }
     match tokio::time::timeout(PATIENCE, to_bytes(body, LONGEST)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) => {
             let source = std::error::Error::source(&error);
             match source.is_some_and(|source| source.is::<http_body_util::LengthLimitError>()) {
-                true => long(),
+                true => Err(long()),
                 false => Err(StatusCode::BAD_REQUEST.into_response()),
             }
         }

@@ -225,10 +225,8 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     // The common case, a database that is up to date, is one read. Anything
     // else, a missing table included, is looked at again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
-    if engine.is_postgres() {
-        if bypasses(pool).await.map_err(|error| engine.broken(&error))? {
-            tracing::warn!("{BYPASSES}");
-        }
+    if engine.is_postgres() && bypasses(pool).await.map_err(|error| engine.broken(&error))? {
+        tracing::warn!("{BYPASSES}");
     }
     if let Ok(Some(version)) = seen
         && pending(engine, version)?.is_empty()

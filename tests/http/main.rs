@@ -12,6 +12,7 @@
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
 //! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
 //! | `outputs` | whole answers in the form that a request prefers | 12 |
+//! | `people` | what a person can reach of the machine; apps that are dropped; progress | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -41,4 +42,5 @@ mod limits;
 mod metrics;
 mod outputs;
 mod pages;
+mod people;
 mod stage;

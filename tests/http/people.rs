@@ -1,0 +1,82 @@
+//! What one person of many can reach, and what an instance keeps of people.
+
+use std::sync::Arc;
+
+use daysheet::http::people::People;
+use serde_json::{Value, json};
+
+use crate::stage::{Caller, OLD, Stage, person};
+
+#[tokio::test]
+async fn nobody_reaches_the_machine_of_the_server() {
+    let stage = Stage::of(&["ann"]).await;
+    let ann = stage.modern("ann");
+    let files = stage.shared.home.path().join("files");
+    std::fs::create_dir_all(&files).unwrap();
+    let file = files.join("secret.txt");
+    std::fs::write(&file, "secret").unwrap();
+    let path = file.to_str().unwrap();
+    let draft = |attach: &str| json!({"to": ["bo@example.com"], "body": "x", "attach": [attach]});
+    for (tool, arguments) in [
+        ("mail_draft", draft(path)),
+        ("mail_draft", draft("/etc/hostname")),
+        ("mail_draft", draft("secret.txt")),
+        ("calendar_save", json!({"op": "import", "ics": path})),
+        ("mail_attachment", json!({"ids": ["m1"], "as": "file"})),
+    ] {
+        let refused = ann.error(tool, arguments.clone()).await;
+        assert!(refused.contains("on another machine"), "{tool} {arguments}: {refused}");
+        assert!(!refused.contains(files.to_str().unwrap()), "{refused}");
+    }
+    ann.ok("mail_draft", draft("data:text/plain;base64,eA==")).await;
+    // Nor does a person have what the machine's own user may do without a sign-in.
+    let mut config = stage.shared.config();
+    config.token_commands.insert("google:a@example.com".to_owned(), vec!["true".to_owned()]);
+    config.share();
+    assert!(config.token_commands.is_empty() && config.google_service_account.is_none());
+}
+
+#[tokio::test]
+async fn apps_of_people_are_kept_while_they_are_used() {
+    let stage = Stage::of(&["ann"]).await;
+    let people = People::new(stage.app.clone());
+    let of = |number: usize| people.app_of(&person(&format!("p{number}"))).unwrap();
+    let held = of(0);
+    let idle = Arc::downgrade(&of(1));
+    let before = resident();
+    for number in 2..2_002 {
+        of(number);
+    }
+    let each = (resident().saturating_sub(before)) / 2_000;
+    assert!(each < 30, "{each} kB for each person");
+    assert!(Arc::ptr_eq(&held, &of(0)), "an app was dropped while somebody had it");
+    assert!(idle.upgrade().is_none(), "the app that was idle for longest was kept");
+}
+
+/// The resident memory of this process in kB; 0 where nobody says.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+#[tokio::test]
+async fn progress_comes_on_the_stream_of_the_call() {
+    let stage = Stage::of(&["ann"]).await;
+    stage.shared.sandbox.set_faults("delay=1600ms".parse().unwrap());
+    let old = stage.old("ann").await;
+    for caller in [stage.modern("ann"), Caller::new(&stage, "ann", OLD), old] {
+        let mut params = json!({"name": "mail_search", "arguments": {"q": "for"}});
+        params["_meta"]["progressToken"] = "here".into();
+        let mut stream = caller.stream(&caller.request("tools/call", params)).await;
+        assert_eq!(stream.response.headers()["content-type"], "text/event-stream");
+        let first = stream.next().await.unwrap();
+        assert_eq!(first["method"], "notifications/progress", "{first}");
+        assert_eq!(first["params"]["progressToken"], "here");
+        let mut last = first;
+        while let Some(next) = stream.next().await {
+            last = next;
+        }
+        assert_eq!((&last["id"], &last["result"]["isError"]), (&json!(7), &Value::Bool(false)));
+    }
+}

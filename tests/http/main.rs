@@ -21,6 +21,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::type_complexity,
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
+#[cfg(feature = "http")]
 use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::config::Config;
@@ -14,7 +15,9 @@ use crate::provider::upstream::{Share, Upstream};
 use crate::provider::{Connect, ServiceSettings};
 use crate::providers::Providers;
 use crate::server::Server;
-use crate::store::{LOCAL, Store};
+#[cfg(feature = "http")]
+use crate::store::LOCAL;
+use crate::store::Store;
 
 /// Everything a command needs.
 pub struct App {

@@ -44,6 +44,7 @@ pub(super) enum Questions {
     /// In this process, which gets the answer too.
     Memory(Arc<Mutex<BTreeMap<String, PendingQuestion>>>),
     /// In the store, because any process may get the answer.
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over HTTP alone"))]
     Stored(Store),
 }
 

@@ -51,7 +51,6 @@ mod tickets;
 mod undos;
 mod unfinished;
 mod usage;
-mod writes;
 
 pub use accounts::AccountRow;
 pub use audit::AuditLine;
@@ -98,7 +97,7 @@ struct Inner {
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
-    instance: writes::Instance,
+    instance: unfinished::rows::Instance,
 }
 
 impl Store {
@@ -128,7 +127,7 @@ impl Store {
                 pool: OnceCell::new(),
                 keys,
                 unfinished: unfinished::Unfinished::default(),
-                instance: writes::Instance::default(),
+                instance: unfinished::rows::Instance::default(),
             }),
         }
     }

@@ -87,12 +87,12 @@ struct Session {
 
 impl Shared {
     /// Returns the signature of what an id says, for its owner alone.
-    async fn sign(&self, said: &str) -> Result<Hmac<Sha256>> {
+    async fn sign(&self, content: &str) -> Result<Hmac<Sha256>> {
         let server = self.store.for_owner(SERVER);
         let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
             .map_err(|_never| Error::new(Kind::Internal, "HMAC took no key"))?;
-        mac.update(format!("{}\n{said}", self.store.owner()).as_bytes());
+        mac.update(format!("{}\n{content}", self.store.owner()).as_bytes());
         Ok(mac)
     }
 
@@ -104,34 +104,34 @@ impl Shared {
         else {
             return Ok(None);
         };
-        let said = initialize.pointer("/params/capabilities");
-        let said = said.and_then(|said| ClientCapabilities::deserialize(said).ok());
-        let said = said.unwrap_or_default();
+        let content = initialize.pointer("/params/capabilities");
+        let content = content.and_then(|content| ClientCapabilities::deserialize(content).ok());
+        let content = content.unwrap_or_default();
         let declared = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
-        let format = declared(said.extensions).or_else(|| declared(said.experimental));
-        let elicitation = said.elicitation;
+        let format = declared(content.extensions).or_else(|| declared(content.experimental));
+        let elicitation = content.elicitation;
         if elicitation.is_none() && format.is_none() {
             return Ok(None);
         }
-        let said = serde_json::to_vec(&Session { version, elicitation, format })
+        let content = serde_json::to_vec(&Session { version, elicitation, format })
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
-        let said = URL_SAFE_NO_PAD.encode(said);
-        let signature = URL_SAFE_NO_PAD.encode(self.sign(&said).await?.finalize().into_bytes());
-        let id = format!("{said}.{signature}");
+        let content = URL_SAFE_NO_PAD.encode(content);
+        let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
+        let id = format!("{content}.{signature}");
         Ok((id.len() <= LONGEST).then_some(id))
     }
 
     /// Returns what the id of a session says; `None` if it is not one of ours and this owner's.
     async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
-        let Some((said, signature)) = id.split_once('.').filter(|_| id.len() <= LONGEST) else {
+        let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= LONGEST) else {
             return Ok(None);
         };
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
-        if self.sign(said).await?.verify_slice(&signature).is_err() {
+        if self.sign(content).await?.verify_slice(&signature).is_err() {
             return Ok(None);
         }
-        let said = URL_SAFE_NO_PAD.decode(said).unwrap_or_default();
-        Ok(serde_json::from_slice(&said).ok().map(|Session { version, elicitation, format }| {
+        let content = URL_SAFE_NO_PAD.decode(content).unwrap_or_default();
+        Ok(serde_json::from_slice(&content).ok().map(|Session { version, elicitation, format }| {
             let mut capabilities = ClientCapabilities::default();
             capabilities.elicitation = elicitation;
             let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
@@ -178,7 +178,9 @@ impl Server {
                 (None, _) => return shared.answered(&message).await,
                 (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
                 // Only calls have questions and formats; the rest is answered without a stream.
-                (Some("tools/call"), Some(id)) => shared.read(id).await.map(|said| session = said),
+                (Some("tools/call"), Some(id)) => {
+                    shared.read(id).await.map(|content| session = content)
+                }
                 _ => Ok(()),
             };
             if let Err(error) = found {

@@ -8,7 +8,9 @@
 //! define the content of a line; nothing of mail belongs there.
 //!
 //! So it is for the user of this machine. For people who are served, and in PostgreSQL, calls
-//! are rows (`writes.rs`).
+//! are rows (`unfinished/rows.rs`).
+
+pub(super) mod rows;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};

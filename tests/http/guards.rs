@@ -125,7 +125,7 @@ async fn requests_that_are_too_large_are_refused_early() {
         assert_ne!(status(&response), "200", "{smuggled}: {response}");
         assert!(!response.contains("\r\n\r\nok"), "{smuggled}: {response}");
     }
-    for path in ["/mcp/", "//mcp", "/mcp/../healthz", "/%6dcp", "/MCP", "/", "/healthz/../mcp"] {
+    for path in ["/mcp/", "//mcp", "/mcp/../healthz", "/%6dcp", "/MCP", "/healthz/../mcp"] {
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         assert_eq!(status(&stage.raw(request.as_bytes()).await), "404", "{path}");

@@ -21,7 +21,7 @@ async fn nobody_reaches_the_machine_of_the_server() {
         ("mail_draft", draft(path)),
         ("mail_draft", draft("/etc/hostname")),
         ("mail_draft", draft("secret.txt")),
-        ("calendar_save", json!({"op": "import", "ics": path})),
+        ("calendar_save", json!({"ics": path})),
         ("mail_attachment", json!({"ids": ["m1"], "as": "file"})),
     ] {
         let refused = ann.error(tool, arguments.clone()).await;

@@ -535,9 +535,9 @@ fn database_is_looked_after_by_commands() {
         let arguments = [vec!["store"], arguments].concat();
         let (ended, out, err) =
             run(&home, &arguments, &[variable][usize::from(variable.0.is_empty())..], "");
-        let said = format!("{out}{err}");
-        assert!(ended == code && said.contains(words), "{arguments:?}: {ended} {said}");
-        assert!(!said.contains("hunter2"), "{said}");
+        let output = format!("{out}{err}");
+        assert!(ended == code && output.contains(words), "{arguments:?}: {ended} {output}");
+        assert!(!output.contains("hunter2"), "{output}");
     }
 }
 

@@ -151,10 +151,10 @@ impl IntoResponse for Problem {
 
 /// Returns a fragment, such as an error's, as a sentence.
 pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let mut characters = text.chars();
+    let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
+    format!("{first}{}{end}", characters.as_str())
 }
 
 /// Answers with the style sheet of all pages.

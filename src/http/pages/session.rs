@@ -175,10 +175,10 @@ impl Pages {
 
     /// Checks that a browser sends a form from a page of ours, as far as it says so.
     pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
-        let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let own = self.public.origin().ascii_serialization();
-        let site = said("sec-fetch-site").is_none_or(|site| site == "same-origin");
-        let origin = said(ORIGIN.as_str()).is_none_or(|origin| origin == own);
+        let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
+        let origin = header(ORIGIN.as_str()).is_none_or(|origin| origin == own);
         match site && origin {
             true => Ok(()),
             false => Err(foreign()),

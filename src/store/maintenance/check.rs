@@ -41,8 +41,8 @@ impl Store {
         match self.inner.engine.is_postgres() {
             true => self.check_rules(&mut found).await?,
             false => {
-                let said: Vec<String> = self.texts("PRAGMA integrity_check").await?;
-                found.problems.extend(said.into_iter().filter(|line| line != "ok"));
+                let findings: Vec<String> = self.texts("PRAGMA integrity_check").await?;
+                found.problems.extend(findings.into_iter().filter(|line| line != "ok"));
             }
         }
         for table in schema::tables() {

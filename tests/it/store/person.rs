@@ -35,6 +35,7 @@ pub async fn fill(store: &Store) {
     store.put_ticket("question", "hunter2", 60).await.unwrap();
     std::mem::forget(store.begin_writing("mail_send id=d1").await.unwrap());
     store.fence_secret().await.unwrap();
+    store.add_usage("2026-11-16".parse().unwrap(), 10).await.unwrap();
 }
 
 #[tokio::test]

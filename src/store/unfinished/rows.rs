@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::sync::OnceCell;
 
-use super::random::random;
-use super::unfinished::CutOff;
-use super::{SERVER, Store};
+use super::super::random::random;
+use super::super::{SERVER, Store};
+use super::CutOff;
 use crate::error::Result;
 
 /// How often an instance says that it is there.
@@ -22,11 +22,11 @@ const SILENCE: i64 = 60;
 const FORGOTTEN: i64 = 24 * 60 * 60;
 
 /// The name of this instance, once it has begun to write.
-pub(super) type Instance = OnceCell<String>;
+pub(in crate::store) type Instance = OnceCell<String>;
 
 impl Store {
     /// Adds a row for a call; returns its number.
-    pub(super) async fn add_write(&self, what: &str) -> Result<i64> {
+    pub(in crate::store) async fn add_write(&self, what: &str) -> Result<i64> {
         let instance = self.instance().await?;
         let number = i64::from_le_bytes(random()?);
         sqlx::query(
@@ -44,7 +44,7 @@ impl Store {
     }
 
     /// Removes the row of a call that is over.
-    pub(super) async fn remove_write(&self, number: i64) -> Result<()> {
+    pub(in crate::store) async fn remove_write(&self, number: i64) -> Result<()> {
         sqlx::query("DELETE FROM writes WHERE owner = $1 AND number = $2")
             .bind(self.owner())
             .bind(number)
@@ -56,7 +56,7 @@ impl Store {
 
     /// Marks the row of a call that was dropped before its end: it is of no instance. If
     /// nothing can be done any more, this instance ends, and its silence says the same.
-    pub(super) fn disown_write(&self, number: i64) {
+    pub(in crate::store) fn disown_write(&self, number: i64) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
@@ -77,7 +77,7 @@ impl Store {
     }
 
     /// Returns and forgets the owner's calls of instances that have ended.
-    pub(super) async fn take_cut_off(&self) -> Result<Vec<CutOff>> {
+    pub(in crate::store) async fn take_cut_off(&self) -> Result<Vec<CutOff>> {
         // Most times there are none, and nothing is written.
         let ended: Vec<i64> = sqlx::query_scalar(
             "SELECT number FROM writes WHERE owner = $1 AND NOT EXISTS ( \
@@ -150,7 +150,7 @@ impl Store {
     }
 
     /// Says that this instance has ended.
-    pub(super) async fn end_instance(&self) -> Result<()> {
+    pub(in crate::store) async fn end_instance(&self) -> Result<()> {
         let Some(id) = self.inner.instance.get() else {
             return Ok(());
         };

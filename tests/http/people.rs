@@ -13,14 +13,14 @@ async fn nobody_reaches_the_machine_of_the_server() {
     let ann = stage.modern("ann");
     let files = stage.shared.home.path().join("files");
     std::fs::create_dir_all(&files).unwrap();
-    let file = files.join("secret.txt");
+    let file = files.join("secret.ics");
     std::fs::write(&file, "secret").unwrap();
     let path = file.to_str().unwrap();
     let draft = |attach: &str| json!({"to": ["bo@example.com"], "body": "x", "attach": [attach]});
     for (tool, arguments) in [
         ("mail_draft", draft(path)),
         ("mail_draft", draft("/etc/hostname")),
-        ("mail_draft", draft("secret.txt")),
+        ("mail_draft", draft("secret.ics")),
         ("calendar_save", json!({"ics": path})),
         ("mail_attachment", json!({"ids": ["m1"], "as": "file"})),
     ] {

@@ -309,7 +309,7 @@ struct Callers {
     /// With --http: take the tokens whose hashes are in this file, for one person.
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
     token_file: Option<PathBuf>,
-    /// With --http: the address that clients use, such as https://mail.example.com.
+    /// With --http: the address that clients use, such as `https://mail.example.com`.
     #[arg(long, value_name = "URL", requires = "http")]
     public_url: Option<String>,
     /// With --http: TLS is a proxy's business, which alone can reach the address.

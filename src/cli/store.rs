@@ -39,7 +39,7 @@ pub(super) enum Upkeep {
         #[arg(long, value_name = "URL")]
         to: String,
     },
-    /// Delete what is older than the settings in [retention] say.
+    /// Delete what is older than the settings of the section `retention` say.
     ///
     /// A server does so once a day.
     Purge,

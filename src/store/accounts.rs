@@ -246,7 +246,7 @@ impl Store {
     /// Records that an account is used now.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`].
     pub async fn note_use(&self, account: &str) -> Result<()> {
         self.set_setting(&format!("{USED}{account}"), &super::now().to_string()).await
     }
@@ -254,7 +254,7 @@ impl Store {
     /// Returns when accounts were last used, in seconds since 1970, by their ids.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`].
     pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
         let rows: Vec<(String, String)> =
             sqlx::query_as("SELECT name, value FROM settings WHERE owner = $1 AND name LIKE $2")
@@ -273,7 +273,7 @@ impl Store {
     /// Forgets when an account was used.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`].
     pub async fn forget_use(&self, account: &str) -> Result<()> {
         sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
             .bind(self.owner())

@@ -164,7 +164,7 @@ impl Store {
     /// Returns up to `count` messages of the journal without the `skip` latest, the latest first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`].
     pub async fn sent(&self, skip: usize, count: usize) -> Result<Vec<Sent>> {
         let rows: Vec<(String, String, String, i64, i64, Option<i64>)> = sqlx::query_as(
             "SELECT account, message_id, state, recipients, started, due FROM sends \

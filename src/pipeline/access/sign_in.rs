@@ -52,7 +52,7 @@ impl Begun {
     /// Starts the sign-in that `add` requests.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid request, and
+    /// [`Kind::Argument`] for an invalid request, and
     /// those of [`SignIn::start`] and [`DeviceSignIn::start`].
     pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
         add.check()?;
@@ -428,7 +428,7 @@ impl Pipeline {
     /// there.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for what no page could request.
+    /// [`Kind::Argument`] for what no page could request.
     fn connect_page(&self, add: &Add) -> Result<Option<Url>> {
         let suggested = [
             ("tenant", add.tenant.as_deref()),

@@ -166,7 +166,7 @@ Only in the settings file:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve MCP over stdio, for an MCP client to start.
+    /// Serve MCP: over stdio for a client to start, or with --http over HTTP.
     Serve {
         /// Serve MCP over HTTP at this address, such as 127.0.0.1:8750, instead of stdio.
         #[cfg(feature = "http")]

@@ -284,6 +284,7 @@ impl Config {
         self.files.clear();
         self.token_commands.clear();
         self.google_service_account = None;
+        self.outlook_signature = None;
     }
 
     /// Returns the settings of the adapters of one person alone.

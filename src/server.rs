@@ -109,10 +109,11 @@ impl Server {
         }
     }
 
-    /// Lets `watch` limit and count the calls.
+    /// Lets `watch` limit and count the calls, in place of the limit of a session.
     #[must_use]
     pub fn watched_by(self, watch: Arc<dyn Watch>) -> Self {
-        Self { watch: Some(watch), ..self }
+        let places = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
+        Self { watch: Some(watch), places, ..self }
     }
 
     /// Returns the running calls, to be waited for when the server ends.

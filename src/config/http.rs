@@ -103,7 +103,10 @@ impl HttpSettings {
 
     /// Returns true if the server is for this machine alone.
     pub fn is_local(&self) -> bool {
-        self.public_url.as_ref().is_none_or(is_loopback)
+        let local = |host: &String| {
+            Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
+        };
+        self.public_url.as_ref().is_none_or(is_loopback) && self.hosts.iter().all(local)
     }
 }
 

@@ -23,6 +23,8 @@ use crate::store::Store;
 
 /// How long a call waits until fewer are running.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The calls that may wait for each that may run.
+const WAITING: usize = 4;
 /// The people whose limits are remembered before those with nothing to remember are dropped.
 const MANY: usize = 1_000;
 const MINUTE: f64 = 60.0;
@@ -38,6 +40,8 @@ pub struct Limits {
 /// What one person uses now.
 struct Person {
     places: Arc<Semaphore>,
+    /// Permits to wait for a place.
+    queue: Semaphore,
     bucket: Mutex<Bucket>,
 }
 
@@ -111,6 +115,7 @@ impl Limits {
         }
         let person = Arc::new(Person {
             places: Arc::new(Semaphore::new(self.limits.calls_at_once)),
+            queue: Semaphore::new(self.limits.calls_at_once.saturating_mul(WAITING)),
             bucket: Mutex::new(Bucket::full(most, now)),
         });
         people.insert(owner.to_owned(), person.clone());
@@ -157,13 +162,19 @@ impl Watch for Watched {
                 return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
             }
         }
+        let running = || format!("{} calls are running already", limits.calls_at_once);
+        let wait = Duration::from_secs(5);
+        // A few calls may wait; more would take the places of other people's requests.
+        let Ok(_waiting) = self.person.queue.try_acquire() else {
+            let next = ", with fewer calls at once";
+            return Err(self.limits.refuse("calls_at_once", wait, running(), next));
+        };
         let place = self.person.places.clone().acquire_owned();
         match tokio::time::timeout(self.limits.patience, place).await {
             Ok(place) => Ok(Box::new((place.ok(), self.limits.metrics.running()))),
             Err(_elapsed) => {
-                let what = format!("{} calls are running already", limits.calls_at_once);
-                let wait = Duration::from_secs(5);
-                Err(self.limits.refuse("calls_at_once", wait, what, ", with fewer calls at once"))
+                let next = ", with fewer calls at once";
+                Err(self.limits.refuse("calls_at_once", wait, running(), next))
             }
         }
     }

@@ -4,33 +4,21 @@
 //! request prefers. A hash that is another's, unknown or malformed is not found, in the same
 //! words.
 
-use std::convert::Infallible;
-use std::io::{self, BufWriter, Write};
-
-use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
-use hyper::body::Bytes;
-use tokio::sync::mpsc;
 
 use super::negotiate::{Form, STC, choose};
 use crate::app::App;
+use crate::encode::Format;
 use crate::encode::stc::Version;
-use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::parse_id;
 use crate::server::Watch;
 use crate::tools;
-
-/// The bytes of a response that are sent at once.
-const PIECE: usize = 16 * 1024;
-/// The pieces that wait for a slow reader.
-const AHEAD: usize = 2;
 
 /// The header of the size of STC, as a part of the size of the same JSON.
 const RATIO: &str = "x-stc-ratio";
@@ -81,46 +69,18 @@ async fn respond(
     let Some(document) = pipeline.output_document(hash).await? else {
         return Ok(unacceptable());
     };
+    let json = document.encode(Format::Json);
     if form == Form::Json {
-        return Ok((head, rows(document)).into_response());
+        return Ok((head, json).into_response());
     }
-    let json = document.encode(Format::Json).len();
     let stc = document.encode(Format::Stc(Version::One));
-    let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
+    let ratio = format!("{:.2}", stc.len() as f64 / json.len().max(1) as f64);
     let stc_head = [(RATIO, ratio), (VERSION, Version::One.number().to_string())];
     let mut response = (head, stc_head, stc).into_response();
     if form == Form::Coded {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(STC));
     }
     Ok(response)
-}
-
-/// Returns a document as JSON, sent row by row while it is written.
-fn rows(document: Document) -> Body {
-    let (sender, receiver) = mpsc::channel(AHEAD);
-    tokio::task::spawn_blocking(move || {
-        let mut out = BufWriter::with_capacity(PIECE, Pieces(sender));
-        // A reader who has gone needs no rest.
-        let _ = serde_json::to_writer(&mut out, &document).map(|()| out.flush());
-    });
-    Body::from_stream(stream::unfold(receiver, |mut receiver| async {
-        let piece: Bytes = receiver.recv().await?;
-        Some((Ok::<_, Infallible>(piece), receiver))
-    }))
-}
-
-/// Where a response is written piece by piece.
-struct Pieces(mpsc::Sender<Bytes>);
-
-impl Write for Pieces {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let sent = self.0.blocking_send(Bytes::copy_from_slice(bytes));
-        sent.map(|()| bytes.len()).map_err(|_closed| io::ErrorKind::BrokenPipe.into())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Returns the tag of one form: forms differ, so one tag for all would be wrong.

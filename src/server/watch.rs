@@ -1,4 +1,4 @@
-//! Whoever watches over the calls of one person: lets them begin, and is told how they ended.
+//! The limits and the counts of one person's calls, which the layers above provide.
 
 use std::any::Any;
 use std::time::Duration;

@@ -150,17 +150,27 @@ impl Engine {
             // A lock that ends with the transaction, by a hash of the owner. Each statement
             // then sees what was committed before it, and so all that was done under the lock.
             Self::Postgres(..) => {
-                let mut tx = pool.begin().await?;
-                sqlx::query(
-                    "SELECT set_config('daysheet.owner', $1, true), \
-                            pg_advisory_xact_lock(hashtextextended($1, 0))",
-                )
-                .bind(owner)
-                .execute(&mut *tx)
-                .await?;
+                // On a task of its own: dropped half way, as with a cancelled call, a connection
+                // would go back to the pool within a transaction that nobody ends.
+                let pool = pool.clone();
+                let begun = tokio::spawn(async move { pool.begin().await });
+                let mut tx = begun.await.map_err(|_ended| sqlx::Error::WorkerCrashed)??;
+                self.claim_in(&mut tx, owner).await?;
                 Ok(tx)
             }
         }
+    }
+
+    /// Makes a transaction of PostgreSQL the only one for the rows of `owner` until it ends.
+    pub(super) async fn claim_in(&self, tx: &mut Tx, owner: &str) -> sqlx::Result<()> {
+        sqlx::query(
+            "SELECT set_config('daysheet.owner', $1, true), \
+                    pg_advisory_xact_lock(hashtextextended($1, 0))",
+        )
+        .bind(owner)
+        .execute(&mut **tx)
+        .await
+        .map(|_done| ())
     }
 
     /// Does what is due when the last connection is about to be closed.
@@ -305,7 +315,8 @@ fn is_lost(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-            code.starts_with("08") || matches!(&*code, "57P01" | "57P02" | "57P03")
+            code.starts_with("08")
+                || matches!(&*code, "57P01" | "57P02" | "57P03" | "57P05" | "25P03")
         }),
         _ => false,
     }

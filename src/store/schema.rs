@@ -234,7 +234,19 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         return Ok(());
     }
     let broken = |error: sqlx::Error| engine.broken(&error);
-    let mut tx = engine.begin(pool, SCHEMA).await.map_err(broken)?;
+    let mut tx = match engine.is_postgres() {
+        // However long another instance migrates, and this one.
+        true => {
+            let mut tx = pool.begin().await.map_err(broken)?;
+            sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+                .execute(&mut *tx)
+                .await
+                .map_err(broken)?;
+            engine.claim_in(&mut tx, SCHEMA).await.map_err(broken)?;
+            tx
+        }
+        false => engine.begin(pool, SCHEMA).await.map_err(broken)?,
+    };
     sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
         .execute(&mut *tx)
         .await

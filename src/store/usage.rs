@@ -20,7 +20,7 @@ impl Store {
         .bind(self.owner())
         .bind(day.to_string())
         .bind(i64::try_from(tokens).unwrap_or(i64::MAX))
-        .execute(self.pool().await?)
+        .execute(&mut *self.connection().await?)
         .await
         .map(|_done| ())
         .map_err(|error| self.broken(&error))
@@ -35,7 +35,7 @@ impl Store {
             sqlx::query_scalar("SELECT tokens FROM usage WHERE owner = $1 AND day = $2")
                 .bind(self.owner())
                 .bind(day.to_string())
-                .fetch_optional(self.pool().await?)
+                .fetch_optional(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
         Ok(usize::try_from(tokens.unwrap_or(0)).unwrap_or(0))

@@ -44,16 +44,16 @@ pub struct Counted {
 pub struct Upstream {
     places: Semaphore,
     most: usize,
-    parties: Mutex<HashMap<String, Weak<Party>>>,
+    people: Mutex<HashMap<String, Weak<PersonShare>>>,
     counts: Mutex<BTreeMap<Counted, u64>>,
 }
 
 /// One person's share of them. Clones are the same share.
 #[derive(Debug, Clone)]
-pub struct Share(Arc<Party>);
+pub struct Share(Arc<PersonShare>);
 
 #[derive(Debug)]
-struct Party {
+struct PersonShare {
     upstream: Arc<Upstream>,
     places: Semaphore,
     turn: Arc<Semaphore>,
@@ -72,31 +72,31 @@ impl Upstream {
         Arc::new(Self {
             places: Semaphore::new(most),
             most,
-            parties: Mutex::default(),
+            people: Mutex::default(),
             counts: Mutex::default(),
         })
     }
 
     /// Returns the share of a process's only person: all.
     pub fn whole(self: &Arc<Self>) -> Share {
-        Share(self.party(self.most))
+        Share(self.person(self.most))
     }
 
     /// Returns the share of one person of many; the same for the same owner.
     pub fn share_of(self: &Arc<Self>, owner: &str) -> Share {
-        let mut parties = lock(&self.parties);
-        if let Some(party) = parties.get(owner).and_then(Weak::upgrade) {
-            return Share(party);
+        let mut people = lock(&self.people);
+        if let Some(person) = people.get(owner).and_then(Weak::upgrade) {
+            return Share(person);
         }
-        parties.retain(|_, party| party.strong_count() > 0);
-        let party = self.party((self.most / PART).max(1));
-        parties.insert(owner.to_owned(), Arc::downgrade(&party));
-        Share(party)
+        people.retain(|_, person| person.strong_count() > 0);
+        let person = self.person((self.most / PART).max(1));
+        people.insert(owner.to_owned(), Arc::downgrade(&person));
+        Share(person)
     }
 
-    fn party(self: &Arc<Self>, places: usize) -> Arc<Party> {
+    fn person(self: &Arc<Self>, places: usize) -> Arc<PersonShare> {
         let turn = Arc::new(Semaphore::new(1));
-        Arc::new(Party { upstream: self.clone(), places: Semaphore::new(places), turn })
+        Arc::new(PersonShare { upstream: self.clone(), places: Semaphore::new(places), turn })
     }
 
     /// Counts an event.

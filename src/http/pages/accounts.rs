@@ -188,7 +188,7 @@ fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
 pub(super) async fn level(post: Post) -> std::result::Result<Response, Problem> {
     let level = post.field("level").and_then(Access::find);
     let level = level.ok_or_else(|| Problem::bad("this is not an access level"))?;
-    post.visitor.app.store().set_own_access(level).await?;
+    post.manager()?.app.store().set_own_access(level).await?;
     Ok(Redirect::to("/accounts#level").into_response())
 }
 
@@ -217,7 +217,7 @@ pub(super) async fn ask(
 
 /// `POST /accounts/disconnect`.
 pub(super) async fn disconnect(post: Post) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app } = &post.visitor;
+    let Visitor { session, app } = post.manager()?;
     let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
     let (outcome, problem) = app.pipeline.sign_out(&account.id).await?;
     let body = html! {

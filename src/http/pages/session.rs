@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{COOKIE, HeaderMap, ORIGIN, SET_COOKIE};
 use axum::http::request::Parts;
@@ -25,6 +24,7 @@ use super::layout::{Problem, SignedIn};
 use crate::access::Access;
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
+use crate::http::guard;
 
 /// How long a session lasts, in seconds.
 const LASTS: i64 = 8 * 60 * 60;
@@ -232,10 +232,27 @@ impl FromRequestParts<Arc<Pages>> for Visitor {
 /// A form that a signed-in person has sent from a page of ours.
 pub(super) struct Post {
     pub(super) visitor: Visitor,
+    /// True if the sign-in allows all that the server does.
+    manages: bool,
     fields: HashMap<String, String>,
 }
 
 impl Post {
+    /// Returns the visitor, for what concerns all of the person's programs.
+    ///
+    /// # Errors
+    /// A refusal if they signed in with a token that allows less than the server does.
+    pub(super) fn manager(&self) -> std::result::Result<&Visitor, Problem> {
+        match self.manages {
+            true => Ok(&self.visitor),
+            false => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "the token that you signed in with allows too little for this; sign in with one \
+                 that has no level of its own",
+            )),
+        }
+    }
+
     /// Returns the text of a field without spaces around it; `None` if there is none.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
@@ -257,14 +274,12 @@ impl FromRequest<Arc<Pages>> for Post {
         pages.check_origin(request.headers()).map_err(IntoResponse::into_response)?;
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, pages).await?;
-        let path = parts.uri.path().to_owned();
-        let request = Request::from_parts(parts, body);
-        let body =
-            Bytes::from_request(request, pages).await.map_err(IntoResponse::into_response)?;
+        let body = guard::read(&parts.headers, body).await?;
         let fields = fields(&body);
         let token = fields.get(TOKEN).map_or("", String::as_str);
-        match visitor.session.is_token(&path, token) {
-            true => Ok(Self { visitor, fields }),
+        let most = pages.service.people.base().config.access;
+        match visitor.session.is_token(parts.uri.path(), token) {
+            true => Ok(Self { manages: visitor.session.access() >= most, visitor, fields }),
             false => Err(foreign().into_response()),
         }
     }

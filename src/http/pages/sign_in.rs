@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::extract::{Query, RawQuery, State};
+use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_auth::web::{Pending, Web};
@@ -20,6 +19,7 @@ use super::Pages;
 use super::layout::{Problem, page, sentence};
 use super::session::{Post, fields};
 use crate::error::{Error, Kind, Result};
+use crate::http::guard;
 use crate::store::{SERVER, Store};
 
 /// How long a person has to sign in at their issuer, in seconds.
@@ -161,10 +161,14 @@ fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
 /// `POST /sign-in`: signs in with a token, or as the one person of this machine.
 pub(super) async fn with_token(
     State(pages): State<Arc<Pages>>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> std::result::Result<Response, Problem> {
-    pages.check_origin(&headers)?;
+    let (parts, body) = request.into_parts();
+    pages.check_origin(&parts.headers)?;
+    let body = match guard::read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(refusal) => return Ok(refusal),
+    };
     let fields = fields(&body);
     let token = fields.get("bearer").map(|token| token.trim());
     let token = match pages.way() {

@@ -436,8 +436,10 @@ impl Pipeline {
             ("mailbox", add.mailbox.as_deref()),
         ];
         let page = match oauth::unattended(&self.config, &add.id()) {
-            None if !add.device => self.config.connect_page(&add.provider, &suggested),
-            _ => None,
+            // With a device code too: it would connect the mailbox of anyone who enters it to
+            // the person who asked for it.
+            None => self.config.connect_page(&add.provider, &suggested),
+            Some(_) => None,
         };
         if page.is_some() {
             add.check()?;

@@ -188,19 +188,3 @@ async fn outputs_are_read_in_the_form_that_is_preferred() {
     let gone = get(&ann, "GET", &hash, &[("accept", "application/json")]).await;
     assert_eq!(gone.status, 410, "{}", gone.text());
 }
-
-/// Rows are sent while others are still to be written.
-#[tokio::test]
-async fn json_is_streamed() {
-    let stage = Stage::of(&["ann"]).await;
-    let ann = stage.modern("ann");
-    let hash = output(&stage, &ann).await;
-    let request = format!(
-        "GET /outputs/{hash} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer ann\r\nAccept: \
-         application/json\r\nConnection: close\r\n\r\n",
-        stage.address
-    );
-    let response = stage.raw(request.as_bytes()).await.to_lowercase();
-    assert!(response.contains("transfer-encoding: chunked"), "{response}");
-    assert!(response.ends_with("0\r\n\r\n"), "{response}");
-}

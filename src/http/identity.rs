@@ -133,7 +133,7 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
     }
 }
 
-/// What callers without the right token are told.
+/// The responses to callers without the right token.
 pub struct Challenge {
     /// The address of `/mcp`, and the issuer of its tokens; none where there is no issuer.
     resource: Option<(Url, String)>,

@@ -98,7 +98,7 @@ fn named(listed: &[(String, u16)], name: &str) -> Option<u16> {
     listed.iter().find(|(one, _)| one == name).map(|(_, quality)| *quality)
 }
 
-/// Reads a header that lists names with qualities, in small letters and thousandths; parameters
+/// Reads a header that lists names with qualities, in lower case and thousandths; parameters
 /// other than `q` are left out, and so are items whose quality cannot be read. `None` if there
 /// is no such header.
 fn weighted(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Vec<(String, u16)>> {

@@ -251,7 +251,7 @@ impl ClientPrompts for ElicitingClient {
             meta: None,
             message: why.to_owned(),
             url: page.to_owned(),
-            // Nobody is told when the page is done, so that no other question needs the id.
+            // Nobody is notified when the page is done, so that no other question needs the id.
             elicitation_id: digest(&self.call, page),
         };
         self.ask(question).await

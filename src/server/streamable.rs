@@ -10,7 +10,7 @@
 //!   ticket of the caller's, so that nobody can guess it, and an answer from somebody else does
 //!   not fit. The client may post the answer to any instance, which fills the ticket; the one
 //!   that asks looks at it while the question is open. A person's answer takes seconds, so that
-//!   looking is as good as being told (`LISTEN`), and works with either database.
+//!   looking is as good as a notification (`LISTEN`), and works with either database.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

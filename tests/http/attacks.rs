@@ -332,7 +332,7 @@ async fn clients_find_the_issuer_of_tokens() {
             stage.url("/.well-known/oauth-protected-resource/mcp")
         )
     );
-    // While the issuer is down, nobody is let in, and nobody is told that their token is bad.
+    // While the issuer is down, nobody is let in, and no token is called bad.
     issuer.set("/.well-known/openid-configuration", 503, "", Value::Null);
     let ann = Caller::new(&stage, &issuer.token("ann", HERE, &json!({})), MODERN);
     let reply = ann.post(&search(&ann)).await;

@@ -46,7 +46,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Returns the letter that names of its keys begin with, and the marks of what was sealed
+    /// Returns the character that names of its keys begin with, and the marks of what was sealed
     /// with such a key itself, before there were data keys.
     pub(super) const fn initial(self) -> char {
         match self {

@@ -193,7 +193,7 @@ const steps = {
     });
     const id = /\bd\d+\b/.exec(draft.text)?.[0];
     const sent = await call("mail_send", { id });
-    check("a letter is sent over MCP", !sent.isError && sent.text.includes("sent"), draft.text + sent.text);
+    check("a message is sent over MCP", !sent.isError && sent.text.includes("sent"), draft.text + sent.text);
     await page.goto(`${at.base}/accounts/activity`);
     check("it is among the sent ones", /\bsent\b/.test(await text("#sent")), await text("#sent"));
     check("and in the log", (await text("#log")).includes("mail_send"), await text("#log"));

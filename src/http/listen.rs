@@ -1,4 +1,7 @@
-//! Connections: HTTP/1.1 and HTTP/2, with TLS or without, each with an end.
+//! Connections: HTTP/1.1, and HTTP/2 over TLS, each with an end.
+//!
+//! Which version of HTTP a client speaks is settled with TLS. To find out from the first bytes,
+//! as servers of HTTP/2 without TLS do, doubles what an idle connection has in memory.
 //!
 //! A connection that sends nothing, or too slowly, is closed; so is one that nobody has used for
 //! a while, and one whose client does not read. When the server ends, no more are accepted, and
@@ -15,9 +18,10 @@ use axum::extract::Request;
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -47,6 +51,8 @@ const ENDING: Duration = Duration::from_secs(60);
 const HEADERS: u32 = 32 * 1024;
 /// Requests at once on a connection of HTTP/2.
 const STREAMS: u32 = 64;
+/// What TLS calls HTTP/2.
+const H2: &[u8] = b"h2";
 
 /// Reads the certificate and the key of a server from PEM files.
 ///
@@ -68,7 +74,7 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
         .with_no_client_auth()
         .with_single_cert(chain, secret)
         .map_err(|error| unusable(key, &error))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -120,14 +126,21 @@ async fn connection(
     _place: OwnedSemaphorePermit,
 ) {
     let _ = stream.set_nodelay(true);
-    match tls {
-        None => requests(stream, router, ending).await,
-        Some(tls) => match tokio::time::timeout(FIRST, tls.accept(stream)).await {
-            Ok(Ok(stream)) => requests(stream, router, ending).await,
+    let Some(tls) = tls else {
+        return requests(stream, false, router, ending).await;
+    };
+    // In a box, so that a connection without TLS has no room for it.
+    let encrypted = async {
+        match tokio::time::timeout(FIRST, tls.accept(stream)).await {
+            Ok(Ok(stream)) => {
+                let second = stream.get_ref().1.alpn_protocol() == Some(H2);
+                requests(stream, second, router, ending).await;
+            }
             Ok(Err(error)) => tracing::debug!(%error, "TLS failed"),
             Err(_elapsed) => tracing::debug!("TLS took too long"),
-        },
-    }
+        }
+    };
+    Box::pin(encrypted).await;
 }
 
 /// What a connection does: the requests that are being answered, and since when nothing changed.
@@ -170,16 +183,18 @@ impl Drop for Busy {
     }
 }
 
-/// Answers the requests of a connection.
-async fn requests<S>(stream: S, router: Router, mut ending: watch::Receiver<()>)
+/// Answers the requests of a connection, of HTTP/2 if `second`.
+async fn requests<S>(stream: S, second: bool, router: Router, ending: watch::Receiver<()>)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let activity = Arc::new(Activity::new());
-    let service = service_fn(|request: Request<Incoming>| {
-        let busy = Busy::new(&activity);
+    let activities = activity.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let busy = Busy::new(&activities);
         let router = router.clone();
-        async move {
+        // In a box, so that a connection without a request has no room for one.
+        Box::pin(async move {
             let response: Response = router.oneshot(request.map(Body::new)).await?;
             // The request lasts until its response is sent.
             Ok::<_, std::convert::Infallible>(response.map(|body| {
@@ -188,17 +203,30 @@ where
                     frame
                 })
             }))
-        }
+        })
     });
-    let mut server = Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).max_buf_size(HEADERS as usize);
-    server
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(IDLE)
-        .max_concurrent_streams(STREAMS)
-        .max_header_list_size(HEADERS);
-    let mut connection = std::pin::pin!(server.serve_connection(TokioIo::new(stream), service));
+    let stream = TokioIo::new(stream);
+    if second {
+        let mut server = http2::Builder::new(TokioExecutor::new());
+        server
+            .timer(TokioTimer::new())
+            .keep_alive_interval(IDLE)
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(HEADERS);
+        Box::pin(watched(server.serve_connection(stream, service), activity, ending)).await;
+    } else {
+        let mut server = http1::Builder::new();
+        server.timer(TokioTimer::new()).max_buf_size(HEADERS as usize);
+        watched(server.serve_connection(stream, service), activity, ending).await;
+    }
+}
+
+/// Serves a connection until it ends, or is to end.
+async fn watched<C>(connection: C, activity: Arc<Activity>, mut ending: watch::Receiver<()>)
+where
+    C: GracefulConnection<Error: std::fmt::Display>,
+{
+    let mut connection = std::pin::pin!(connection);
     let mut looks = tokio::time::interval(LOOK);
     let mut open = true;
     loop {

@@ -65,6 +65,9 @@ impl Engine {
                 // A few connections: reads run beside a write, and no more.
                 let pool = pool
                     .max_connections(4)
+                    // A file does not go away as a server does, and each question whether it
+                    // has would be two switches between threads.
+                    .test_before_acquire(false)
                     // A full disk may have ended a transaction that sqlx still takes for
                     // open: such a connection can begin no other, and is dropped.
                     .before_acquire(|connection, _| {

@@ -139,18 +139,18 @@ def browser(url, email):
 
 
 def grant(base, authorize, token, email, client, scope, verifier=None, challenge=None,
-          person=None):
+          person=None, redirect=None, **more):
     """A sign-in by hand: status and answer of the token endpoint, or of the
-    redirect that holds an error."""
+    redirect that holds an error. `more` are further parameters of both requests."""
     verifier = verifier or secrets.token_urlsafe(40)
     if challenge is None:
         digest = hashlib.sha256(verifier.encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-    redirect = "http://127.0.0.1:9/" if "secret" in client.get("client_secret", "") \
-        else "http://localhost:9"
+    redirect = redirect or ("http://127.0.0.1:9/" if "secret" in client.get("client_secret", "")
+                            else "http://localhost:9")
     asked = {
         "client_id": client["client_id"], "redirect_uri": redirect, "response_type": "code",
-        "scope": scope, "state": "interop", "prompt": "consent",
+        "scope": scope, "state": "interop", "prompt": "consent", **more,
     }
     if challenge:
         asked.update(code_challenge=challenge, code_challenge_method="S256")
@@ -159,7 +159,7 @@ def grant(base, authorize, token, email, client, scope, verifier=None, challenge
     if "code" not in got:
         return 0, got
     form = {**client, "grant_type": "authorization_code", "code": got["code"],
-            "redirect_uri": redirect, "code_verifier": verifier}
+            "redirect_uri": redirect, "code_verifier": verifier, **more}
     port = urllib.parse.urlsplit(base).port
     status, _, body = relay.send(
         port, "POST", token, {"Content-Type": "application/x-www-form-urlencoded"},

@@ -54,8 +54,8 @@ def send(port, method, path, headers, body=b"", host=None):
 
 def serve(answer):
     """Starts a server that answers with `answer(method, target, headers, body)`,
-    which returns status, headers and body; returns its port. It ends with the
-    program."""
+    which returns status, headers and body, or its pieces as they come; returns its
+    port. It ends with the program."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -73,9 +73,16 @@ def serve(answer):
             for name, value in headers.items():
                 if name.lower() not in HOP:
                     self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
+            if isinstance(content, bytes):
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+                return
+            # Their end is that of the connection.
+            self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(content)
+            for piece in content:
+                self.wfile.write(piece)
 
         do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = handle_any
 

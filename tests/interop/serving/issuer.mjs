@@ -26,6 +26,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   claims: { openid: ["sub", "name"] },
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, name: id }) }),
   features: {
+    clientIdMetadataDocument: { enabled: true, ack: "draft-02" },
     devInteractions: { enabled: true },
     introspection: { enabled: true },
     registration: { enabled: true },
@@ -50,6 +51,11 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
   rotateRefreshToken: true,
   ttl: { AccessToken: 3600, AuthorizationCode: 60, Grant: 3600, Interaction: 600, Session: 3600 },
   cookies: { keys: ["interop"] },
+});
+// Who names no scope asks for the least.
+provider.use((ctx, next) => {
+  if (ctx.path === "/auth" && !ctx.query.scope) ctx.query = { ...ctx.query, scope: scopes[0] };
+  return next();
 });
 provider.on("server_error", (_, error) => console.error(error));
 // By default it closes a connection that was idle for five seconds, under clients that go on.

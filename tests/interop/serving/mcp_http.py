@@ -71,11 +71,9 @@ def with_typescript(server, mode):
 
 
 def questions(server):
-    """In the modern era a user is asked; in the older ones there is no way to ask."""
+    """Users are asked in every era."""
     for mode in MODES:
         for person in (*map(clients.Person, clients.ANSWERS), None):
-            if mode == "legacy" and person:
-                continue
             with checks.section(f"python, {mode}, {person and person.action}"):
                 asyncio.run(clients.asked(server, mode, person))
 
@@ -163,10 +161,10 @@ def inspector_signs_in(server, era, who):
              "MCP_AUTO_OPEN_ENABLED": "true", "BROWSER": "true"},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True))
-    said = []
+    printed = []
     try:
         for line in process.stderr:
-            said.append(line)
+            printed.append(line)
             found = re.search(r"navigate to: .*?(http[^\s\x1b\x07]+)", line)
             if found:
                 check_request(client, found.group(1), server)
@@ -180,7 +178,7 @@ def inspector_signs_in(server, era, who):
     except ValueError:
         tools = set()
     checks.that(f"{client}: the tools are there", clients.TOOLS <= tools,
-                out + "".join(said) + rest)
+                out + "".join(printed) + rest)
 
 
 def signing_in(binary):

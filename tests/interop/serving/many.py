@@ -27,7 +27,7 @@ checks = interop.Checks("many")
 
 SIZE = {name: int(os.environ.get(f"MANY_{name}", value)) for name, value in {
     "PEOPLE": 10, "CALLS": 1200, "SENDS": 40, "EXPIRIES": 60, "THREADS": 12}.items()}
-LETTERS = 8
+MESSAGES = 8
 # Seconds from one kill to the next, that an answer may take to come, and that PostgreSQL is
 # away.
 KILLS, PATIENCE, AWAY = 1.5, 60.0, 3.0
@@ -42,7 +42,7 @@ class World:
 
     def __init__(self, binary):
         self.people = [people.Person(number) for number in range(SIZE["PEOPLE"])]
-        self.sandbox = people.Sandbox(binary, people.write_mail(self.people, LETTERS), TOKEN_LIFE)
+        self.sandbox = people.Sandbox(binary, people.write_mail(self.people, MESSAGES), TOKEN_LIFE)
         self.postgres, self.issuer = people.Postgres(), people.Issuer()
         self.port = interop.free_port()
         self.base = f"http://127.0.0.1:{self.port}"
@@ -78,7 +78,7 @@ class World:
     def ask(self, person, tool, may_fail=None, **arguments):
         """The texts of an answer, asked for until one comes. What does not come, because an
         instance was killed, is counted; an answer is checked for other people's words. It
-        may be a refusal that says `may_fail`."""
+        may be a refusal with `may_fail` in it."""
         begun = time.monotonic()
         while True:
             try:
@@ -86,7 +86,7 @@ class World:
                 break
             except stage.Refused as refused:
                 if refused.status not in (502, 503, 504):
-                    texts = [str(refused.said)]
+                    texts = [refused.text]
                     self.check(person, tool, arguments, texts)
                     self.tally["refused"] += 1
                     if may_fail is None or may_fail not in texts[0]:
@@ -116,8 +116,8 @@ def value(texts, name):
     return found and found.group(1)
 
 
-def own(world, person, texts, tool):
-    """An answer that has to have rows has the person's."""
+def check_own(world, person, texts, tool):
+    """Notes an answer without the person's word as wrong: it has to have rows."""
     if texts and person.word not in "\n".join(texts):
         world.wrong.append(f"{person.name} {tool}: nothing of theirs: {texts[0][:200]}")
 
@@ -125,103 +125,103 @@ def own(world, person, texts, tool):
 # The calls, by how often they are made. ------------------------------------------------
 
 
-def search(world, person, luck):
-    texts = world.ask(person, "mail_search", limit=luck.choice((3, 5)))
-    own(world, person, texts, "mail_search")
+def search(world, person, rng):
+    texts = world.ask(person, "mail_search", limit=rng.choice((3, 5)))
+    check_own(world, person, texts, "mail_search")
     if texts:
         person.seen["ids"] = re.findall(r"^  (m\d+)", texts[0], re.M)
         person.seen["cursor"] = value(texts, "next")
 
 
-def find(world, person, luck):
-    provider = luck.choice(list(person.addresses))
-    texts = world.ask(person, "mail_search", q="letter", limit=2,
+def find(world, person, rng):
+    provider = rng.choice(list(person.addresses))
+    texts = world.ask(person, "mail_search", q="message", limit=2,
                       account=person.addresses[provider])
-    own(world, person, texts, "mail_search q=letter")
+    check_own(world, person, texts, "mail_search q=message")
 
 
-def find_all(world, person, luck):
+def find_all(world, person, rng):
     # Whoever looks for everybody's words finds their own.
-    world.ask(person, "mail_search", q=f"canary{luck.randrange(SIZE['PEOPLE']):04}", limit=3)
+    world.ask(person, "mail_search", q=f"canary{rng.randrange(SIZE['PEOPLE']):04}", limit=3)
 
 
-def read(world, person, luck):
+def read(world, person, rng):
     ids = person.seen.get("ids") or []
     if ids:
-        own(world, person, world.ask(person, "mail_read", ids=ids[:2]), "mail_read")
+        check_own(world, person, world.ask(person, "mail_read", ids=ids[:2]), "mail_read")
 
 
-def turn(world, person, luck):
+def next_page(world, person, rng):
     if cursor := person.seen.pop("cursor", None):
         texts = world.ask(person, "mail_search", may_fail="", cursor=cursor)
         person.seen["cursor"] = value(texts, "next") if texts else None
 
 
-def folders(world, person, luck):
-    world.ask(person, "lookup", kind=luck.choice(("folders", "calendars", "contacts")), limit=5)
+def folders(world, person, rng):
+    world.ask(person, "lookup", kind=rng.choice(("folders", "calendars", "contacts")), limit=5)
 
 
-def brief(world, person, luck):
-    own(world, person, world.ask(person, "brief", budget=1500), "brief")
+def brief(world, person, rng):
+    check_own(world, person, world.ask(person, "brief", budget=1500), "brief")
 
 
-def agenda(world, person, luck):
+def agenda(world, person, rng):
     texts = world.ask(person, "calendar_search", **{"from": "-1d", "to": "+2d"})
-    own(world, person, texts, "calendar_search")
+    check_own(world, person, texts, "calendar_search")
 
 
-def shortened(world, person, luck):
+def shortened(world, person, rng):
     texts = world.ask(person, "mail_search", limit=16, budget=300)
     for found in HASH.finditer("\n".join(texts or [])):
         person.seen["output"] = found.group(1)
 
 
-def output(world, person, luck):
+def output(world, person, rng):
     if one := person.seen.get("output"):
         # Drafts come and go meanwhile.
         texts = world.ask(person, "output_read", "has changed since", id=one, limit=20)
-        own(world, person, texts, "output_read")
+        check_own(world, person, texts, "output_read")
     else:
-        shortened(world, person, luck)
+        shortened(world, person, rng)
 
 
-def changes(world, person, luck):
+def changes(world, person, rng):
     given = {"cursor": person.seen["changes"]} if person.seen.get("changes") else {}
     texts = world.ask(person, "changes", **given)
     person.seen["changes"] = value(texts, "next") or value(texts, "cursor")
 
 
-def draft(world, person, luck):
-    texts = world.ask(person, "mail_draft", account=luck.choice(list(person.addresses.values())),
+def draft(world, person, rng):
+    texts = world.ask(person, "mail_draft", account=rng.choice(list(person.addresses.values())),
                       to=["outside@elsewhere.example"], subject=f"{person.word} draft",
                       body=f"Of {person.word}")
     found = re.search(r"\b(d\d+)\b", texts[0]) if texts else None
     if found:
         kept = world.ask(person, "mail_read", ids=[found.group(1)])
-        own(world, person, kept, "mail_read of a draft")
+        check_own(world, person, kept, "mail_read of a draft")
         # The first answer may have been lost.
         world.ask(person, "mail_draft", "was discarded", mode="discard", id=found.group(1))
 
 
-def steal(world, person, luck):
+def steal(world, person, rng):
     """What another person was given is of no use."""
-    other = luck.choice(world.people)
+    other = rng.choice(world.people)
     if other is person:
         return
     if one := other.seen.get("output"):
         world.ask(person, "output_read", may_fail="", id=one)
     if ids := other.seen.get("ids"):
-        world.ask(person, "mail_read", may_fail="", ids=[luck.choice(ids)])
+        world.ask(person, "mail_read", may_fail="", ids=[rng.choice(ids)])
     if cursor := other.seen.get("cursor"):
         world.ask(person, "mail_search", may_fail="", cursor=cursor)
     if cursor := other.seen.get("changes"):
         world.ask(person, "changes", may_fail="", cursor=cursor)
     world.ask(person, "mail_search", may_fail="", account=other.google, limit=2)
-    world.ask(person, "mail_draft", may_fail="", mode="edit", id=f"d{luck.randrange(1, 9)}",
+    world.ask(person, "mail_draft", may_fail="", mode="edit", id=f"d{rng.randrange(1, 9)}",
               subject=f"{person.word} draft")
 
 
-MIX = {search: 30, find: 14, find_all: 6, read: 18, turn: 6, folders: 5, brief: 4, agenda: 5,
+MIX = {search: 30, find: 14, find_all: 6, read: 18, next_page: 6, folders: 5, brief: 4, agenda: 5,
        output: 6, changes: 4, draft: 1, steal: 1}
 
 
@@ -300,9 +300,9 @@ def mixed(world, calls, name):
     works, weights = list(MIX), list(MIX.values())
 
     def one(number):
-        luck = random.Random(f"{name}{number}")
+        rng = random.Random(f"{name}{number}")
         while world.tally["answered"] < calls and len(world.wrong) < 50:
-            luck.choices(works, weights)[0](world, luck.choice(world.people), luck)
+            rng.choices(works, weights)[0](world, rng.choice(world.people), rng)
 
     in_threads(SIZE["THREADS"], one)
     report(world, name, calls, begun)
@@ -363,11 +363,11 @@ def expiries(world):
     begun, before = time.monotonic(), world.sandbox.granted
 
     def one(number):
-        luck = random.Random(number)
+        rng = random.Random(number)
         while world.sandbox.granted - before < SIZE["EXPIRIES"] and len(world.wrong) < 50 \
                 and time.monotonic() - begun < 600:
             # Both mailboxes are asked.
-            search(world, world.people[luck.randrange(len(world.people))], luck)
+            search(world, world.people[rng.randrange(len(world.people))], rng)
 
     in_threads(SIZE["THREADS"], one)
     granted = world.sandbox.granted - before
@@ -391,23 +391,23 @@ def grants_live(world):
 
 def restart(world):
     """PostgreSQL goes away under load: errors say so, and pass."""
-    said, ended = collections.Counter(), threading.Event()
+    answers, ended = collections.Counter(), threading.Event()
     answered_after = []
 
     def one(number):
-        luck = random.Random(number)
+        rng = random.Random(number)
         while not ended.is_set():
-            person = luck.choice(world.people)
+            person = rng.choice(world.people)
             try:
                 texts = world.caller(person).call("mail_search", limit=3)
                 world.check(person, "mail_search", {}, texts)
-                said["answered"] += 1
+                answers["answered"] += 1
                 if back:
                     answered_after.append(time.monotonic() - back[0])
             except stage.Refused as refused:
-                said[f"{refused.status}: {str(refused.said)[:160]}"] += 1
+                answers[f"{refused.status}: {refused.text[:160]}"] += 1
             except BREAKS as error:
-                said[f"{type(error).__name__}"] += 1
+                answers[f"{type(error).__name__}"] += 1
                 time.sleep(0.02)
 
     back = []
@@ -421,13 +421,13 @@ def restart(world):
     ended.set()
     for thread in threads:
         thread.join()
-    errors = {text: count for text, count in said.items() if text != "answered"}
-    print(f"note  many: PostgreSQL away for {AWAY} s: {said['answered']} answered, "
+    errors = {text: count for text, count in answers.items() if text != "answered"}
+    print(f"note  many: PostgreSQL away for {AWAY} s: {answers['answered']} answered, "
           f"the first {min(answered_after, default=99):.2f} s after its return; "
           f"{json.dumps(errors, ensure_ascii=False)}", flush=True)
-    plain = [text for text in errors
-             if not re.search("database|PostgreSQL|store|state", text, re.I)]
-    checks.that("restart: every error says what is not there", not plain, "\n".join(plain))
+    unclear = [text for text in errors
+               if not re.search("database|PostgreSQL|store|state", text, re.I)]
+    checks.that("restart: every error says what is not there", not unclear, "\n".join(unclear))
     checks.that("restart: answers come again within 5 s", min(answered_after, default=99) < 5)
     world.wrong = []
     mixed(world, 100, "after the restart")

@@ -30,14 +30,6 @@ def text_of(name):
         return file.read()
 
 
-def program(name):
-    """A balancer's program; Debian has it outside the path of users."""
-    found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
-    if found is None:
-        raise RuntimeError(f"no {name}: install it")
-    return found
-
-
 # Balancers ------------------------------------------------------------------------
 
 
@@ -46,7 +38,7 @@ def haproxy(port, a, b, folder):
                    "DAYSHEET_A": f"127.0.0.1:{a}", "DAYSHEET_B": f"127.0.0.1:{b}"}
     config = os.path.join(ROOT, "packaging/haproxy.cfg")
     log = open(os.path.join(folder, "log"), "w")
-    interop.track(subprocess.Popen([program("haproxy"), "-f", config], env=environment,
+    interop.track(subprocess.Popen([stage.program("haproxy"), "-f", config], env=environment,
                                    stdout=log, stderr=log, start_new_session=True))
     return f"http://127.0.0.1:{port}"
 
@@ -72,7 +64,7 @@ def nginx(port, a, b, folder):
     with open(path, "w") as file:
         file.write(f"daemon off; pid {folder}/pid; events {{}} http {{ {temporary}\n{site}\n}}\n")
     interop.track(subprocess.Popen(
-        [program("nginx"), "-c", path, "-p", folder, "-e", os.path.join(folder, "errors")],
+        [stage.program("nginx"), "-c", path, "-p", folder, "-e", os.path.join(folder, "errors")],
         start_new_session=True))
     return f"https://127.0.0.1:{port}"
 
@@ -109,17 +101,17 @@ def check_balancer(daysheet, start):
     while time.monotonic() < end and ask(base + "/readyz")[0] != 200:
         time.sleep(0.1)
     checks.same(f"{name}: an instance is ready", ask(base + "/readyz")[0], 200)
-    status, said = ask(base + "/mcp", LIST)
-    checks.that(f"{name}: tools are listed", status == 200 and "mail_search" in said, said)
+    status, body = ask(base + "/mcp", LIST)
+    checks.that(f"{name}: tools are listed", status == 200 and "mail_search" in body, body)
     checks.same(f"{name}: metrics are for the inside", ask(base + "/metrics")[0], 404)
     ask(base + "/sign-in/callback?code=a-secret-code")
     instances[0].kill()
     answers = [ask(base + "/mcp", LIST)[0] for _ in range(20)]
     checks.same(f"{name}: nothing is lost when an instance is gone", answers, [200] * 20)
     with open(os.path.join(folder, "log")) as log:
-        said = log.read()
-    checks.that(f"{name}: requests are logged", "/mcp" in said, said)
-    checks.that(f"{name}: queries are not", "a-secret-code" not in said, said)
+        lines = log.read()
+    checks.that(f"{name}: requests are logged", "/mcp" in lines, lines)
+    checks.that(f"{name}: queries are not", "a-secret-code" not in lines, lines)
     instances[1].stop()
 
 

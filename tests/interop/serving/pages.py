@@ -10,7 +10,6 @@ every page. With PICTURES, a folder, pictures of the pages are left there.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -34,29 +33,27 @@ def walk(name, settings):
     done = subprocess.run([*stage.node_script("browser.mjs"), json.dumps(settings)],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     for line in done.stdout.splitlines():
-        said = json.loads(line)
-        if "note" in said:
-            print(f"note  pages: {name}: {said['note']}", flush=True)
+        one = json.loads(line)
+        if "note" in one:
+            print(f"note  pages: {name}: {one['note']}", flush=True)
         else:
-            checks.that(f"{name}: {said['name']}", said["ok"], said["detail"])
+            checks.that(f"{name}: {one['name']}", one["ok"], one["detail"])
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-1500:])
 
 
 def main():
     with checks.section("the part"):
-        chromium = shutil.which("chromium") or shutil.which("google-chrome")
-        if chromium is None:
-            raise RuntimeError("no Chromium: install chromium")
+        chromium = stage.program("chromium", "google-chrome")
         somebody = [people.Person(number) for number in range(len(WAYS))]
         root = people.write_mail(somebody, 4)
         for person in somebody:
             for address in person.addresses.values():
                 with open(os.path.join(root, address, "zz.eml"), "w") as file:
-                    letter = people.LETTER.format(
+                    message = people.MESSAGE.format(
                         word=person.word, address=address, number=99,
                         date="Mon, 01 Jan 2035 00:00:00 +0000")
-                    file.write(letter.replace(f"{person.word} letter 99", HOSTILE))
+                    file.write(message.replace(f"{person.word} message 99", HOSTILE))
         sandbox, issuer = people.Sandbox(sys.argv[1], root, 3600), people.Issuer()
         port = interop.free_port()
         base = f"http://127.0.0.1:{port}"

@@ -31,16 +31,16 @@ CANARY = re.compile(r"canary(\d{4})")
 
 # Mail -----------------------------------------------------------------------------
 
-LETTER = """\
+MESSAGE = """\
 From: Friend of {word} <friend-{word}@elsewhere.example>
 To: {address}
-Subject: {word} letter {number}
+Subject: {word} message {number}
 Date: {date}
 Message-ID: <{word}-{number}-{address}>
 MIME-Version: 1.0
 Content-Type: text/plain; charset=utf-8
 
-Dear {word}, this is letter {number} for you alone.
+Dear {word}, this is message {number} for you alone.
 """
 
 CALENDAR = """\
@@ -66,12 +66,12 @@ class Person:
         self.name = f"person-{number:04}"
         self.google, self.microsoft = (f"p{number:04}@{one}.example" for one in ("one", "two"))
         self.addresses = {"google": self.google, "microsoft": self.microsoft}
-        # What their last answers gave them to go on with, and what was answered to their sends.
-        self.seen, self.sent = {}, {}
+        # What their last answers gave them to go on with.
+        self.seen = {}
 
 
-def write_mail(people, letters):
-    """A folder for the sandbox with everybody's letters and an event of today."""
+def write_mail(people, messages):
+    """A folder for the sandbox with everybody's messages and an event of today."""
     root = interop.temp_folder("people")
     now = datetime.datetime.now(datetime.timezone.utc).replace(minute=0, second=0)
     for person in people:
@@ -79,11 +79,11 @@ def write_mail(people, letters):
             folder = os.path.join(root, address)
             os.makedirs(folder)
             values = {"word": person.word, "address": address}
-            for number in range(letters):
+            for number in range(messages):
                 date = (now - datetime.timedelta(hours=2 * number + 1)).strftime(
                     "%a, %d %b %Y %H:%M:%S +0000")
                 with open(os.path.join(folder, f"{number:03}.eml"), "w") as file:
-                    file.write(LETTER.format(number=number, date=date, **values))
+                    file.write(MESSAGE.format(number=number, date=date, **values))
             start, end = ((now + datetime.timedelta(hours=more)).strftime("%Y%m%dT%H%M%SZ")
                           for more in (1, 2))
             with open(os.path.join(folder, "calendar.ics"), "w") as file:
@@ -92,7 +92,7 @@ def write_mail(people, letters):
 
 
 class Sandbox:
-    """The sandbox as a process of its own, and a desk before its sign-ins that counts."""
+    """The sandbox as a process of its own, and a relay before its sign-ins that counts."""
 
     def __init__(self, binary, root, token_life):
         bare = interop.Daysheet(binary)
@@ -106,7 +106,7 @@ class Sandbox:
         # Refreshes that were granted and refused, and tokens that came a second time.
         self.granted = self.refused = self.reused = 0
         self.used = set()
-        self.desk = f"http://127.0.0.1:{relay.serve(self.pass_on)}"
+        self.counted = f"http://127.0.0.1:{relay.serve(self.pass_on)}"
 
     def pass_on(self, method, target, headers, body):
         answer = relay.send(self.port, method, target, headers, body)
@@ -125,8 +125,8 @@ class Sandbox:
     def settings(self):
         """The settings of an instance in front of it."""
         return {
-            **interop.google_at(self.desk, self.base),
-            **interop.microsoft_at(self.desk, self.base),
+            **interop.google_at(self.counted, self.base),
+            **interop.microsoft_at(self.counted, self.base),
             "google_auth_url": self.base + "/o/oauth2/v2/auth",
         }
 
@@ -329,15 +329,13 @@ class Balancer:
     """nginx, which hands requests round."""
 
     def __init__(self, ports, port):
-        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-        if program is None:
-            raise RuntimeError("no nginx: install nginx-light")
         root = interop.temp_folder("nginx")
         servers = "\n    ".join(f"server 127.0.0.1:{one} max_fails=0;" for one in ports)
         path = os.path.join(root, "nginx.conf")
         with open(path, "w") as file:
             file.write(NGINX.format(root=root, port=port, servers=servers))
-        interop.start_server([program, "-c", path, "-p", root, "-e", root + "/error.log"], port)
+        interop.start_server([stage.program("nginx"), "-c", path, "-p", root, "-e",
+                              root + "/error.log"], port)
 
 
 # Signing in -----------------------------------------------------------------------

@@ -16,17 +16,22 @@ import urllib.parse
 import interop
 import relay
 
-LEVELS = ["read", "organize", "draft", "send", "full"]
 MODERN = "2026-07-28"
+
+
+def program(name, *others):
+    """The path of a program, under the first name that it has here; Debian has balancers outside
+    the path of users."""
+    for one in (name, *others):
+        if found := shutil.which(one, path=os.environ["PATH"] + ":/usr/sbin"):
+            return found
+    raise RuntimeError(f"no {name}: install it")
 
 
 def node_script(name):
     """Node, and a script beside the packages that it needs."""
-    node = shutil.which("node")
-    if node is None:
-        raise RuntimeError("node is not on PATH: run this part through tests/interop/run")
     here = os.path.dirname(os.path.abspath(__file__))
-    return [node, shutil.copy(os.path.join(here, name), os.environ["INTEROP_PACKAGES"])]
+    return [program("node"), shutil.copy(os.path.join(here, name), os.environ["INTEROP_PACKAGES"])]
 
 
 class Instance:
@@ -42,7 +47,7 @@ class Instance:
         self.start()
 
     def start(self):
-        """Starts it and waits until it says that it is there."""
+        """Starts it and waits until it answers."""
         log = open(self.log, "a")
         self.process = interop.track(subprocess.Popen(
             [self.daysheet.binary, "serve", "--http", f"127.0.0.1:{self.port}", *self.arguments],
@@ -57,15 +62,14 @@ class Instance:
             except OSError:
                 pass
             time.sleep(0.05)
-        raise RuntimeError(f"no instance at {self.port}:\n{self.said()}")
+        raise RuntimeError(f"no instance at {self.port}:\n{self.log_end()}")
 
-    def said(self):
-        """The end of its log."""
+    def log_end(self):
         with open(self.log) as log:
             return log.read()[-1500:]
 
     def kill(self):
-        """A power cut."""
+        """Ends it as a power cut does."""
         self.process.kill()
         self.process.wait()
 
@@ -81,11 +85,11 @@ def issuer(resource, callback):
 
 
 class Refused(Exception):
-    """A call that was answered by an error, with where it came from."""
+    """A call that was answered by an error: the status of HTTP, and the text."""
 
-    def __init__(self, status, said):
-        super().__init__(f"{status}: {said}"[:600])
-        self.status, self.said = status, said
+    def __init__(self, status, text):
+        super().__init__(f"{status}: {text}"[:600])
+        self.status, self.text = status, str(text)
 
 
 class Caller:
@@ -206,7 +210,7 @@ class Browser:
             if self.status not in (301, 302, 303, 307, 308):
                 return self
             url = answer["location"]
-        raise RuntimeError(f"round in circles at {url}")
+        raise RuntimeError(f"too many redirects at {url}")
 
     def follow(self, name):
         """Follows the link with an id."""

@@ -33,6 +33,8 @@ MESSAGES = 8
 KILLS, PATIENCE, AWAY = 1.5, 60.0, 3.0
 # Access tokens that are good for less than a minute more are renewed.
 TOKEN_LIFE = 63
+# Seconds after which nobody can still be sending a message, and results of one that was sent.
+DOUBT, SENT = 181.0, {"sent", "already sent"}
 BREAKS = (OSError, http.client.HTTPException)
 HASH = re.compile(r"output_read id=([2-9a-z]+)")
 
@@ -62,6 +64,8 @@ class World:
         self.local = threading.local()
         self.tally = collections.Counter()
         self.wrong, self.leaks = [], []
+        # Messages that may have been sent, by address and subject, and since when at the latest.
+        self.doubts, self.doubted = {}, 0.0
         self.slowest = 0.0
 
     def caller(self, person):
@@ -308,10 +312,26 @@ def mixed(world, calls, name):
     report(world, name, calls, begun)
 
 
+def send(world, person, draft):
+    """The result of a call that sends a draft; none if it was refused."""
+    texts = world.ask(person, "mail_send", "", id=draft, format="json")
+    return json.loads(texts[0])["outcomes"][0]["result"] if texts else None
+
+
+def check_sent(world, name, sent):
+    """Checks that each message of `sent`, as address and subject, was sent once."""
+    copies = collections.Counter((address, subject) for address in {one[0] for one in sent}
+                                 for subject in world.sandbox.sent(address))
+    checks.same(f"{name}: messages that were sent twice",
+                [one for one in sent if copies[one] > 1], [])
+    checks.same(f"{name}: messages that an answer calls sent, and that were not",
+                [one for one in sent if not copies[one]], [])
+
+
 def sends(world):
-    """Letters that are sent while instances are killed, each asked for by two at once."""
+    """Messages that are sent while instances are killed, each by two calls at once."""
     begun, count = time.monotonic(), SIZE["SENDS"]
-    outcomes = {}
+    sent = []
 
     def one(number):
         person = world.people[number % len(world.people)]
@@ -323,39 +343,39 @@ def sends(world):
         if not found:
             world.wrong.append(f"{subject}: no draft: {texts}")
             return
+        draft = found.group(1)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            asked = [pool.submit(world.ask, person, "mail_send", "", id=found.group(1))
-                     for _ in range(2)]
-            answers = [one.result() for one in asked]
-        # Whoever was told no, or to wait, asks again.
-        for _ in range(20):
-            said = "\n".join(text for texts in answers for text in texts or [])
-            if re.search(r"\b(sent|already sent)\b", said) or "in some minutes" in said:
-                break
+            results = list(pool.map(lambda _: send(world, person, draft), range(2)))
+        # Whoever was refused asks again.
+        while not SENT & set(results) and "unknown" not in results and len(results) < 22:
             time.sleep(0.5)
-            answers.append(world.ask(person, "mail_send", "", id=found.group(1)))
-        outcomes[subject] = address, said
+            results.append(send(world, person, draft))
+        if SENT & set(results):
+            sent.append((address, subject))
+        elif "unknown" in results:
+            world.doubts[address, subject] = person, draft
+        else:
+            world.wrong.append(f"{subject}: {results}")
 
     in_threads(count, one)
-    # Whoever was cut off may not know: then nobody sends it again by itself.
-    unknown = {subject for subject, (_, said) in outcomes.items()
-               if not re.search(r"\b(sent|already sent)\b", said)}
-    plain = [f"{subject}: {outcomes[subject][1][:300]}" for subject in unknown
-             if "unknown" not in outcomes[subject][1]]
-    checks.that(f"sends: of {len(outcomes)} letters {len(unknown)} are said to be unknown, "
-                "because the instance was killed; the rest is sent",
-                not plain and len(outcomes) == count and len(unknown) <= count // 10,
-                "\n".join(plain[:5]))
-    went = collections.Counter()
-    for address in {address for address, _ in outcomes.values()}:
-        went.update((address, subject) for subject in world.sandbox.sent(address))
-    times = {subject: went[address, subject] for subject, (address, _) in outcomes.items()}
-    checks.same("sends: letters that left twice",
-                [subject for subject, often in times.items() if often > 1], [])
-    checks.same("sends: letters that were said to be sent and are not",
-                [subject for subject, often in times.items()
-                 if often != 1 and subject not in unknown], [])
+    world.doubted = time.monotonic()
+    checks.that(f"sends: {len(sent)} messages of {count} are sent, {len(world.doubts)} unknown, "
+                "because an instance was killed while it sent them",
+                len(sent) + len(world.doubts) == count and len(world.doubts) <= count // 10)
+    check_sent(world, "sends", sent)
     report(world, "sends", count, begun)
+
+
+def doubts(world):
+    """Whoever was told that it is unknown whether a message was sent asks again in some minutes,
+    as the answer says; and sends it then if it was not."""
+    if not world.doubts:
+        return
+    time.sleep(max(0.0, world.doubted + DOUBT - time.monotonic()))
+    results = {one: [send(world, *of), send(world, *of)] for one, of in world.doubts.items()}
+    checks.that(f"doubts: {results}", all(found in (["not sent", "sent"], ["already sent"] * 2)
+                                          for found in results.values()))
+    check_sent(world, "doubts", list(results))
 
 
 def expiries(world):
@@ -454,7 +474,7 @@ def main():
                 with Killer(world) as killer:
                     step()
                 checks.that(f"{name}: {killer.kills} kills", killer.kills > 0)
-        for name, step in (("grants", grants_live), ("restart", restart)):
+        for name, step in (("grants", grants_live), ("restart", restart), ("doubts", doubts)):
             with checks.section(name):
                 step(world)
     print(f"note  many: {time.monotonic() - started:.0f} s in all", flush=True)

@@ -4,7 +4,7 @@
 
 The clients are the command line of the MCP Inspector (npm) and the Python SDK
 `mcp`, each in the protocol's older era (initialize) and in the modern one
-(2026-07-28). A client that can ask its user is asked before a letter goes out,
+(2026-07-28). A client that can ask its user is asked before a message is sent,
 and each level of access shows its own tools. Last, what a client relies on beyond the protocol: nothing but
 JSON on stdout, and an end soon after stdin ends. HTTP is covered by mcp_http.
 """
@@ -293,7 +293,7 @@ async def with_python(server, mode):
 
 ACCOUNT = "mira@example.com"
 TO = "mira@lindqvist-lamps.example"
-# What the user does with a question, and what becomes of the letter.
+# What the user does with a question, and what becomes of the message.
 ANSWERS = {"accept": "sent", "decline": "refused", "cancel": "refused"}
 
 
@@ -318,13 +318,13 @@ async def document_of(session, tool, **arguments):
 
 
 async def sent_with(session, subject):
-    """The letters of a subject among those sent."""
+    """The sent messages with a subject."""
     rows = await document_of(session, "mail_search", account=ACCOUNT, folder="sent", limit=20)
     return [row["id"] for row in rows["messages"] if row["subject"] == subject]
 
 
 async def asked(server, mode, person):
-    """Sends a letter with a client that can ask `person`, or cannot if there is none."""
+    """Sends a message with a client that can ask `person`, or cannot if there is none."""
     action = person.action if person else "no way to ask"
     client = f"python, {mode}, {action}"
     async with mcp.Client(server.python(), mode=mode, elicitation_callback=person,
@@ -344,7 +344,7 @@ async def asked(server, mode, person):
                         all(word in said for word in (ACCOUNT, TO, subject)), question)
             checks.same(f"{client}: as a form", question.get("mode", "form"), "form")
         went = len(await sent_with(session, subject))
-        checks.same(f"{client}: letters among the sent", went, int(results == ["sent"]))
+        checks.same(f"{client}: messages among the sent", went, int(results == ["sent"]))
         # The same draft again: what is sent is sent, and a no can be thought over.
         again = (await document_of(session, "mail_send", id=draft))["outcomes"]
         checks.same(f"{client}: once more", [row["result"] for row in again],

@@ -246,7 +246,7 @@ impl ServerHandler for Server {
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
         let client = elicitation::ElicitingClient::new(&params, &context, &self.questions);
-        let client = Arc::new(client.await);
+        let client = Arc::new(client.await?);
         let (caller, format) = (client.clone(), self.format_of(&context));
         let call = async move { server.call(params, format, &*caller).await };
         let called = match (run_guarded(self, &context, call).await?, client.question().await) {

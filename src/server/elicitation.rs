@@ -14,7 +14,8 @@ use async_trait::async_trait;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ProtocolVersion,
+    ElicitationSchema, ErrorData, InputRequest, InputRequests, InputRequiredResult,
+    ProtocolVersion,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
@@ -34,8 +35,8 @@ pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
 const MOST: usize = 64;
 /// The kind of the tickets of questions.
 const TICKET: &str = "question";
-/// The longest state that can be one of ours.
-const LONGEST: usize = 64;
+/// The lengths of states, in memory and as the id of a ticket.
+const STATES: [usize; 2] = [32, 24];
 
 /// Open questions, by the state that the client returns with its answer. Of a question only
 /// a digest is kept, with that of its call: the text has what the user's mail says.
@@ -98,7 +99,6 @@ impl Questions {
     async fn take(&self, state: &str) -> Option<String> {
         let open = match self {
             Self::Memory(open) => open,
-            Self::Stored(_) if state.len() > LONGEST => return None,
             Self::Stored(store) => {
                 return store.take_ticket(TICKET, state).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, "a question could not be read, and is asked again");
@@ -130,12 +130,20 @@ pub(super) struct ElicitingClient {
     pending: Mutex<Option<ElicitRequestParams>>,
 }
 
+/// Returns true for what may be a state of ours; anything else was changed on its way.
+fn is_state(state: &str) -> bool {
+    let sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    STATES.contains(&state.len()) && state.bytes().all(sign)
+}
+
 impl ElicitingClient {
+    /// # Errors
+    /// Invalid parameters if the answer belongs to no question of this server's.
     pub(super) async fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         questions: &Questions,
-    ) -> Self {
+    ) -> std::result::Result<Self, ErrorData> {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
         let call = format!("{} {arguments}", params.name);
         let elicitation =
@@ -143,11 +151,15 @@ impl ElicitingClient {
         let answer = params.input_responses.as_ref().and_then(|answers| answers.get(CONFIRM));
         // Taken out, so that an answer is valid only once.
         let asked = match &params.request_state {
+            Some(state) if !is_state(state) => {
+                let what = "requestState is not from this server: repeat the call without it";
+                return Err(ErrorData::invalid_params(what, None));
+            }
             Some(state) => questions.take(state).await,
             None => None,
         };
         let answered = asked.zip(answer.map(reply));
-        Self {
+        Ok(Self {
             peer: context.peer.clone(),
             questions: questions.clone(),
             call,
@@ -159,7 +171,7 @@ impl ElicitingClient {
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
             answered,
             pending: Mutex::new(None),
-        }
+        })
     }
 
     /// Returns the question to end the call with, if there is one.

@@ -92,7 +92,7 @@ async fn newer_clients_answer_at_another_instance_once() {
     let bo = other.modern("bo");
     let refused = message(&bo.post(&again(&bo, state)).await)["result"].clone();
     assert_eq!(refused["isError"], true, "{refused}");
-    let unknown = message(&ann.post(&again(&ann, &json!("guessed"))).await)["result"].clone();
+    let unknown = message(&ann.post(&again(&ann, &json!("g".repeat(24)))).await)["result"].clone();
     assert_eq!(unknown["resultType"], "input_required", "{unknown}");
     let ann = ann.at(&other);
     let sent = message(&ann.post(&again(&ann, state)).await)["result"].clone();

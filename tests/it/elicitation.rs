@@ -57,6 +57,10 @@ impl Wire {
 
     /// Calls `mail_send` in the era without a handshake.
     async fn modern(&mut self, id: &str, more: Value) -> Value {
+        self.answer(id, more).await["result"].clone()
+    }
+
+    async fn answer(&mut self, id: &str, more: Value) -> Value {
         let mut params = json!({
             "name": "mail_send",
             "arguments": {"id": id},
@@ -71,7 +75,7 @@ impl Wire {
         }
         self.write(json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}))
             .await;
-        self.read().await["result"].clone()
+        self.read().await
     }
 }
 
@@ -141,11 +145,15 @@ async fn newer_clients_are_asked_by_ending_the_call() {
         assert_eq!(again["resultType"], "input_required", "{why}: {again}");
     }
     let made_up = json!({
-        "requestState": "0123456789abcdef",
+        "requestState": "0123456789abcdef0123456789abcdef",
         "inputResponses": {"confirm": {"action": "accept"}},
     });
     let again = wire.modern(&d, made_up).await;
     assert_eq!(again["resultType"], "input_required", "{again}");
+    // One that was changed on its way.
+    let changed = json!({"requestState": format!("{}-X", state.as_str().unwrap())});
+    let refused = wire.answer(&d, changed).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
     assert!(outbox.ana().sent().is_empty());
     // What is to be sent has changed meanwhile.
     let response = wire.modern(&d, json!({})).await;

@@ -36,8 +36,6 @@ NOT_OURS = {
     "questions are for a yes or no: none has fields, and no call has two": """
         elicitation-sep1034-defaults elicitation-sep1330-enums
         input-required-result-multi-round""",
-    "a requestState that is unknown is taken for one that has expired": """
-        input-required-result-tampered-state""",
     "the schema of a tool of the suite's own is looked for": "json-schema-2020-12",
     "no tool has a parameter that is repeated in a header": "http-custom-header-server-validation",
     "prompts bring data as text: they repeat no argument, embed nothing and ask nothing": """

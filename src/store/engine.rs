@@ -11,6 +11,7 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
 use url::Url;
 
+use super::schema::SCHEMA;
 use super::{Tx, files};
 use crate::config::Database;
 use crate::error::{Error, Kind, Result};
@@ -158,22 +159,22 @@ impl Engine {
                 let pool = pool.clone();
                 let begun = tokio::spawn(async move { pool.begin().await });
                 let mut tx = begun.await.map_err(|_ended| sqlx::Error::WorkerCrashed)??;
-                self.claim_in(&mut tx, owner).await?;
+                if owner == SCHEMA {
+                    // However long another instance migrates, and this one.
+                    sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+                        .execute(&mut *tx)
+                        .await?;
+                }
+                sqlx::query(
+                    "SELECT set_config('daysheet.owner', $1, true), \
+                            pg_advisory_xact_lock(hashtextextended($1, 0))",
+                )
+                .bind(owner)
+                .execute(&mut *tx)
+                .await?;
                 Ok(tx)
             }
         }
-    }
-
-    /// Makes a transaction of PostgreSQL the only one for the rows of `owner` until it ends.
-    pub(super) async fn claim_in(&self, tx: &mut Tx, owner: &str) -> sqlx::Result<()> {
-        sqlx::query(
-            "SELECT set_config('daysheet.owner', $1, true), \
-                    pg_advisory_xact_lock(hashtextextended($1, 0))",
-        )
-        .bind(owner)
-        .execute(&mut **tx)
-        .await
-        .map(|_done| ())
     }
 
     /// Does what is due when the last connection is about to be closed.

@@ -215,7 +215,7 @@ const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
 
 /// What stands for the owner while the tables are changed: of several instances that start at
 /// once, one changes them, and the others then find nothing to do.
-const SCHEMA: &str = "schema";
+pub(super) const SCHEMA: &str = "schema";
 
 /// Brings the database to the newest version this program knows.
 ///
@@ -234,19 +234,7 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         return Ok(());
     }
     let broken = |error: sqlx::Error| engine.broken(&error);
-    let mut tx = match engine.is_postgres() {
-        // However long another instance migrates, and this one.
-        true => {
-            let mut tx = pool.begin().await.map_err(broken)?;
-            sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
-                .execute(&mut *tx)
-                .await
-                .map_err(broken)?;
-            engine.claim_in(&mut tx, SCHEMA).await.map_err(broken)?;
-            tx
-        }
-        false => engine.begin(pool, SCHEMA).await.map_err(broken)?,
-    };
+    let mut tx = engine.begin(pool, SCHEMA).await.map_err(broken)?;
     sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
         .execute(&mut *tx)
         .await

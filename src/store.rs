@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use sqlx::AnyPool;
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, Transaction};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::config::{Config, KeyStore, Retention};
 use crate::error::{Error, Kind, Result};
@@ -38,6 +38,7 @@ mod engine;
 mod files;
 pub mod handles;
 mod keys;
+mod locks;
 mod maintenance;
 mod outputs;
 mod person;
@@ -97,7 +98,7 @@ struct Inner {
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
-    instance: unfinished::rows::Instance,
+    locks: Arc<Mutex<locks::Session>>,
 }
 
 impl Store {
@@ -127,7 +128,7 @@ impl Store {
                 pool: OnceCell::new(),
                 keys,
                 unfinished: unfinished::Unfinished::default(),
-                instance: unfinished::rows::Instance::default(),
+                locks: Arc::default(),
             }),
         }
     }
@@ -177,9 +178,6 @@ impl Store {
             return;
         };
         let closing = async {
-            if let Err(error) = self.end_instance().await {
-                tracing::debug!(%error, "the instance did not say that it ends");
-            }
             match self.connection().await {
                 Ok(mut connection) => {
                     if let Err(error) = self.purge_undos(&mut connection).await {

@@ -1,8 +1,9 @@
 //! Keeps accounts' tokens fresh: one refresh at a time, and none lost.
 //!
 //! There are three nested locks. Within the process, the one who refreshes locks the account's
-//! slot. Between processes, they hold the row's lease. And a row changes only if its version is
-//! still the one that was read, so that a new sign-in during a refresh wins.
+//! slot. Between processes, they hold the store's lock of the account, which ends with the
+//! process. And a row changes only if its version is still the one that was read, so that a new
+//! sign-in during a refresh wins.
 //!
 //! This module handles tokens; `accounts.rs` handles accounts.
 
@@ -24,9 +25,9 @@ use crate::store::{AccountRow, Store, account_identity};
 
 /// The minimum validity of a token that is returned, in seconds.
 const EXPIRY_MARGIN: i64 = 60;
-/// How long a process has the right to refresh, in seconds; longer than a token request
-/// can take (`net::TIMEOUT`), to leave time for saving.
-const LEASE: i64 = 20;
+/// How long another process is waited for; longer than a token request can take
+/// (`net::TIMEOUT`), to leave time for saving.
+const PATIENCE: Duration = Duration::from_secs(25);
 /// The interval of checking whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a noted use counts for later ones.
@@ -140,7 +141,8 @@ impl TokenManager {
         id: &str,
         rejected: Option<&str>,
     ) -> Result<String> {
-        let give_up = Instant::now() + Duration::from_secs(LEASE.unsigned_abs() + 5);
+        let give_up = Instant::now() + PATIENCE;
+        let mut lock = None;
         while Instant::now() < give_up {
             let row = self.store.account_row(id).await?.ok_or_else(|| self.signed_out(id))?;
             if row.status != Status::Ok {
@@ -160,10 +162,12 @@ impl TokenManager {
                 return Ok(access);
             }
             // Some providers end a grant whose refresh token is used twice.
-            let leased = self.store.lease_account(id, row.version, LEASE).await?;
-            if !leased {
-                // Another process is at it, or has just been.
-                tokio::time::sleep(LOOK).await;
+            if lock.is_none() {
+                lock = self.store.lock_account(id).await?;
+                if lock.is_none() {
+                    tokio::time::sleep(LOOK).await;
+                }
+                // Another process is at it, or may have just been.
                 continue;
             }
             if let Some(tokens) = self.refresh(&row, cached).await? {
@@ -179,7 +183,7 @@ impl TokenManager {
         .next("try again"))
     }
 
-    /// Refreshes the tokens of `row`, whose lease we hold. `None` if the row was
+    /// Refreshes the tokens of `row`, whose lock we hold. `None` if the row was
     /// changed meanwhile, for instance by a new sign-in: then its tokens count, and
     /// neither ours nor a refusal of ours.
     async fn refresh(
@@ -217,10 +221,7 @@ impl TokenManager {
                     .await?;
                 if noted { Err(error) } else { Ok(None) }
             }
-            Err(Refusal::Other(error)) => {
-                self.store.release_account(&row.id, row.version).await?;
-                Err(error)
-            }
+            Err(Refusal::Other(error)) => Err(error),
         }
     }
 

@@ -16,7 +16,7 @@ use tokio::process::Command;
 use super::is_sendable;
 use crate::error::{Error, Kind, Result};
 
-/// How long a command may take; shorter than the lease of the account that it is for.
+/// How long a command may take; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);
 /// The most bytes that are read of its output.
 const MOST: usize = 64 * 1024;

@@ -1,7 +1,7 @@
 //! The rows of signed-in accounts, with sealed tokens.
 //!
 //! Every change of a row's tokens raises its version, and a change names the version it was made
-//! from: of two processes that refresh at once, one saves and the other notices. A lease keeps
+//! from: of two processes that refresh at once, one saves and the other notices. A lock keeps
 //! them from trying at once in the first place, because some providers treat a refresh token that
 //! is used twice as stolen and end the whole grant.
 //!
@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
+use super::locks::Lock;
 use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
@@ -112,7 +113,7 @@ impl Store {
              ON CONFLICT (owner, id) DO UPDATE SET \
                  email = excluded.email, via = excluded.via, tenant = excluded.tenant, \
                  scopes = excluded.scopes, status = 'ok', problem = NULL, sealed = excluded.sealed, \
-                 version = accounts.version + 1, lease = 0 \
+                 version = accounts.version + 1 \
              RETURNING id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version",
         )
@@ -133,15 +134,15 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// Saves refreshed tokens over those of `version` and releases the lease. Returns
-    /// false if the row was changed or deleted since; then nothing was saved.
+    /// Saves refreshed tokens over those of `version`. Returns false if the row was changed or
+    /// deleted since; then nothing was saved.
     ///
     /// # Errors
     /// [`Kind::Store`].
     pub async fn replace_tokens(&self, id: &str, version: i64, sealed: &str) -> Result<bool> {
         self.changes_one(
             sqlx::query(
-                "UPDATE accounts SET sealed = $4, version = version + 1, lease = 0, \
+                "UPDATE accounts SET sealed = $4, version = version + 1, \
                                      status = 'ok', problem = NULL \
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
@@ -167,7 +168,7 @@ impl Store {
     ) -> Result<bool> {
         self.changes_one(
             sqlx::query(
-                "UPDATE accounts SET status = $4, problem = $5, lease = 0 \
+                "UPDATE accounts SET status = $4, problem = $5 \
                  WHERE owner = $1 AND id = $2 AND version = $3",
             )
             .bind(self.owner())
@@ -179,44 +180,13 @@ impl Store {
         .await
     }
 
-    /// Takes the right to refresh the tokens of `version`, for `seconds` at most.
-    /// Returns false if another process has it, or the row was changed or deleted.
+    /// Takes the right to refresh an account's tokens, which ends when it is dropped, and with
+    /// the process. `None` if somebody else has it.
     ///
     /// # Errors
     /// [`Kind::Store`].
-    pub async fn lease_account(&self, id: &str, version: i64, seconds: i64) -> Result<bool> {
-        // The database reads the clock, because it does so after it has waited for its write
-        // lock. A time read before could be older than a lease taken meanwhile, which would
-        // then seem to end later than any we give: that is a clock set back since.
-        self.changes_one(
-            sqlx::query(
-                "UPDATE accounts SET lease = unixepoch() + $4 \
-                 WHERE owner = $1 AND id = $2 AND version = $3 \
-                   AND (lease <= unixepoch() OR lease > unixepoch() + $4)",
-            )
-            .bind(self.owner())
-            .bind(id)
-            .bind(version)
-            .bind(seconds),
-        )
-        .await
-    }
-
-    /// Releases the lease without a change, after a failed attempt.
-    ///
-    /// # Errors
-    /// [`Kind::Store`].
-    pub async fn release_account(&self, id: &str, version: i64) -> Result<()> {
-        self.changes_one(
-            sqlx::query(
-                "UPDATE accounts SET lease = 0 WHERE owner = $1 AND id = $2 AND version = $3",
-            )
-            .bind(self.owner())
-            .bind(id)
-            .bind(version),
-        )
-        .await
-        .map(|_changed| ())
+    pub async fn lock_account(&self, id: &str) -> Result<Option<Lock>> {
+        self.try_lock(format!("account {} {id}", self.owner()), false).await
     }
 
     /// Deletes an account with its tokens, the outputs that concern it and the earlier states

@@ -28,6 +28,11 @@ const LOOK: Duration = Duration::from_secs(2);
 const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
                        SET idle_in_transaction_session_timeout = '60s'";
 
+/// What the session with an instance's locks begins with: of a machine that is gone, the server
+/// learns within half a minute.
+const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; \
+                                SET tcp_keepalives_count = 3";
+
 /// Where the rows are.
 pub(super) enum Engine {
     /// In this file.
@@ -101,6 +106,16 @@ impl Engine {
                     .await
             }
         }
+    }
+
+    /// Returns a connection for an instance's locks, which is not of the pool.
+    pub(super) async fn session_of_locks(&self) -> sqlx::Result<AnyConnection> {
+        let opening = async {
+            let mut connection = AnyConnection::connect_with(&self.options()?).await?;
+            sqlx::raw_sql(SESSION_OF_LOCKS).execute(&mut connection).await?;
+            Ok(connection)
+        };
+        tokio::time::timeout(OPENING, opening).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     /// Creates what the database needs on this machine, in the state folder.

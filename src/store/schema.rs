@@ -52,6 +52,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, number),
         UNIQUE (owner, digest)
     )",
+        // `lease` has no use any more; there are locks that end with the process.
         "CREATE TABLE accounts (
         owner TEXT NOT NULL,
         id TEXT NOT NULL,
@@ -135,18 +136,13 @@ const MIGRATIONS: &[&[&str]] = &[
         line TEXT NOT NULL,
         PRIMARY KEY (owner, number)
     )",
-        // The calls that are writing, and when their instances were last seen.
+        // The calls that are writing.
         "CREATE TABLE writes (
         owner TEXT NOT NULL,
         number BIGINT NOT NULL,
-        instance TEXT NOT NULL,
         what TEXT NOT NULL,
         began BIGINT NOT NULL,
         PRIMARY KEY (owner, number)
-    )",
-        "CREATE TABLE instances (
-        id TEXT NOT NULL PRIMARY KEY,
-        seen BIGINT NOT NULL
     )",
     ],
     // What each person has used of a server, by day of UTC.

@@ -10,7 +10,7 @@
 //! So it is for the user of this machine. For people who are served, and in PostgreSQL, calls
 //! are rows (`unfinished/rows.rs`).
 
-pub(super) mod rows;
+mod rows;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -20,6 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::locks::Lock;
 use super::{Store, files, now};
 use crate::error::{Error, Kind, Result};
 
@@ -67,12 +68,12 @@ pub struct Writing {
     record: Option<Record>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Record {
     /// The number of a line in the file of this process.
     Line(u64),
-    /// The number of a row.
-    Row(i64),
+    /// The number of a row, and the lock without which it counts as cut off.
+    Row(i64, Lock),
 }
 
 impl Store {
@@ -83,7 +84,10 @@ impl Store {
     pub async fn begin_writing(&self, what: &str) -> Result<Writing> {
         let record = match self.has_files() {
             true => Record::Line(self.begin_line(what)?),
-            false => Record::Row(self.add_write(what).await?),
+            false => {
+                let (number, lock) = self.add_write(what).await?;
+                Record::Row(number, lock)
+            }
         };
         Ok(Writing { store: self.clone(), record: Some(record) })
     }
@@ -133,12 +137,11 @@ impl Writing {
     /// Records that the call is over. If that fails, it is reported as interrupted
     /// after the process has ended: one report too many is better than one too few.
     pub async fn end(mut self) {
-        let ended = match self.record {
+        let ended = match self.record.take() {
             Some(Record::Line(number)) => self.store.end_line(number),
-            Some(Record::Row(number)) => self.store.remove_write(number).await,
+            Some(Record::Row(number, _lock)) => self.store.remove_write(number).await.map(drop),
             None => Ok(()),
         };
-        self.record = None;
         if let Err(error) = ended {
             tracing::warn!(%error, "the end of a call could not be recorded");
         }
@@ -147,15 +150,11 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        match self.record {
-            Some(Record::Line(number)) => {
-                let call = self.store.own().open.get(&number).cloned();
-                // It is in memory now.
-                let _ = self.store.end_line(number);
-                self.store.own().dropped.extend(call);
-            }
-            Some(Record::Row(number)) => self.store.disown_write(number),
-            None => {}
+        if let Some(Record::Line(number)) = self.record {
+            let call = self.store.own().open.get(&number).cloned();
+            // It is in memory now.
+            let _ = self.store.end_line(number);
+            self.store.own().dropped.extend(call);
         }
     }
 }

@@ -379,27 +379,18 @@ async fn calls_of_ended_instances_are_reported_to_their_owner() {
     };
     let none = Vec::<String>::new();
     one.begin_writing("ended").await.unwrap().end().await;
-    std::mem::forget(one.begin_writing("under way").await.unwrap());
-    assert_eq!(whats(&two).await, none);
+    let under_way = one.begin_writing("under way").await.unwrap();
+    assert_eq!([whats(&one).await, whats(&two).await].concat(), none);
     drop(one.begin_writing("dropped").await.unwrap());
-    let started = Instant::now();
-    loop {
-        let found = whats(&two).await;
-        if !found.is_empty() {
-            assert_eq!(found, ["dropped"]);
-            break;
-        }
-        assert!(started.elapsed() < Duration::from_secs(5));
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    run(home.path(), "UPDATE instances SET seen = seen - 61").await;
+    let found = async || Some(whats(&two).await).filter(|found| !found.is_empty());
+    assert_eq!(until(found).await, ["dropped"]);
+    kill(home.path(), "p-2", "'write ' || number", under_way).await;
     assert_eq!(whats(&two.for_owner("p-3")).await, none);
-    let (first, second) = tokio::join!(whats(&two), whats(&one));
-    assert_eq!([first, second].concat(), ["under way"]);
-    // One that ends says so.
-    std::mem::forget(two.begin_writing("once more").await.unwrap());
-    two.close().await;
-    assert_eq!(whats(&one).await, ["once more"]);
+    let both = async || {
+        let (first, second) = tokio::join!(whats(&two), whats(&one));
+        Some([first, second].concat()).filter(|found| !found.is_empty())
+    };
+    assert_eq!(until(both).await, ["under way"]);
 }
 
 #[cfg(unix)]
@@ -455,10 +446,6 @@ async fn row_changes_only_from_the_version_read() {
     let (_home, store) = fresh();
     let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
     let version = row.version;
-    assert!(store.lease_account(MIRA, version, 40).await.unwrap());
-    assert!(!store.lease_account(MIRA, version, 40).await.unwrap());
-    store.release_account(MIRA, version).await.unwrap();
-    assert!(store.lease_account(MIRA, version, 40).await.unwrap());
     assert!(store.replace_tokens(MIRA, version, "f1:two").await.unwrap());
     assert!(!store.replace_tokens(MIRA, version, "f1:lost").await.unwrap());
     let refused = store.refuse_account(MIRA, version, Status::Expired, "no").await;
@@ -471,26 +458,53 @@ async fn row_changes_only_from_the_version_read() {
     assert!(again.version > row.version);
 }
 
-/// A process that waits for the database takes no lease that another took meanwhile.
-#[tokio::test]
-async fn a_lease_taken_during_the_wait_counts() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
+/// Waits until something is there, which another task brings about.
+async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let (home, store) = fresh();
-    let version = store.put_account(&account("f1:one".to_owned())).await.unwrap().version;
-    let mut other = raw(home.path()).await;
-    let mut writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
-    let late = tokio::spawn(async move { store.lease_account(MIRA, version, 20).await });
-    // Into the next second, so that the lease below ends after one of the second before.
-    tokio::time::sleep(Duration::from_millis(1100)).await;
-    sqlx::query("UPDATE accounts SET lease = unixepoch() + 20")
-        .execute(&mut *writing)
-        .await
-        .unwrap();
-    writing.commit().await.unwrap();
-    assert!(!late.await.unwrap().unwrap());
+}
+
+/// Ends what holds the lock with this name, an SQL expression over the table `writes`, as when
+/// its process is killed: in PostgreSQL its session, else the lock itself.
+async fn kill<T>(home: &Path, owner: &str, name: &str, holder: T) {
+    if postgres::database(home).is_none() {
+        return drop(holder);
+    }
+    let sql = format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks LEFT JOIN writes ON true \
+         WHERE locktype = 'advisory' AND ((classid::BIGINT << 32) | objid::BIGINT) \
+             = hashtextextended(current_schema() || ' ' || {name}, 1)"
+    );
+    let mut raw = keys::claimed(home, owner).await;
+    let killed = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch_all(&mut raw).await.unwrap();
+    assert_eq!(killed.len(), 1);
+    std::mem::forget(holder);
+}
+
+/// One at a time may refresh an account, until it is done or its process ends.
+#[tokio::test]
+async fn lock_of_an_account_ends_with_its_holder() {
+    let (home, one) = fresh();
+    let two = store(home.path());
+    let lock = one.lock_account(MIRA).await.unwrap().unwrap();
+    for other in [&one, &two] {
+        assert!(other.lock_account(MIRA).await.unwrap().is_none());
+        for (owner, id) in [("p-2", MIRA), ("local", "google:bo@example.com")] {
+            let other = other.for_owner(owner);
+            until(async || other.lock_account(id).await.unwrap()).await;
+        }
+    }
+    drop(lock);
+    let lock = until(async || two.lock_account(MIRA).await.unwrap()).await;
+    let name = format!("'account local {MIRA}'");
+    kill(home.path(), "local", &name, lock).await;
+    until(async || one.lock_account(MIRA).await.unwrap()).await;
 }
 
 #[tokio::test]
@@ -531,7 +545,6 @@ async fn an_older_database_gets_the_table_of_events() {
         "DROP TABLE tickets",
         "DROP TABLE audit",
         "DROP TABLE writes",
-        "DROP TABLE instances",
         "DROP TABLE usage",
         "UPDATE schema_version SET version = 3",
     ] {
@@ -592,7 +605,7 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
 #[tokio::test]
 async fn one_of_many_processes_acts() {
     let (home, first) = fresh();
-    let version = first.put_account(&account("f1:one".to_owned())).await.unwrap().version;
+    first.open().await.unwrap();
     let sending = Sending {
         account: MIRA.to_owned(),
         draft: "d".to_owned(),
@@ -605,17 +618,17 @@ async fn one_of_many_processes_acts() {
     let acts = (0..8).map(|_| {
         let (store, sending) = (store(home.path()), sending.clone());
         async move {
-            let (begun, leased, undo) = tokio::join!(
+            let (begun, lock, undo) = tokio::join!(
                 store.begin_send(&sending, caps),
-                store.lease_account(MIRA, version, 40),
+                store.lock_account(MIRA),
                 store.keep_undo(MIRA, "read", "[]"),
             );
-            (begun.unwrap() == Begin::Now, leased.unwrap(), undo.unwrap())
+            (begun.unwrap() == Begin::Now, lock.unwrap(), undo.unwrap())
         }
     });
     let acts = futures_util::future::join_all(acts).await;
     assert_eq!(acts.iter().filter(|(begun, ..)| *begun).count(), 1, "{acts:?}");
-    assert_eq!(acts.iter().filter(|(_, leased, _)| *leased).count(), 1, "{acts:?}");
+    assert_eq!(acts.iter().filter(|(_, lock, _)| lock.is_some()).count(), 1, "{acts:?}");
     let undos: BTreeSet<u64> = acts.iter().map(|(.., undo)| *undo).collect();
     assert_eq!(undos, (1..=8).collect());
 }

@@ -121,17 +121,20 @@ async fn refresh_completes_after_its_caller_is_gone() {
 }
 
 #[tokio::test]
-async fn process_killed_during_refresh_blocks_others_briefly() {
+async fn process_killed_during_refresh_blocks_nobody() {
     let server = TokenServer::start(|_, _| Answer::tokens("at-new", None, 3599)).await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    // A process takes the lease and is never seen again.
+    // A process takes the lock. When it ends, the system releases it.
     let store = Store::at(server.home.path(), KeyStore::File);
-    let row = store.account_row(MIRA).await.unwrap().unwrap();
-    assert!(store.lease_account(MIRA, row.version, 2).await.unwrap());
-    let started = Instant::now();
-    assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
-    assert!((1..5).contains(&started.elapsed().as_secs()));
+    let lock = store.lock_account(MIRA).await.unwrap().unwrap();
+    let waiting = tokio::spawn(async move { accounts.bearer(MIRA).await });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!waiting.is_finished());
+    let ended = Instant::now();
+    drop(lock);
+    assert_eq!(waiting.await.unwrap().unwrap(), "at-new");
+    assert!(ended.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]

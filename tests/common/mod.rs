@@ -14,9 +14,7 @@ pub mod postgres;
 /// Elsewhere there is none.
 #[cfg(not(unix))]
 pub mod postgres {
-    pub fn of_all() -> Option<String> {
-        None
-    }
+    pub fn in_files() {}
 
     pub fn database(_: &std::path::Path) -> Option<String> {
         None

@@ -1,7 +1,7 @@
 //! A PostgreSQL for the tests: that of `DATABASE_URL`, else a private cluster in a temporary
 //! folder, on a socket, as a user without rights. It ends with the process of the tests.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -21,6 +21,8 @@ const NOBODY: u32 = 65_534;
 thread_local! {
     /// The server that tests of this thread keep their state on.
     static CHOSEN: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// True while a test is [`in_files`].
+    static FILES: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A private cluster.
@@ -137,9 +139,24 @@ pub fn over(tests: &[fn()]) {
     CHOSEN.set(None);
 }
 
+/// Keeps the state of this thread's test in files, which it is about, whatever the others do.
+pub fn in_files() -> InFiles {
+    FILES.set(true);
+    InFiles
+}
+
+/// Ends with its test.
+pub struct InFiles;
+
+impl Drop for InFiles {
+    fn drop(&mut self) {
+        FILES.set(false);
+    }
+}
+
 /// Returns the server of all tests, if `DAYSHEET_TEST_DATABASE` names one; `private` stands
 /// for a cluster of this process.
-pub fn of_all() -> Option<String> {
+fn of_all() -> Option<String> {
     match std::env::var("DAYSHEET_TEST_DATABASE").ok()?.as_str() {
         "" => None,
         "private" => server().map(str::to_owned),
@@ -150,6 +167,9 @@ pub fn of_all() -> Option<String> {
 /// Returns the database for the state folder `home`, with a schema of its own: if this test
 /// runs [`over`] one, or all do.
 pub fn database(home: &Path) -> Option<String> {
+    if FILES.get() {
+        return None;
+    }
     let server = CHOSEN.with_borrow(Clone::clone).or_else(of_all)?;
     Some(schema_of(&server, home))
 }

@@ -336,10 +336,7 @@ async fn broken_connection_is_reported_as_unknown() {
 /// What was done is told when the log cannot have its second line.
 #[tokio::test]
 async fn failing_audit_log_afterwards_is_a_note() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let mira = Mira::new(&[]).await;
     let log = mira.home.path().join("audit.jsonl");
     *mira.ana().meanwhile.lock().unwrap() = Some(Box::new(move || {

@@ -220,10 +220,7 @@ async fn draft_being_sent_is_not_changed() {
 /// Unless tests say otherwise, three minutes decide.
 #[tokio::test]
 async fn unsent_after_three_minutes_counts_as_unsent() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
     let outbox = Outbox::new().await;
     let process = outbox.0.process(&[]);
@@ -272,10 +269,7 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
 
 #[tokio::test]
 async fn clock_set_back_decides_no_doubt() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
     let (outbox, process, d) = Outbox::with_draft().await;
     outbox.fault(Fault::Before);
@@ -404,10 +398,7 @@ async fn draft_changed_after_confirmation_is_not_sent() {
 
 #[tokio::test]
 async fn new_recipients_need_confirmation_after_untrusted_mail() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     use sqlx::Connection;
     let outbox = Outbox::new().await;
     outbox.put("new", &["eve@example.org"]);
@@ -536,10 +527,7 @@ async fn refusals_name_the_next_step() {
 
 #[tokio::test]
 async fn audit_log_is_readable_by_owner_only() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -158,10 +158,7 @@ async fn concurrent_stores_assign_each_handle_once() {
 
 #[tokio::test]
 async fn known_handles_and_cursors_cause_no_write() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let (home, store) = fresh();
     store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
@@ -205,10 +202,7 @@ async fn cursors_keep_their_number_until_they_expire() {
 
 #[tokio::test]
 async fn unusable_files_are_named() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let newer = tempfile::tempdir().unwrap();
     store(newer.path()).open().await.unwrap();
     run(newer.path(), "UPDATE schema_version SET version = 99").await;
@@ -255,10 +249,7 @@ async fn break_handles(home: &Path, how: &str) {
 /// move the file away.
 #[tokio::test]
 async fn failed_write_leaves_the_store_usable() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     for how in ["statement", "commit"] {
         let home = tempfile::tempdir().unwrap();
         let store = store(home.path());
@@ -289,10 +280,7 @@ async fn failed_write_leaves_the_store_usable() {
 /// A lock that is held for too long is an error that passes with the lock.
 #[tokio::test]
 async fn locked_store_works_again_after_release() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let (home, store) = fresh();
     store.open().await.unwrap();
     let mut other = raw(home.path()).await;
@@ -314,10 +302,7 @@ async fn locked_store_works_again_after_release() {
 /// open; that one goes on.
 #[tokio::test]
 async fn closing_leaves_no_write_ahead_log() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let home = tempfile::tempdir().unwrap();
     let wal = home.path().join("daysheet.db-wal");
     let (one, two) = (store(home.path()), store(home.path()));
@@ -334,10 +319,7 @@ async fn closing_leaves_no_write_ahead_log() {
 /// A line that was cut off by a full disk spoils no other.
 #[tokio::test]
 async fn truncated_audit_line_spoils_no_other() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let (home, store) = fresh();
     store.append_audit("{\"a\":1}").await.unwrap();
     let path = home.path().join("audit.jsonl");

@@ -54,10 +54,7 @@ async fn sealed_secret_opens_for_its_row_only() {
 /// key under the master key.
 #[tokio::test]
 async fn secrets_are_sealed_with_xchacha20_poly1305() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     let home = tempfile::tempdir().unwrap();
     let sealed = super::store(home.path()).seal("account a", b"the refresh token").await.unwrap();
     let master = key_of(&std::fs::read_to_string(home.path().join("key")).unwrap());
@@ -167,10 +164,7 @@ async fn key_stays_in_a_file_without_keychain() {
 
 #[tokio::test]
 async fn unreachable_keychain_creates_no_new_key() {
-    // It is about files.
-    if crate::common::postgres::of_all().is_some() {
-        return;
-    }
+    let _files = crate::common::postgres::in_files();
     if !without_keychain() {
         return;
     }

@@ -20,6 +20,8 @@ pub use transfer::Moved;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
+/// The days for which it is stored how much each person has used; limits count one.
+const USAGE: i64 = 30;
 /// How often it is looked whether a new day has begun.
 const LOOK: Duration = Duration::from_secs(60 * 60);
 /// The settings row with the last day on which old rows were deleted.
@@ -60,12 +62,12 @@ impl Store {
         loop {
             let today = (now() / DAY).to_string();
             let purge = async {
-                let last = server.setting(PURGED).await?;
-                if last.as_deref() != Some(&today)
-                    && server.swap(PURGED, last.as_deref(), &today).await?
+                if let Some(_lock) = server.try_lock(PURGED.to_owned(), false).await?
+                    && server.setting(PURGED).await?.as_deref() != Some(&today)
                 {
                     let deleted = self.purge().await?;
                     tracing::info!("{deleted} old rows were deleted");
+                    server.set_setting(PURGED, &today).await?;
                 }
                 Ok::<_, Error>(())
             };
@@ -102,6 +104,14 @@ impl Store {
                 .map_err(|error| self.broken(&error))?;
             deleted += done.rows_affected();
         }
+        let oldest = jiff::Timestamp::from_second(now() - USAGE * DAY).unwrap_or_default();
+        let done = sqlx::query("DELETE FROM usage WHERE owner = $1 AND day < $2")
+            .bind(self.owner())
+            .bind(oldest.strftime("%F").to_string())
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.broken(&error))?;
+        deleted += done.rows_affected();
         self.commit(tx).await?;
         if self.has_files() && days.audit > 0 {
             deleted += audit::purge(self.home(), audit)?;

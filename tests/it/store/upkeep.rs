@@ -1,6 +1,7 @@
 //! Looking after a database: old rows, backups, checks, and the move to PostgreSQL.
 
 use std::path::Path;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +18,12 @@ use crate::support::config;
 /// What holds of SQLite holds of PostgreSQL.
 #[test]
 fn upkeep_is_done_on_postgresql() {
-    postgres::over(&[old_rows_are_deleted_as_the_settings_say, check_names_what_is_broken]);
+    postgres::over(&[
+        old_rows_are_deleted_as_the_settings_say,
+        failed_purge_is_repeated_on_the_same_day,
+        check_names_what_is_broken,
+        check_creates_nothing,
+    ]);
 }
 
 #[tokio::test]
@@ -48,10 +54,14 @@ async fn old_rows_are_deleted_as_the_settings_say() {
             sqlx::query(sql).bind(days).execute(&mut raw).await.unwrap();
             let sql = "UPDATE sends SET started = unixepoch() - $1 * 86400";
             sqlx::query(sql).bind(days + 21).execute(&mut raw).await.unwrap();
+            let day = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * (days + 21));
+            let sql = "UPDATE usage SET day = $1";
+            let day = day.strftime("%F").to_string();
+            sqlx::query(sql).bind(day).execute(&mut raw).await.unwrap();
         }
         store.purge().await.unwrap();
         let mut raw = claimed(home.path(), "p-1").await;
-        for table in ["sends", "undos", "outputs", "cursors", "seen_events"] {
+        for table in ["sends", "undos", "outputs", "cursors", "seen_events", "usage"] {
             let sql = format!("SELECT COUNT(*) FROM {table} WHERE owner = 'p-1'");
             let found: i64 =
                 sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut raw).await.unwrap();
@@ -60,6 +70,38 @@ async fn old_rows_are_deleted_as_the_settings_say() {
         // What is stored for ever stays.
         let person = store.for_owner("p-1");
         assert!(person.resolve(HandleKind::Message, 1).await.unwrap().is_some());
+    }
+}
+
+/// A day on which old rows could not be deleted is not over.
+#[tokio::test]
+async fn failed_purge_is_repeated_on_the_same_day() {
+    let (home, store) = fresh();
+    store.open().await.unwrap();
+    let purged = async || {
+        let purging = store.purge_daily();
+        let _ = tokio::time::timeout(Duration::from_millis(500), purging).await;
+        let mut raw = claimed(home.path(), "server").await;
+        let sql = "SELECT COUNT(*) FROM settings WHERE name = 'purged'";
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut raw).await.unwrap() == 1
+    };
+    run(home.path(), "ALTER TABLE sends RENAME TO elsewhere").await;
+    assert!(!purged().await);
+    run(home.path(), "ALTER TABLE elsewhere RENAME TO sends").await;
+    assert!(purged().await);
+}
+
+/// Where there is no database, none is made by looking for it.
+#[tokio::test]
+async fn check_creates_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let error = store(home.path()).check().await.unwrap_err();
+    assert!(error.to_string().contains("run `daysheet store migrate`"), "{error}");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+    if let Some(url) = postgres::database(home.path()) {
+        let tables = "SELECT table_name::TEXT FROM information_schema.tables \
+                      WHERE table_schema = current_schema()";
+        assert_eq!(postgres::texts(&url, tables), Vec::<String>::new());
     }
 }
 

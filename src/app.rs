@@ -115,6 +115,18 @@ impl App {
         accounts.check_keys().await
     }
 
+    /// Checks that the database answers and that the keys of tokens are at hand; changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`Store::compare_keys`].
+    #[cfg(feature = "http")]
+    pub async fn ready(&self) -> Result<()> {
+        for store in &self.stores {
+            store.compare_keys().await?;
+        }
+        Ok(())
+    }
+
     /// Deletes old rows once a day while serving.
     pub async fn purge_daily(&self) -> Infallible {
         let [state, _] = &self.stores;

@@ -20,7 +20,7 @@ pub mod people;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -33,12 +33,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{Denial, Person, Verifier};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
 use crate::server::WRITES_END;
-use crate::store::SERVER;
 use guard::Guard;
 use identity::Challenge;
 use limits::Limits;
@@ -49,6 +48,8 @@ use people::People;
 const SWEEP: Duration = Duration::from_secs(60);
 /// How long the database may take to say that it is there.
 const READY: Duration = Duration::from_secs(2);
+/// How long what it said counts for later probes.
+const PROBED: Duration = Duration::from_secs(3);
 
 /// What all requests share.
 pub struct Service {
@@ -59,6 +60,8 @@ pub struct Service {
     links: bool,
     /// True once the server ends.
     ending: AtomicBool,
+    /// What the database and the keys said to the last probe that asked them, and when.
+    probed: Mutex<Option<(Instant, Result<()>)>>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
     /// Permits for requests.
@@ -83,8 +86,17 @@ impl Service {
         let limits = Arc::new(Limits::new(app.config.limits, metrics.clone()));
         let places = Semaphore::new(app.config.limits.requests_at_once);
         let people = People::new(app);
-        let ending = AtomicBool::new(false);
-        Arc::new(Self { people, verifier, challenge, links, ending, limits, metrics, places })
+        Arc::new(Self {
+            people,
+            verifier,
+            challenge,
+            links,
+            ending: AtomicBool::new(false),
+            probed: Mutex::default(),
+            limits,
+            metrics,
+            places,
+        })
     }
 
     /// Returns who sends a request.
@@ -149,12 +161,16 @@ impl Service {
         if self.ending.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Network, "the server ends"));
         }
-        // Any row will do: whether the database answers is the question.
-        let store = self.people.base().store().for_owner(SERVER);
-        match tokio::time::timeout(READY, store.peek_ticket("ready", "")).await {
-            Ok(answered) => answered.map(drop),
-            Err(_elapsed) => Err(Error::new(Kind::Timeout, "the database does not answer")),
+        let mut probed = self.probed.lock().await;
+        if let Some((at, said)) = &*probed
+            && at.elapsed() < PROBED
+        {
+            return said.clone();
         }
+        let said = tokio::time::timeout(READY, self.people.base().ready()).await;
+        let late = || Error::new(Kind::Timeout, "the database does not answer");
+        let said = said.unwrap_or_else(|_elapsed| Err(late()));
+        probed.insert((Instant::now(), said)).1.clone()
     }
 }
 

@@ -124,15 +124,26 @@ impl Store {
     /// # Errors
     /// Those of [`Store::open`].
     pub async fn migrate(&self) -> Result<(Option<i64>, usize)> {
-        let engine = &self.inner.engine;
-        engine.prepare(self.home())?;
-        let pool = engine.connect().await.map_err(|error| engine.broken(&error))?;
-        let before = sqlx::query_scalar("SELECT version FROM schema_version");
-        // There is no such table in a new database.
-        let before = before.fetch_optional(&pool).await.ok().flatten();
-        pool.close().await;
+        let before = self.version().await?;
         self.open().await?;
         Ok((before, schema::newest()))
+    }
+
+    /// Returns the version of the schema, if there is one; changes nothing.
+    pub(super) async fn version(&self) -> Result<Option<i64>> {
+        let engine = &self.inner.engine;
+        if !engine.is_postgres() && !self.path().exists() {
+            return Ok(None);
+        }
+        let pool = match engine.connect().await {
+            Ok(pool) => pool,
+            Err(error) => return Err(engine.unconnected(&error).await),
+        };
+        let version = sqlx::query_scalar("SELECT version FROM schema_version");
+        // There is no such table in a new database.
+        let version = version.fetch_optional(&pool).await.ok().flatten();
+        pool.close().await;
+        Ok(version)
     }
 
     /// Copies the database into a new file that only its owner can read, while others use it.

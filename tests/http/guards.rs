@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use daysheet::config::GivenKeys;
+use daysheet::store::Store;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::{Value, json};
@@ -88,6 +92,19 @@ async fn only_our_hosts_and_origins_are_answered() {
     assert!(allowed.contains("access-control-allow-origin: https://app.example.com"), "{allowed}");
     let own = public.raw(preflight("Origin: https://mail.example.com").as_bytes()).await;
     assert!(!own.contains("access-control"), "{own}");
+}
+
+/// An instance that lacks the master key in use is not ready.
+#[tokio::test]
+async fn instance_without_the_master_key_is_not_ready() {
+    let old = [1; 32];
+    let stage = Stage::set(&["ann"], &[("DAYSHEET_KEYS_VALUE", &STANDARD.encode(old))]).await;
+    let mut config = stage.shared.config();
+    config.keys = Some(GivenKeys::Value(vec![[2; 32], old]));
+    Store::new(&config).rotate_key(false).await.unwrap();
+    let probe = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert_eq!(status(&stage.raw(probe).await), "503");
+    assert_eq!(status(&stage.another().await.raw(probe).await), "503");
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ impl Store {
                 let strict = self.is_strict();
                 let master = match strict {
                     true => self.any_master(line.master).await?,
-                    false => self.configured_master(line.master).await?,
+                    false => self.configured_master(line.master, true).await?,
                 };
                 match master {
                     Some(master) => {

@@ -84,12 +84,33 @@ pub(super) fn key_id(key: &Key) -> String {
 
 impl Store {
     /// Checks that the master key in use is at hand, as before serving; creates the first one
-    /// where Daysheet keeps it itself.
+    /// where Daysheet keeps it itself. A given key is in use from the first secret on: until
+    /// then, a wrong one can be corrected.
     ///
     /// # Errors
     /// [`Kind::Store`] or [`Kind::Config`], with the next step.
     pub async fn check_keys(&self) -> Result<()> {
-        self.master_in_use().await.map(|_master| ())
+        match self.inner.keys.given {
+            Some(_) => self.compare_keys().await,
+            None => self.master_in_use().await.map(|_master| ()),
+        }
+    }
+
+    /// Checks that the master key in use is at hand, if there is one yet; changes nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] or [`Kind::Config`], with the next step.
+    pub async fn compare_keys(&self) -> Result<()> {
+        match self.for_owner(SERVER).setting(IN_USE).await? {
+            Some(name) => {
+                let master = self.any_master(&name).await?;
+                master.map(drop).ok_or_else(|| self.wrong_master(&name))
+            }
+            None if self.inner.keys.given.is_some() => {
+                self.masters(false, false).await.map(|_masters| ())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the configured keys, the newest first. `again` reads them from their source even
@@ -121,10 +142,15 @@ impl Store {
         Ok(read.insert(masters.into()).clone())
     }
 
-    /// Returns the key with this name if it is among the configured ones.
-    pub(super) async fn configured_master(&self, name: &str) -> Result<Option<Master>> {
+    /// Returns the key with this name if it is among the configured ones; `create` as for
+    /// [`Store::masters`].
+    pub(super) async fn configured_master(
+        &self,
+        name: &str,
+        create: bool,
+    ) -> Result<Option<Master>> {
         for again in [false, true] {
-            let masters = self.masters(again, true).await?;
+            let masters = self.masters(again, create).await?;
             if let Some(master) = masters.iter().find(|master| master.is(name)) {
                 return Ok(Some(master.clone()));
             }
@@ -135,7 +161,7 @@ impl Store {
     /// Returns the key with this name, wherever it is.
     pub(super) async fn any_master(&self, name: &str) -> Result<Option<Master>> {
         // An error here says less than one of the place that the name means.
-        if let Ok(Some(master)) = self.configured_master(name).await {
+        if let Ok(Some(master)) = self.configured_master(name, false).await {
             return Ok(Some(master));
         }
         let masters = match name.chars().next() {
@@ -160,12 +186,9 @@ impl Store {
             None => server.decide(IN_USE, &newest.name()).await?,
         };
         if self.is_strict() {
-            return match self.any_master(&name).await? {
-                Some(master) => Ok(master),
-                None => Err(self.wrong_master(&name)),
-            };
+            return self.any_master(&name).await?.ok_or_else(|| self.wrong_master(&name));
         }
-        if let Some(master) = self.configured_master(&name).await? {
+        if let Some(master) = self.configured_master(&name, true).await? {
             return Ok(master);
         }
         server.set_setting(IN_USE, &newest.name()).await?;

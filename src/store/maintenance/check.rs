@@ -6,7 +6,7 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
 use super::super::{EVERYBODY, Store, account_identity, schema};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// What was found. Nothing of it is personal: owners who sign in are named by a digest.
 #[derive(Debug, Default)]
@@ -30,14 +30,18 @@ impl Store {
     /// that its rules keep the rows of owners apart.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be read.
+    /// [`Kind::Store`] if it cannot be read, or is of another version.
     pub async fn check(&self) -> Result<Checked> {
         let mut found = Checked {
             place: self.inner.engine.to_string(),
             version: schema::newest(),
             ..Checked::default()
         };
-        self.open().await?;
+        if self.version().await? != i64::try_from(found.version).ok() {
+            let what = format!("{} has no tables, or not those of this version", found.place);
+            let next = "check where the state is, or run `daysheet store migrate`";
+            return Err(Error::new(Kind::Store, what).next(next));
+        }
         match self.inner.engine.is_postgres() {
             true => self.check_rules(&mut found).await?,
             false => {
@@ -55,9 +59,7 @@ impl Store {
                 found.rows.entry(owner).or_default().push((table, count));
             }
         }
-        if found.rows.values().flatten().any(|(table, _)| *table == "accounts")
-            && let Err(error) = self.check_keys().await
-        {
+        if let Err(error) = self.compare_keys().await {
             found.problems.push(error.to_string());
         }
         let owners: Vec<String> = found.rows.keys().cloned().collect();

@@ -34,6 +34,7 @@ fn keys_and_people_are_kept_on_postgresql() {
         own_master_key_is_replaced_while_others_work,
         replacements_at_once_agree,
         instances_with_different_keys_are_refused,
+        unused_master_key_can_be_corrected,
         person::export_has_all_of_one_person_and_no_secret,
         person::erased_person_leaves_no_row_and_no_key,
     ]);
@@ -188,6 +189,22 @@ async fn given_master_keys_are_used_and_wrong_ones_named() {
             assert!(error.next_step().is_some() && !text.contains("hunter2"), "{text}");
         }
     }
+}
+
+/// A given key is in use from the first secret on.
+#[tokio::test]
+async fn unused_master_key_can_be_corrected() {
+    let home = tempfile::tempdir().unwrap();
+    for wrong in [1, 2] {
+        given(home.path(), &[wrong]).check_keys().await.unwrap();
+    }
+    given(home.path(), &[2]).seal("x", b"y").await.unwrap();
+    let wrong = given(home.path(), &[1]);
+    let error = wrong.check_keys().await.unwrap_err();
+    assert!(error.message().contains("is not at hand"), "{error}");
+    // There are no accounts, and yet it is wrong.
+    let found = wrong.check().await.unwrap();
+    assert!(found.problems[0].contains("is not at hand"), "{found:?}");
 }
 
 #[tokio::test]

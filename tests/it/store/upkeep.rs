@@ -113,6 +113,7 @@ fn old_audit_lines_are_deleted_under_those_who_write() {
     let work = |purges: bool| {
         let home = home.path().to_owned();
         std::thread::spawn(move || {
+            let _files = postgres::in_files();
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let store = Store::new(&config(&home, &[("DAYSHEET_RETENTION_AUDIT", "30")]));
@@ -155,7 +156,6 @@ async fn backup_is_private_and_can_be_restored() {
     // Somebody else is writing meanwhile.
     let other = Store::at(home.path(), KeyStore::File);
     let (done, _) = tokio::join!(first.backup(&copy), other.save_cursor("meanwhile"));
-            let _files = postgres::in_files();
     done.unwrap();
     #[cfg(unix)]
     {

@@ -241,6 +241,9 @@ enum Command {
         /// Print so many lines at most, the last ones.
         #[arg(long, value_name = "LINES")]
         last: Option<usize>,
+        /// Print the lines of one person of a server, who is called as in the lines of all.
+        #[arg(long)]
+        owner: Option<String>,
     },
     /// Print the columns of a table, or list the tables.
     Schema {
@@ -573,7 +576,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
                 let add = Add { provider, tenant, address: hint, mailbox, device };
                 account::add(config, &add, no_browser).await
             }
-            Command::Audit { last } => audit::run(config, last).await,
+            Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
             Command::Account(Account::List) => account::list(config).await,
             Command::Account(Account::Remove { account }) => {
                 account::remove(config, &account).await

@@ -4,28 +4,32 @@ use std::process::ExitCode;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::store::{AuditLine, Store};
+use crate::store::{LOCAL, Store};
 
-/// The number of lines that are read at once.
-const PAGE: usize = 1_000;
-
-/// Prints the last lines, or all, the oldest first.
-pub(super) async fn run(config: Config, last: Option<usize>) -> Result<ExitCode> {
+/// Prints the last lines, or all, the oldest first: those of one owner, or of all with the
+/// owner in front where it is not the user of this machine.
+pub(super) async fn run(
+    config: Config,
+    last: Option<usize>,
+    owner: Option<&str>,
+) -> Result<ExitCode> {
     let store = Store::new(&config);
-    let mut most = last.unwrap_or(usize::MAX);
-    let mut lines: Vec<AuditLine> = Vec::new();
-    while most > 0 {
-        let before = lines.last().map(|line| line.number);
-        let page = store.audit_lines(before, most.min(PAGE)).await?;
-        if page.is_empty() {
-            break;
-        }
-        most -= page.len();
-        lines.extend(page);
-    }
+    let most = last.unwrap_or(usize::MAX);
+    let lines =
+        match owner {
+            Some(owner) => store.for_owner(owner).audit_lines(None, most).await.map(|lines| {
+                lines.into_iter().rev().map(|line| (LOCAL.to_owned(), line)).collect()
+            }),
+            None => store.audit_of_all(most).await,
+        };
     store.close().await;
-    for line in lines.iter().rev() {
-        say!("{}", line.line);
+    for (owner, line) in lines? {
+        match line.line.strip_prefix('{') {
+            Some(rest) if owner != LOCAL => {
+                say!("{{\"owner\":{},{rest}", serde_json::Value::from(owner));
+            }
+            _ => say!("{}", line.line),
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

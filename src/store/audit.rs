@@ -16,6 +16,8 @@ const FILE: &str = "audit.jsonl";
 pub struct AuditLine {
     /// Its number among the owner's; later ones have higher numbers.
     pub number: i64,
+    /// When it was added, in seconds since 1970; 0 if that is unknown.
+    pub at: i64,
     /// One JSON object.
     pub line: String,
 }
@@ -62,11 +64,14 @@ impl Store {
             let lines: Vec<(i64, &str)> = (1..).zip(text.lines()).collect();
             let lines = lines.into_iter().rev().filter(|(number, _)| *number < before).take(most);
             return Ok(lines
-                .map(|(number, line)| AuditLine { number, line: line.to_owned() })
+                .map(|(number, line)| {
+                    let at = time_of(line).unwrap_or(0);
+                    AuditLine { number, at, line: line.to_owned() }
+                })
                 .collect());
         }
-        let lines: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT number, line FROM audit WHERE owner = $1 AND number < $2 \
+        let lines: Vec<(i64, i64, String)> = sqlx::query_as(
+            "SELECT number, at, line FROM audit WHERE owner = $1 AND number < $2 \
              ORDER BY number DESC LIMIT $3",
         )
         .bind(self.owner())
@@ -75,7 +80,44 @@ impl Store {
         .fetch_all(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
-        Ok(lines.into_iter().map(|(number, line)| AuditLine { number, line }).collect())
+        Ok(lines.into_iter().map(|(number, at, line)| AuditLine { number, at, line }).collect())
+    }
+
+    /// Returns the last `most` lines of all owners with the owner of each, the oldest first. If
+    /// the database cannot be read, those of a file are all.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn audit_of_all(&self, most: usize) -> Result<Vec<(String, AuditLine)>> {
+        let files = self.has_files();
+        let owners = async {
+            match self.version().await? {
+                Some(_) => self.owners().await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let mut owners = match owners.await {
+            Err(error) if files => {
+                tracing::warn!(%error, "the lines of other people are left out");
+                Vec::new()
+            }
+            owners => owners?,
+        };
+        if files {
+            owners.retain(|owner| owner != self.owner());
+            owners.push(self.owner().to_owned());
+        }
+        let mut all = Vec::new();
+        for owner in &owners {
+            let lines = self.for_owner(owner).audit_lines(None, most).await?;
+            all.extend(lines.into_iter().rev().map(|line| (owner.clone(), line)));
+        }
+        // A file alone is in order, whatever its times are.
+        if owners.len() > 1 {
+            all.sort_by_key(|(_, line)| line.at);
+        }
+        all.drain(..all.len().saturating_sub(most));
+        Ok(all)
     }
 
     /// In one write, so that lines of several processes stay whole.
@@ -90,6 +132,13 @@ impl Store {
         file.write_all(format!("{begin}{line}\n").as_bytes())
             .map_err(|error| unwritten(&path, &error))
     }
+}
+
+/// Returns the time of a line, in seconds since 1970.
+fn time_of(line: &str) -> Option<i64> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    let time: jiff::Timestamp = line.get("time")?.as_str()?.parse().ok()?;
+    Some(time.as_second())
 }
 
 /// Returns true if the last line of a file has no end.
@@ -119,11 +168,7 @@ pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
         let mut file = open_locked(&path)?;
         file.seek(SeekFrom::Start(0))?;
         file.read_to_string(&mut text)?;
-        let old = |line: &&str| {
-            let line: Value = serde_json::from_str(line).unwrap_or_default();
-            let time = line.get("time").and_then(|time| time.as_str()?.parse().ok());
-            time.is_some_and(|time: jiff::Timestamp| time.as_second() <= oldest)
-        };
+        let old = |line: &&str| time_of(line).is_some_and(|time| time <= oldest);
         let (dropped, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(old);
         if !dropped.is_empty() {
             let kept: String = kept.iter().map(|line| format!("{line}\n")).collect();

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use daysheet::config::KeyStore;
+use daysheet::store::Store;
 use tempfile::TempDir;
 
 /// Exit code, stdout, stderr.
@@ -225,6 +227,14 @@ fn audit_log_is_printed() {
     assert_eq!(run(&home, &["audit"], &[], ""), (0, lines, String::new()));
     let (code, out, _) = run(&home, &["audit", "--last", "2"], &[], "");
     assert_eq!((code, out.as_str()), (0, "{\"line\":2498}\n{\"line\":2499}\n"));
+    // Lines of people who are served say whose they are, among all.
+    let store = Store::at(home.path(), KeyStore::File).for_owner("p-1");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(store.append_audit("{\"line\":1}")).unwrap();
+    let (_, out, _) = run(&home, &["audit", "--last", "2"], &[], "");
+    assert_eq!(out, "{\"line\":2499}\n{\"owner\":\"p-1\",\"line\":1}\n");
+    let (_, out, _) = run(&home, &["audit", "--owner", "p-1"], &[], "");
+    assert_eq!(out, "{\"line\":1}\n");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Moving the rows of all owners from SQLite to PostgreSQL.
 
-use jiff::Timestamp;
-use serde_json::Value;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::super::{AuditLine, SERVER, Store, Tx, numbered, schema};
@@ -155,15 +153,12 @@ async fn audit_lines(
     columns: &[(&'static str, bool)],
 ) -> Result<Vec<Vec<Cell>>> {
     let lines = store.audit_lines(None, usize::MAX).await?;
-    let rows = lines.into_iter().rev().map(|AuditLine { number, line: text }| {
-        let line: Value = serde_json::from_str(&text).unwrap_or_default();
-        let time = line.get("time").and_then(Value::as_str);
-        let at = time.and_then(|time| time.parse::<Timestamp>().ok());
+    let rows = lines.into_iter().rev().map(|AuditLine { number, at, line }| {
         let cell = |name: &str| match name {
             "owner" => Cell::Text(Some(owner.to_owned())),
             "number" => Cell::Integer(Some(number)),
-            "at" => Cell::Integer(Some(at.map_or(0, Timestamp::as_second))),
-            _ => Cell::Text(Some(text.clone())),
+            "at" => Cell::Integer(Some(at)),
+            _ => Cell::Text(Some(line.clone())),
         };
         columns.iter().map(|(name, _)| cell(name)).collect()
     });

@@ -83,20 +83,33 @@ pub(super) async fn run(config: Config, command: &Upkeep) -> Result<ExitCode> {
         }),
         Upkeep::Check { owners } => store.check().await.and_then(|found| checked(&found, *owners)),
         Upkeep::Move { to } => move_to(&store, &config, to).await,
-        Upkeep::Purge => store.purge().await.map(|deleted| say!("{deleted} rows were deleted.")),
+        Upkeep::Purge => {
+            store.purge().await.map(|deleted| say!("Deleted: {}.", many(deleted, "row")))
+        }
     };
     store.close().await;
     done.map(|()| ExitCode::SUCCESS)
 }
 
+/// Returns a count with the word for what is counted.
+fn many<N: PartialEq + From<u8> + std::fmt::Display>(count: N, what: &str) -> String {
+    match count == N::from(1) {
+        true => format!("1 {what}"),
+        false => format!("{count} {what}s"),
+    }
+}
+
 fn rotated(done: Rotated) -> Result<()> {
     say!("Master key {} is in use.", done.master);
-    say!("{} data keys were encrypted anew, of {} owners.", done.sealed, done.owners);
+    let (keys, owners) = (many(done.sealed, "data key"), many(done.owners, "owner"));
+    say!("Encrypted anew: {keys} of {owners}.");
     if done.accounts > 0 {
-        say!("The tokens of {} accounts were encrypted with new data keys.", done.accounts);
+        let accounts = many(done.accounts, "account");
+        say!("Encrypted with new data keys: the tokens of {accounts}.");
     }
     if let Some((owner, why)) = done.failed.first() {
-        let what = format!("{} owners still have old keys: {owner}: {why}", done.failed.len());
+        let owners = many(done.failed.len(), "owner");
+        let what = format!("old keys are left for {owners}: {owner}: {why}");
         return Err(Error::new(Kind::Store, what));
     }
     if let Some(setting) = done.setting {
@@ -112,7 +125,8 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     let moved = store.transfer(&target).await;
     target.close().await;
     let moved = moved?;
-    say!("{} rows of {} owners were copied, and counted there.", moved.rows, moved.owners);
+    let (rows, owners) = (many(moved.rows, "row"), many(moved.owners, "owner"));
+    say!("Copied, and counted there: {rows} of {owners}.");
     say!("The rows here are unchanged: set `database`, and remove them once all is well.");
     say!(
         "The master key is the same. To give the server one of its own, list it above the old \
@@ -135,8 +149,11 @@ fn checked(found: &Checked, owners: bool) -> Result<()> {
         }
     }
     let all: Vec<String> = all.iter().map(|(table, count)| format!("{table} {count}")).collect();
-    say!("{} owners with rows: {}", found.rows.len(), all.join(", "));
-    say!("{} secrets can be decrypted.", found.sealed);
+    match found.rows.len() {
+        0 => say!("There are no rows."),
+        owners => say!("Rows of {}: {}.", many(owners, "owner"), all.join(", ")),
+    }
+    say!("Decrypted: {}.", many(found.sealed, "secret"));
     for warning in &found.warnings {
         say!("Warning: {warning}.");
     }

@@ -47,7 +47,7 @@ impl std::fmt::Display for Database {
         }
         match self.0.path().trim_start_matches('/') {
             "" => Ok(()),
-            name => write!(f, ", database {name},"),
+            name => write!(f, " (database {name})"),
         }
     }
 }

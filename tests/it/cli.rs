@@ -530,12 +530,14 @@ fn database_is_looked_after_by_commands() {
     let postgres = ("DAYSHEET_DATABASE", "postgres://me:hunter2@127.0.0.1:1/mail?password=x");
     let bad = ("DAYSHEET_BUDGET", "none");
     for (arguments, variable, code, words) in [
+        (vec!["check"], ("", ""), 1, "daysheet.db has no tables"),
         (vec!["migrate"], ("", ""), 0, "The database was created with version"),
+        (vec!["check"], ("", ""), 0, "There are no rows."),
         (vec!["migrate"], ("", ""), 0, "The schema is up to date: version"),
         (vec!["rotate-key", "--data-keys"], ("", ""), 0, "Master key "),
         (vec!["check", "--owners"], ("", ""), 0, "server: settings "),
-        (vec!["check"], ("", ""), 0, "0 secrets can be decrypted."),
-        (vec!["purge"], ("", ""), 0, "0 rows were deleted."),
+        (vec!["check"], ("", ""), 0, "Decrypted: 0 secrets."),
+        (vec!["purge"], ("", ""), 0, "Deleted: 0 rows."),
         (vec!["backup", copy], ("", ""), 0, "The database was copied to "),
         (vec!["backup", copy], ("", ""), 1, "name a file that does not exist"),
         (vec!["backup", "/x.dump"], postgres, 1, "--file='/x.dump' 'postgres://127.0.0.1:1/mail'"),

@@ -174,7 +174,7 @@ fn unusable_servers_are_named() {
     postgres::run(&admin, "ALTER DATABASE still SET default_transaction_read_only = on");
     let gone = "postgres://mira:hunter2@127.0.0.1:1/daysheet".to_owned();
     let cases = [
-        (gone, "PostgreSQL at 127.0.0.1:1, database daysheet, does not answer"),
+        (gone, "PostgreSQL at 127.0.0.1:1 (database daysheet) does not answer"),
         (cluster.url("daysheet", "nothing"), "does not have this database"),
         (cluster.url("nobody", "daysheet"), "refuses the user, or the password"),
         (cluster.url("few", "daysheet"), "has no connection left"),

@@ -30,6 +30,9 @@ fn promises_hold_on_postgresql() {
         super::a_ticket_is_given_out_once_to_its_owner,
         super::audit_lines_are_of_their_owner_and_the_newest_come_first,
         super::calls_of_ended_instances_are_reported_to_their_owner,
+        super::lock_of_an_account_ends_with_its_holder,
+        tokens_of_a_day_are_counted_for_their_owner,
+        cancelled_transactions_undo_no_later_write,
         instances_that_start_at_once_create_the_tables_once,
         a_statement_without_an_owner_sees_no_other_owners_rows,
     ]);
@@ -115,6 +118,95 @@ async fn a_statement_without_an_owner_sees_no_other_owners_rows() {
     let mut nobody =
         AnyConnection::connect(&postgres::database(home.path()).unwrap()).await.unwrap();
     assert_eq!(number(&mut nobody, "SELECT count(*) FROM accounts").await, 0);
+}
+
+#[tokio::test]
+async fn tokens_of_a_day_are_counted_for_their_owner() {
+    let (_home, store) = fresh();
+    let day = "2026-11-16".parse().unwrap();
+    for (owner, tokens) in [("p-1", 5), ("p-2", 7), ("p-1", 6)] {
+        store.for_owner(owner).add_usage(day, tokens).await.unwrap();
+    }
+    for (owner, tokens) in [("p-1", 11), ("p-2", 7), ("p-3", 0)] {
+        let owner = store.for_owner(owner);
+        assert_eq!(owner.tokens_used(day).await.unwrap(), tokens);
+        assert_eq!(owner.tokens_used(day.tomorrow().unwrap()).await.unwrap(), 0);
+    }
+}
+
+/// A call that is dropped while its transaction begins leaves none open on its connection, in
+/// which what others write there would never be committed.
+#[tokio::test]
+async fn cancelled_transactions_undo_no_later_write() {
+    let (home, first) = fresh();
+    first.open().await.unwrap();
+    for polls in (0..60).chain(0..60) {
+        let mut write = Box::pin(first.save_cursor("x"));
+        for _ in 0..polls {
+            if futures_util::poll!(&mut write).is_ready() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_micros(100)).await;
+        }
+    }
+    let names: Vec<String> = (0..8).map(|number| number.to_string()).collect();
+    let writes = names.iter().map(|name| first.keep_signature(name, "Mira"));
+    for done in futures_util::future::join_all(writes).await {
+        done.unwrap();
+    }
+    let other = store(home.path());
+    for name in names {
+        assert!(other.signature(&name).await.unwrap().is_some(), "{name}");
+    }
+}
+
+/// Connections that the server ended while nobody used them are replaced unnoticed, and locks
+/// that were held are taken again.
+#[test]
+fn ended_connections_are_replaced() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let url = cluster.url("daysheet", "daysheet");
+    let (one, two) = (at(home.path(), &url), at(home.path(), &url));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let many = async || {
+            let many = (0..4).map(|_| one.handles(MIRA, HandleKind::Message, &["a"]));
+            for numbers in futures_util::future::join_all(many).await {
+                assert_eq!(numbers.unwrap(), [1]);
+            }
+        };
+        many().await;
+        let _lock = one.lock_account(MIRA).await.unwrap().unwrap();
+        let admin = cluster.url("postgres", "postgres");
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daysheet'";
+        postgres::run(&admin, end);
+        many().await;
+        assert!(one.lock_account("google:bo@example.com").await.unwrap().is_some());
+        assert!(two.lock_account(MIRA).await.unwrap().is_none());
+    });
+}
+
+/// A start waits for one that migrates, for longer than for other locks.
+#[test]
+fn migrations_wait_for_each_other() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let url = cluster.url("daysheet", "daysheet");
+    let store = at(home.path(), &url);
+    let migrating = std::thread::spawn(move || {
+        let lock = "SELECT pg_advisory_lock(hashtextextended('schema', 0)); SELECT pg_sleep(6)";
+        postgres::run(&url, lock);
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(store.open()).unwrap();
+    migrating.join().unwrap();
 }
 
 fn at(home: &Path, url: &str) -> Store {

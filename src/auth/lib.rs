@@ -29,7 +29,7 @@ use issuer::Issuer;
 pub use issuer::{Client, Settings, is_issuer};
 pub use jwt::ALGORITHMS;
 use jwt::Jwt;
-pub use tokens::{TokenList, new_token};
+pub use tokens::{TokenList, fingerprint, new_token};
 use web::Web;
 
 /// The owner of the rows of a server with static tokens: one person, as on their own machine.
@@ -171,6 +171,14 @@ impl Verifier {
             (Self::Known(list), Some(token)) => {
                 list.person_of(token).ok_or(Denial::Invalid("the token is unknown"))
             }
+        }
+    }
+
+    /// Returns who has the static token with this [`fingerprint`] now; `None` if it was withdrawn.
+    pub fn holder(&self, fingerprint: &str) -> Option<Person> {
+        match self {
+            Self::Known(list) => list.holder(fingerprint),
+            Self::Open(_) | Self::Issuer(_) => None,
         }
     }
 }

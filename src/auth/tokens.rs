@@ -1,6 +1,11 @@
-//! Static tokens: a file with a hash per line, for the server of a single person.
+//! Static tokens: a file with a hash per line, for the server of a single person. It is read
+//! again when it has changed, so that a token can be withdrawn from a running server.
 //!
 //! A token is 256 random bits, so that a plain hash of it is enough: there is nothing to guess.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,68 +21,153 @@ const PREFIX: &str = "daysheet_";
 /// The random bytes of a token.
 const BYTES: usize = 32;
 
+/// The least time between two looks at the file.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The SHA-256 of a token.
 type Hash = [u8; 32];
+type Entries = Vec<(Hash, Person)>;
 
 /// The tokens that are taken, each with the person who has it.
-pub struct TokenList(Vec<(Hash, Person)>);
+pub struct TokenList {
+    /// The file that they are read from again whenever it has changed.
+    file: Option<PathBuf>,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    entries: Entries,
+    /// When the file was changed, and its length, as far as it could be seen.
+    version: Option<(SystemTime, u64)>,
+    looked: Instant,
+}
 
 impl TokenList {
     /// Reads lines of a hash in 64 hexadecimal digits and perhaps an access level; without one,
     /// everything is allowed that the settings allow. Labels are comments, which begin with `#`.
     ///
     /// # Errors
-    /// [`Kind::Config`] for a line that is not like that, and for a file without a token.
+    /// [`Kind::Config`] for a line that is not like that, and for a text without a token.
     pub fn read(text: &str) -> Result<Self> {
-        let mut list = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split('#').next().unwrap_or_default();
-            let words: Vec<&str> = line.split_whitespace().collect();
-            // A level that is mistyped must not allow everything.
-            let entry = match words.as_slice() {
-                [] => continue,
-                [hash] => from_hex(hash).zip(Some(Access::Full)),
-                [hash, level] => from_hex(hash).zip(Access::find(level)),
-                _ => None,
-            };
-            let (hash, access) = entry.ok_or_else(|| {
-                Error::new(
-                    Kind::Config,
-                    format!("line {number} is not the SHA-256 of a token and an access level"),
-                )
-                .next("write the line that `daysheet token` prints; labels begin with #")
-            })?;
-            list.push((hash, Person::local(access)));
-        }
-        if list.is_empty() {
+        Self::of(None, None, entries(text)?)
+    }
+
+    /// Reads a file of such lines, and from then on again when it has changed: a token whose line
+    /// was deleted is refused a second later. While the file cannot be read or has a wrong line,
+    /// the tokens that it had before stay valid.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if it cannot be read now; else those of [`TokenList::read`].
+    pub fn open(path: &Path) -> Result<Self> {
+        // Before it is read: what changes meanwhile is then seen later.
+        let version = version(path);
+        let named = |error: Error| error.context(path.display());
+        Self::of(Some(path.to_owned()), version, load(path)?).map_err(named)
+    }
+
+    fn of(
+        file: Option<PathBuf>,
+        version: Option<(SystemTime, u64)>,
+        entries: Entries,
+    ) -> Result<Self> {
+        if entries.is_empty() {
             return Err(Error::new(Kind::Config, "there is no token")
                 .next("add the line that `daysheet token` prints"));
         }
-        Ok(Self(list))
+        let known = Known { entries, version, looked: Instant::now() };
+        Ok(Self { file, known: Mutex::new(known) })
     }
 
-    /// Returns who has `token`. The time it takes does not depend on how much of a hash is right.
+    /// Returns who has `token`.
     pub(crate) fn person_of(&self, token: &str) -> Option<Person> {
-        let hash = hash(token);
-        let found = self.0.iter().fold(None, |found, (known, person)| {
-            let differing =
-                known.iter().zip(&hash).fold(0, |all, (one, other)| all | (one ^ other));
+        self.find(&hash(token))
+    }
+
+    /// Returns who has the token with this [`fingerprint`]; `None` if it was withdrawn.
+    pub(crate) fn holder(&self, fingerprint: &str) -> Option<Person> {
+        self.find(&from_hex(fingerprint)?)
+    }
+
+    /// Returns who has the token with this hash. The time it takes does not depend on how much
+    /// of a hash is right.
+    fn find(&self, hash: &Hash) -> Option<Person> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = self.file.as_ref().filter(|_| known.looked.elapsed() >= LOOK) {
+            known.renew(path);
+        }
+        let found = known.entries.iter().fold(None, |found, (one, person)| {
+            let differing = one.iter().zip(hash).fold(0, |all, (one, other)| all | (one ^ other));
             if differing == 0 { Some(person) } else { found }
         });
         found.cloned()
     }
 }
 
+impl Known {
+    /// Reads the file again if it has changed.
+    fn renew(&mut self, path: &Path) {
+        self.looked = Instant::now();
+        let version = version(path);
+        if version == self.version {
+            return;
+        }
+        self.version = version;
+        match load(path) {
+            // None is left if all were withdrawn.
+            Ok(entries) => self.entries = entries,
+            Err(error) => tracing::warn!(%error, "the tokens stay as they were"),
+        }
+    }
+}
+
+fn version(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn load(path: &Path) -> Result<Entries> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
+    })?;
+    entries(&text).map_err(|error| error.context(path.display()))
+}
+
+fn entries(text: &str) -> Result<Entries> {
+    let mut list = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // A level that is mistyped must not allow everything.
+        let entry = match words.as_slice() {
+            [] => continue,
+            [hash] => from_hex(hash).zip(Some(Access::Full)),
+            [hash, level] => from_hex(hash).zip(Access::find(level)),
+            _ => None,
+        };
+        let (hash, access) = entry.ok_or_else(|| {
+            Error::new(
+                Kind::Config,
+                format!("line {number} is not the SHA-256 of a token and an access level"),
+            )
+            .next("write the line that `daysheet token` prints; labels begin with #")
+        })?;
+        list.push((hash, Person::local(access)));
+    }
+    Ok(list)
+}
+
 impl FromIterator<(String, Person)> for TokenList {
     fn from_iter<T: IntoIterator<Item = (String, Person)>>(people: T) -> Self {
-        Self(people.into_iter().map(|(token, person)| (hash(&token), person)).collect())
+        let entries = people.into_iter().map(|(token, person)| (hash(&token), person)).collect();
+        let known = Known { entries, version: None, looked: Instant::now() };
+        Self { file: None, known: Mutex::new(known) }
     }
 }
 
 /// Shows no hash.
 impl std::fmt::Debug for TokenList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TokenList({} tokens)", self.0.len())
+        f.debug_struct("TokenList").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
@@ -91,7 +181,7 @@ pub fn new_token(access: Option<Access>, label: Option<&str>) -> Result<(String,
         Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
     })?;
     let token = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
-    let mut line: String = hash(&token).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut line = fingerprint(&token);
     if let Some(access) = access {
         line.push_str(&format!(" {}", access.word()));
     }
@@ -99,6 +189,11 @@ pub fn new_token(access: Option<Access>, label: Option<&str>) -> Result<(String,
         line.push_str(&format!(" # {}", text::cell(label)));
     }
     Ok((token, line))
+}
+
+/// Returns what names a token and does not open anything: its hash in hexadecimal digits.
+pub fn fingerprint(token: &str) -> String {
+    hash(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn hash(token: &str) -> Hash {

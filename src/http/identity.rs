@@ -48,13 +48,7 @@ pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
             "use its https URL; plain http is allowed on this machine only",
         ),
         (Some(issuer), None) => at_issuer(issuer, config),
-        (None, Some(path)) => {
-            let context = |error: Error| error.context(path.display());
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
-            })?;
-            Ok(Verifier::Known(TokenList::read(&text).map_err(context)?))
-        }
+        (None, Some(path)) => Ok(Verifier::Known(TokenList::open(path)?)),
         (None, None) if local => Ok(Verifier::open(config.access)),
         (None, None) => wrong(
             "other machines can reach this server, and anybody may call it",

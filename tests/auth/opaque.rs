@@ -131,3 +131,34 @@ async fn static_tokens_are_those_of_the_file() {
         assert!(!error.to_string().contains("secret"), "{error}");
     }
 }
+
+/// A server that runs takes what its file says now, and the last of it that could be read.
+#[tokio::test]
+async fn changed_file_of_tokens_is_read_again() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("tokens");
+    let [(one, first), (two, second)] =
+        [Access::Read, Access::Send].map(|access| new_token(Some(access), None).unwrap());
+    std::fs::write(&path, format!("{first}\n{second}\n")).unwrap();
+    let verifier = Verifier::Known(TokenList::open(&path).unwrap());
+    let raised = first.replace("read", "draft");
+    const UNKNOWN: &str = "the token is unknown";
+    // What the file says, and what the two tokens are from then on; none is no file.
+    for (file, expected) in cases![
+        Some(format!("{first}\n{second}\n")), ["read", "send"];
+        Some(second.clone()), [UNKNOWN, "send"];
+        Some("half a li".to_owned()), [UNKNOWN, "send"];
+        None, [UNKNOWN, "send"];
+        Some(raised), ["draft", UNKNOWN];
+        Some("# all withdrawn\n".to_owned()), [UNKNOWN, UNKNOWN];
+    ] {
+        match &file {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(1_050)).await;
+        let now = [&one, &two].map(|token| verifier.verify(Some(token)));
+        let [one, two] = now;
+        assert_eq!([summary(one.await), summary(two.await)], expected, "{file:?}");
+    }
+}

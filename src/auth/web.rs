@@ -50,6 +50,11 @@ impl Web {
         Some(Self { issuer, client })
     }
 
+    /// Returns the issuer, as it calls itself.
+    pub fn issuer(&self) -> &str {
+        &self.issuer.settings().issuer
+    }
+
     /// Begins a sign-in that comes back to `redirect`. Returns the address for the browser, and
     /// what [`Web::finish`] needs.
     ///
@@ -88,7 +93,7 @@ impl Web {
     pub async fn finish(&self, pending: Pending, query: &str) -> Result<Person> {
         let known = self.issuer.known(|_| false).await?;
         let answer = Answer::read(query).map_err(refused)?;
-        let issuer = &self.issuer.settings().issuer;
+        let issuer = self.issuer();
         if answer.state != *pending.state.secret() {
             return Err(refused("the answer belongs to another sign-in"));
         }
@@ -126,7 +131,7 @@ impl Web {
 
     /// Checks that an ID token is for this client and this sign-in. Returns its subject.
     fn check<'a>(&self, claims: &'a Claims, pending: &Pending) -> Checked<&'a str> {
-        claims.check_parties(&self.issuer.settings().issuer, &self.client.id)?;
+        claims.check_parties(self.issuer(), &self.client.id)?;
         if claims.0.get("azp").is_some_and(|azp| azp.as_str() != Some(&self.client.id)) {
             return Err("the ID token is another client's");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use daysheet::app::App;
 use daysheet::http::Service;
-use daysheet_auth::Verifier;
+use daysheet_auth::{TokenList, Verifier};
 use regex::Regex;
 use serde_json::json;
 use tempfile::TempDir;
@@ -320,23 +320,29 @@ async fn session_is_new_at_each_sign_in_and_ends() {
     let mut again = Browser::of(&stage, "ann").await;
     let form = ann.get("/accounts").await.form("/accounts/level");
     again.post("/accounts/level", &form).await.is(403);
-    // A changed cookie, one for another purpose, and an expired one are no session.
+    // No session is a changed cookie, one for another purpose or another way to sign in, one
+    // whose ticket or token is unknown.
     let server = stage.app.store().for_owner("server");
-    let expired = json!({
-        "owner": person("ann").owner, "name": "ann", "access": "full", "expires": 1, "secret": "x",
-    });
-    let fresh = json!({
-        "owner": person("ann").owner, "name": "ann", "access": "full",
-        "expires": 4_000_000_000_i64, "secret": "x",
-    });
+    let ticket = server.for_owner(&person("ann").owner).put_ticket("session", "", 60).await;
+    let ticket = ticket.unwrap();
+    let made = |ticket: &str, bearer: &str| {
+        let bearer = daysheet_auth::fingerprint(bearer);
+        let owner = person("ann").owner;
+        json!({"owner": owner, "access": "full", "bearer": bearer, "ticket": ticket}).to_string()
+    };
+    let seal =
+        async |purpose: &str, text: String| server.seal(purpose, text.as_bytes()).await.unwrap();
+    let fresh = made(&ticket, "ann");
     let mut flipped = first.clone().into_bytes();
     let middle = flipped.len() / 2;
     flipped[middle] = if flipped[middle] == b'A' { b'B' } else { b'A' };
     for bad in [
         String::from_utf8(flipped).unwrap(),
-        server.seal("sign_in", fresh.to_string().as_bytes()).await.unwrap(),
-        stage.app.store().seal("session", fresh.to_string().as_bytes()).await.unwrap(),
-        server.seal("session", expired.to_string().as_bytes()).await.unwrap(),
+        seal("sign_in", fresh.clone()).await,
+        seal("session of open", fresh.clone()).await,
+        stage.app.store().seal("session of token", fresh.as_bytes()).await.unwrap(),
+        seal("session of token", made("x", "ann")).await,
+        seal("session of token", made(&ticket, "nobody")).await,
     ] {
         ann.jar.insert(name.clone(), bad);
         let page = ann.get("/accounts/activity?sent=2").await.is(303);
@@ -345,11 +351,66 @@ async fn session_is_new_at_each_sign_in_and_ends() {
         ann.post("/accounts/level", &form).await.is(401);
     }
     // The same is a session if it is sealed as one: what was refused above is the seal.
-    ann.jar
-        .insert(name.clone(), server.seal("session", fresh.to_string().as_bytes()).await.unwrap());
+    ann.jar.insert(name.clone(), seal("session of token", fresh).await);
     let page = ann.get("/accounts").await.is(200);
+    // Signing out ends it for whoever has its cookie, at any instance; another goes on.
+    let other = stage.another().await;
+    let copy = ann.jar.clone();
     ann.submit(&page, "/sign-out", &[]).await.is(200).says("signed out");
     assert!(!ann.jar.contains_key(&name));
+    for at in [&stage, &other] {
+        let mut thief = Browser { jar: renamed(&copy, &stage, at), ..Browser::at(at) };
+        thief.get("/accounts").await.is(303);
+    }
+    again.get("/accounts").await.is(200);
+}
+
+/// A browser at a server of its own over the state of `stage`.
+async fn browser_at(stage: &Stage, verifier: Verifier) -> Browser {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let mut config = stage.shared.config();
+    config.pages = Some(Url::parse(&address).unwrap());
+    let service = Service::new(Arc::new(App::new(config)), verifier);
+    tokio::spawn(service.serve(listener, std::future::pending()));
+    Browser { http: User::nobody(&address), jar: BTreeMap::new() }
+}
+
+/// A session allows what its token allows now, and ends with it.
+#[tokio::test]
+async fn session_ends_with_its_token() {
+    let stage = Stage::open().await;
+    let path = stage.shared.home.path().join("tokens");
+    let (token, line) = daysheet_auth::new_token(None, None).unwrap();
+    let write = async |text: String| {
+        std::fs::write(&path, text).unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(1_050)).await;
+    };
+    write(line.clone()).await;
+    let tokens = TokenList::open(&path).unwrap();
+    let mut browser = browser_at(&stage, Verifier::Known(tokens)).await;
+    let form = browser.get("/sign-in").await.is(200);
+    browser.submit(&form, "/sign-in", &[("bearer", &token)]).await.is(303);
+    let account = format!("google:{ME}");
+    let disconnect = format!("/accounts/disconnect?account={account}");
+    let mut forms = Vec::new();
+    for (path, action, field) in [
+        (disconnect.as_str(), "/accounts/disconnect", ("account", account.as_str())),
+        ("/accounts/data", "/accounts/erase", ("confirm", "erase")),
+        ("/accounts", "/accounts/level", ("level", "full")),
+    ] {
+        forms.push((browser.get(path).await.is(200), action, field));
+    }
+    write(format!("{line} read")).await;
+    for (form, action, field) in &forms {
+        browser.submit(form, action, &[*field]).await.is(403).says("allows too little");
+    }
+    browser.get("/accounts").await.is(200).says(ME);
+    write("# withdrawn".to_owned()).await;
+    browser.get("/accounts").await.is(303);
+    for (form, action, field) in &forms {
+        browser.submit(form, action, &[*field]).await.is(401);
+    }
 }
 
 #[tokio::test]

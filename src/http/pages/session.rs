@@ -1,7 +1,9 @@
-//! Who a browser is signed in as: a sealed cookie, and no row.
+//! Who a browser is signed in as: a sealed cookie, and a ticket of the person's.
 //!
 //! Any instance can open the cookie, with the server's own key; nobody else can make or read one.
-//! It is renewed at each sign-in, so that a cookie from before is of no use to whoever set it.
+//! It is renewed at each sign-in, so that a cookie from before is of no use to whoever set it, and
+//! good while its ticket is there: signing out takes it, at all instances at once. A session that
+//! began with a token ends with it, too, and allows what the token allows now.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,15 +23,18 @@ use sha2::Sha256;
 
 use super::Pages;
 use super::layout::{Problem, SignedIn};
+use super::sign_in::Way;
 use crate::access::Access;
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
 use crate::http::guard;
 
-/// How long a session lasts, in seconds.
+/// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody
+/// says when the issuer has barred the person; who has a session there does not type again.
 const LASTS: i64 = 8 * 60 * 60;
-/// What sealed sessions are bound to.
-const IDENTITY: &str = "session";
+const LASTS_AT_ISSUER: i64 = 60 * 60;
+/// The kind of the tickets, and the name of the cookie.
+const SESSION: &str = "session";
 /// The name of the token in forms.
 const TOKEN: &str = "token";
 
@@ -42,30 +47,13 @@ pub(super) struct Session {
     pub(super) name: Option<String>,
     /// The most that the sign-in allows, as a word.
     access: String,
-    /// When it ends, in seconds since 1970.
-    expires: i64,
-    /// What the tokens of its forms are made of.
-    secret: String,
+    /// The fingerprint of the static token that it was begun with.
+    bearer: Option<String>,
+    /// Its ticket, which the tokens of its forms are made of, too.
+    ticket: String,
 }
 
 impl Session {
-    /// Begins the session of a person.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`] if the system random generator failed.
-    pub(super) fn begin(person: &Person) -> Result<Self> {
-        let mut secret = [0_u8; 24];
-        getrandom::fill(&mut secret)
-            .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
-        Ok(Self {
-            owner: person.owner.clone(),
-            name: person.name.clone(),
-            access: person.access.word().to_owned(),
-            expires: crate::store::now() + LASTS,
-            secret: URL_SAFE_NO_PAD.encode(secret),
-        })
-    }
-
     /// Returns the most that the sign-in allows.
     pub(super) fn access(&self) -> Access {
         Access::find(&self.access).unwrap_or(Access::Read)
@@ -76,7 +64,7 @@ impl Session {
     }
 
     fn mac(&self, purpose: &str) -> Option<Hmac<Sha256>> {
-        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.secret.as_bytes()).ok()?;
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.ticket.as_bytes()).ok()?;
         mac.update(purpose.as_bytes());
         Some(mac)
     }
@@ -152,25 +140,82 @@ impl Pages {
         }
     }
 
-    /// Signs a browser in and leads it to a path of the pages.
+    /// Returns what sealed sessions are bound to: also to the way to sign in, so that none is
+    /// left when the settings name another.
+    fn identity(&self) -> String {
+        let way = match self.way() {
+            Way::Open => "open",
+            Way::Token => "token",
+            Way::Link => "link",
+            Way::Issuer(web) => web.issuer(),
+            Way::Closed => "closed",
+        };
+        format!("session of {way}")
+    }
+
+    /// Signs a browser in and leads it to a path of the pages; `bearer` is the fingerprint of the
+    /// static token that it has shown.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the key is unavailable.
-    pub(super) async fn signed_in(&self, person: &Person, path: &str) -> Result<Response> {
-        let session = serde_json::to_vec(&Session::begin(person)?)
+    /// [`Kind::Store`].
+    pub(super) async fn signed_in(
+        &self,
+        person: &Person,
+        bearer: Option<String>,
+        path: &str,
+    ) -> Result<Response> {
+        let lasts = match self.way() {
+            Way::Issuer(_) => LASTS_AT_ISSUER,
+            _ => LASTS,
+        };
+        let session = Session {
+            owner: person.owner.clone(),
+            name: person.name.clone(),
+            access: person.access.word().to_owned(),
+            bearer,
+            ticket: self.server.for_owner(&person.owner).put_ticket(SESSION, "", lasts).await?,
+        };
+        let session = serde_json::to_vec(&session)
             .map_err(|_| Error::new(Kind::Internal, "a session could not be serialized"))?;
-        let sealed = self.server.seal(IDENTITY, &session).await?;
+        let sealed = self.server.seal(&self.identity(), &session).await?;
         let mut response = Redirect::to(path).into_response();
-        self.set_cookie(&mut response, "session", &sealed, LASTS);
+        self.set_cookie(&mut response, SESSION, &sealed, lasts);
         Ok(response)
     }
 
     /// Returns the session of a request; `None` if nobody is signed in, or no longer.
-    pub(super) async fn session(&self, headers: &HeaderMap) -> Option<Session> {
-        let sealed = self.cookie(headers, "session")?;
-        let opened = self.server.unseal(IDENTITY, sealed).await.ok()?;
-        let session: Session = serde_json::from_slice(&opened).ok()?;
-        (session.expires > crate::store::now()).then_some(session)
+    ///
+    /// # Errors
+    /// [`Kind::Store`] if it is not known whether the session has ended.
+    pub(super) async fn session(&self, headers: &HeaderMap) -> Result<Option<Session>> {
+        let Some(sealed) = self.cookie(headers, SESSION) else {
+            return Ok(None);
+        };
+        let opened = self.server.unseal(&self.identity(), sealed).await.ok();
+        let session = opened.and_then(|opened| serde_json::from_slice::<Session>(&opened).ok());
+        let Some(mut session) = session else {
+            return Ok(None);
+        };
+        if let Some(bearer) = &session.bearer {
+            match self.service.verifier.holder(bearer) {
+                Some(person) => session.access = person.access.word().to_owned(),
+                None => return Ok(None),
+            }
+        }
+        let store = self.server.for_owner(&session.owner);
+        let ticket = store.peek_ticket(SESSION, &session.ticket).await?;
+        Ok(ticket.map(|_| session))
+    }
+
+    /// Ends a session, wherever its cookie is.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub(super) async fn sign_out(&self, session: &Session, response: &mut Response) -> Result<()> {
+        let store = self.server.for_owner(&session.owner);
+        store.take_ticket(SESSION, &session.ticket).await?;
+        self.set_cookie(response, SESSION, "", 0);
+        Ok(())
     }
 
     /// Checks that a browser sends a form from a page of ours, as far as it says so.
@@ -208,7 +253,8 @@ impl FromRequestParts<Arc<Pages>> for Visitor {
         parts: &mut Parts,
         pages: &Arc<Pages>,
     ) -> std::result::Result<Self, Response> {
-        let Some(session) = pages.session(&parts.headers).await else {
+        let session = pages.session(&parts.headers).await;
+        let Some(session) = session.map_err(|error| Problem::from(error).into_response())? else {
             let ended = "your session has ended; sign in and try again";
             return Err(match parts.method {
                 Method::GET => {

@@ -11,7 +11,7 @@ use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_auth::web::{Pending, Web};
-use daysheet_auth::{Denial, Person, Verifier};
+use daysheet_auth::{Denial, Person, Verifier, fingerprint};
 use maud::html;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ const LINKED: &str = "ui";
 const COOKIE: &str = "sign-in";
 
 /// How people sign in to the pages.
-enum Way<'a> {
+pub(super) enum Way<'a> {
     /// Anybody may: only this machine can reach the pages, as it can reach MCP.
     Open,
     /// With a token that the server takes, typed once.
@@ -47,7 +47,8 @@ enum Way<'a> {
 }
 
 impl Pages {
-    fn way(&self) -> Way<'_> {
+    /// Returns how people sign in here.
+    pub(super) fn way(&self) -> Way<'_> {
         match &self.service.verifier {
             _ if self.service.links => Way::Link,
             Verifier::Open(_) => Way::Open,
@@ -103,9 +104,9 @@ pub(super) async fn ask(
             ));
         }
         let person = Person::local(pages.service.people.base().config.access);
-        return Ok(pages.signed_in(&person, &path).await?);
+        return Ok(pages.signed_in(&person, None, &path).await?);
     }
-    if pages.session(&headers).await.is_some() {
+    if pages.session(&headers).await?.is_some() {
         return Ok(Redirect::to(&path).into_response());
     }
     let web = match pages.way() {
@@ -180,7 +181,7 @@ pub(super) async fn with_token(
     };
     let path = returned(&pages, &fields);
     match pages.service.verifier.verify(token).await {
-        Ok(person) => Ok(pages.signed_in(&person, &path).await?),
+        Ok(person) => Ok(pages.signed_in(&person, token.map(fingerprint), &path).await?),
         Err(Denial::Unavailable(error)) => Err(error.into()),
         Err(_) => {
             let page = form(&pages.way(), &path, Some("this is not a token of this server"));
@@ -206,19 +207,22 @@ pub(super) async fn back(
         Error::new(Kind::Store, "a sign-in that was begun cannot be read").next("sign in again")
     })?;
     let person = web.finish(begun.pending, &query.unwrap_or_default()).await?;
-    let mut response = pages.signed_in(&person, &begun.path).await?;
+    let mut response = pages.signed_in(&person, None, &begun.path).await?;
     pages.set_cookie(&mut response, COOKIE, "", 0);
     Ok(response)
 }
 
-/// `POST /sign-out`: removes the session from the browser.
-pub(super) async fn out(State(pages): State<Arc<Pages>>, _: Post) -> Response {
+/// `POST /sign-out`: ends the session.
+pub(super) async fn out(
+    State(pages): State<Arc<Pages>>,
+    post: Post,
+) -> std::result::Result<Response, Problem> {
     let body = html! {
         p { "This browser is signed out of Daysheet. Programs that use your accounts stay \
              signed in." }
         p { a.button href="/sign-in" { "Sign in" } }
     };
     let mut response = page("Signed out", None, body);
-    pages.set_cookie(&mut response, "session", "", 0);
-    response
+    pages.sign_out(&post.visitor.session, &mut response).await?;
+    Ok(response)
 }

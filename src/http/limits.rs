@@ -98,7 +98,15 @@ impl Limits {
     /// Returns the watch over the person whose rows `store` has.
     pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn Watch> {
         let person = self.person(store.owner());
-        Arc::new(Watched { limits: self.clone(), person, store })
+        let tokens_per_day = self.limits.tokens_per_day;
+        Arc::new(Watched { limits: self.clone(), person, store, tokens_per_day })
+    }
+
+    /// Returns the watch over the pages that this person opens: as many as calls, but counted by
+    /// themselves, so that a program that has used everything up can be stopped there.
+    pub fn of_pages(self: &Arc<Self>, store: Store) -> Arc<dyn Watch> {
+        let person = self.person(&format!("pages of {}", store.owner()));
+        Arc::new(Watched { limits: self.clone(), person, store, tokens_per_day: 0 })
     }
 
     fn person(&self, owner: &str) -> Arc<Person> {
@@ -137,6 +145,7 @@ struct Watched {
     limits: Arc<Limits>,
     person: Arc<Person>,
     store: Store,
+    tokens_per_day: usize,
 }
 
 #[async_trait]
@@ -151,7 +160,7 @@ impl Watch for Watched {
                 self.limits.refuse("calls_per_minute", wait, what, "; ask for more in one call")
             })?;
         }
-        let most = limits.tokens_per_day;
+        let most = self.tokens_per_day;
         if most > 0 {
             let now = Zoned::now().with_time_zone(TimeZone::UTC);
             let used = self.store.tokens_used(now.date()).await?;
@@ -184,7 +193,7 @@ impl Watch for Watched {
         let Ok(answer) = outcome else {
             return;
         };
-        if self.limits.limits.tokens_per_day > 0 {
+        if self.tokens_per_day > 0 {
             let today = Zoned::now().with_time_zone(TimeZone::UTC).date();
             if let Err(error) = self.store.add_usage(today, answer.stats.tokens).await {
                 tracing::warn!(%error, "the tokens of an answer were not counted");

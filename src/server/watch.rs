@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pipeline::Answer;
 
 /// The permit of a running request, held until it has ended.
-pub type Permit = Box<dyn Any + Send>;
+pub type Permit = Box<dyn Any + Send + Sync>;
 
 /// Limits and counts the requests of one person.
 #[async_trait]

@@ -825,6 +825,28 @@ async fn server_without_tokens_signs_in_its_one_person() {
     browser.get("/accounts").await.is(200).omits("not yet");
 }
 
+/// Pages are limited as calls are, and neither takes the other's share.
+#[tokio::test]
+async fn pages_have_limits_of_their_own() {
+    let settings = [("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "3")];
+    let stage = Stage::set(&["ann", "bo"], &settings).await;
+    let mut ann = Browser::of(&stage, "ann").await;
+    for path in ["/accounts", "/inspect", "/accounts/export"] {
+        ann.get(path).await.is(200);
+    }
+    let page = ann.get("/connect/google").await.is(429);
+    page.says("too many of your pages").says(" s and open it again");
+    let wait = page.reply.header("retry-after");
+    assert!((15..=20).contains(&wait.parse().unwrap()), "{wait}");
+    let (call, mut bo) = (stage.modern("bo"), Browser::of(&stage, "bo").await);
+    stage.modern("ann").ok("mail_search", json!({})).await;
+    for _ in 0..3 {
+        call.ok("mail_search", json!({})).await;
+    }
+    call.error("mail_search", json!({})).await;
+    bo.get("/accounts").await.is(200);
+}
+
 #[tokio::test]
 async fn link_signs_in_once() {
     let stage = Stage::open().await;

@@ -84,7 +84,7 @@ pub(super) struct Named {
 /// `GET /accounts`.
 pub(super) async fn list(
     State(pages): State<Arc<Pages>>,
-    Visitor { session, app }: Visitor,
+    Visitor { session, app, .. }: Visitor,
 ) -> std::result::Result<Response, Problem> {
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
@@ -194,7 +194,7 @@ pub(super) async fn level(post: Post) -> std::result::Result<Response, Problem> 
 
 /// `GET /accounts/disconnect`: asks whether to.
 pub(super) async fn ask(
-    Visitor { session, app }: Visitor,
+    Visitor { session, app, .. }: Visitor,
     Query(named): Query<Named>,
 ) -> std::result::Result<Response, Problem> {
     let account = app.accounts.by_id(&named.account).await?;
@@ -217,7 +217,7 @@ pub(super) async fn ask(
 
 /// `POST /accounts/disconnect`.
 pub(super) async fn disconnect(post: Post) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app } = post.manager()?;
+    let Visitor { session, app, .. } = post.manager()?;
     let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
     let (outcome, problem) = app.pipeline.sign_out(&account.id).await?;
     let body = html! {

@@ -26,7 +26,7 @@ pub(super) struct Shown {
 
 /// `GET /accounts/activity`.
 pub(super) async fn show(
-    Visitor { session, app }: Visitor,
+    Visitor { session, app, .. }: Visitor,
     Query(shown): Query<Shown>,
 ) -> std::result::Result<Response, Problem> {
     let zone = &app.config.zone;

@@ -51,7 +51,7 @@ impl Begun {
 
 /// `GET /connect/{provider}`: says what will be asked for.
 pub(super) async fn ask(
-    Visitor { session, app }: Visitor,
+    Visitor { session, app, .. }: Visitor,
     Path(provider): Path<String>,
     Query(suggested): Query<HashMap<String, String>>,
 ) -> std::result::Result<Response, Problem> {
@@ -108,7 +108,7 @@ pub(super) async fn begin(
     Path(provider): Path<String>,
     post: Post,
 ) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app } = &post.visitor;
+    let Visitor { session, app, .. } = &post.visitor;
     let provider = provider_named(&provider)?;
     let text = |name: &str| post.field(name).map(str::to_owned);
     let add = Add {
@@ -148,7 +148,7 @@ async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) ->
 
 /// `GET /connect/callback`: the browser is back from the consent page.
 pub(super) async fn back(
-    Visitor { session, app }: Visitor,
+    Visitor { session, app, .. }: Visitor,
     RawQuery(query): RawQuery,
 ) -> std::result::Result<Response, Problem> {
     let query = query.unwrap_or_default();

@@ -59,7 +59,7 @@ pub(super) async fn erase(
     State(pages): State<Arc<Pages>>,
     post: Post,
 ) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app } = post.manager()?;
+    let Visitor { session, app, .. } = post.manager()?;
     if !post.field("confirm").is_some_and(|word| word.eq_ignore_ascii_case(WORD)) {
         return Ok(form(session, Some(&format!("nothing was erased: type {WORD} to confirm"))));
     }

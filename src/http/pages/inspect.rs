@@ -23,14 +23,14 @@ fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
 }
 
 /// `GET /inspect`.
-pub(super) async fn form(Visitor { session, app }: Visitor) -> Response {
+pub(super) async fn form(Visitor { session, app, .. }: Visitor) -> Response {
     let (tool, arguments) = SUGGESTED;
     shown(&session, &app, tool, arguments, html! {})
 }
 
 /// `POST /inspect`.
 pub(super) async fn answer(post: Post) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app } = &post.visitor;
+    let Visitor { session, app, .. } = &post.visitor;
     let name = post.field("tool").unwrap_or_default();
     let arguments = post.field("arguments").unwrap_or("{}");
     let tool = offered(app).find(|tool| tool.name == name);

@@ -1,7 +1,9 @@
 //! The frame of every page, its parts that recur, and the pages that only say something.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{Html, IntoResponse, Response};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -111,11 +113,13 @@ pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
 pub(super) struct Problem {
     status: StatusCode,
     why: String,
+    /// How long to wait before it may work.
+    wait: Option<Duration>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, why: impl Into<String>) -> Self {
-        Self { status, why: why.into() }
+        Self { status, why: why.into(), wait: None }
     }
 
     /// Returns the problem that a request cannot be read.
@@ -133,9 +137,14 @@ impl From<Error> for Problem {
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Kind::Network | Kind::Timeout | Kind::Provider(_) => StatusCode::BAD_GATEWAY,
             Kind::Store => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::CONFLICT,
         };
-        Self::new(status, error.to_string())
+        let wait = match error.kind() {
+            Kind::RateLimited(wait) => wait,
+            _ => None,
+        };
+        Self { wait, ..Self::new(status, error.to_string()) }
     }
 }
 
@@ -145,7 +154,8 @@ impl IntoResponse for Problem {
             p #problem role="alert" { (sentence(&self.why)) }
             p { a href="/accounts" { "Go to your accounts" } }
         };
-        (self.status, page("This did not work", None, body)).into_response()
+        let wait = self.wait.map(|wait| [(RETRY_AFTER, wait.as_secs().to_string())]);
+        (self.status, wait, page("This did not work", None, body)).into_response()
     }
 }
 

@@ -28,6 +28,7 @@ use crate::access::Access;
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
 use crate::http::guard;
+use crate::server::Permit;
 
 /// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody
 /// says when the issuer has barred the person; who has a session there does not type again.
@@ -243,6 +244,8 @@ pub(super) struct Visitor {
     pub(super) session: Session,
     /// Their own app.
     pub(super) app: Arc<App>,
+    /// Held until the page has been answered.
+    _permit: Permit,
 }
 
 impl FromRequestParts<Arc<Pages>> for Visitor {
@@ -267,11 +270,25 @@ impl FromRequestParts<Arc<Pages>> for Visitor {
                 _ => Problem::new(StatusCode::UNAUTHORIZED, ended).into_response(),
             });
         };
-        let app = pages.service.people.app_of(&session.person()).await;
-        match app {
-            Ok(app) => Ok(Self { session, app }),
-            Err(error) => Err(Problem::from(error).into_response()),
+        let visitor = async {
+            let app = pages.service.people.app_of(&session.person()).await?;
+            let watch = pages.service.limits.of_pages(app.store().clone());
+            let permit = watch.admit().await.map_err(too_many)?;
+            Ok(Self { session, app, _permit: permit })
+        };
+        visitor.await.map_err(|error: Error| Problem::from(error).into_response())
+    }
+}
+
+/// Returns the error of a limit in the words of a page.
+fn too_many(error: Error) -> Error {
+    match error.kind() {
+        Kind::RateLimited(Some(wait)) => {
+            let what = "too many of your pages were opened within a short time";
+            Error::new(error.kind(), what)
+                .next(format!("wait {} s and open it again", wait.as_secs()))
         }
+        _ => error,
     }
 }
 

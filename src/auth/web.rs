@@ -21,7 +21,7 @@ use crate::{Denial, Person};
 const SCOPES: &str = "openid profile email";
 
 /// What has to be remembered of a sign-in until the browser comes back. It is a secret of that
-/// browser's: kept encrypted, and used once. `Debug` shows nothing of it.
+/// browser's: kept encrypted. `Debug` shows nothing of it.
 #[derive(Serialize, Deserialize)]
 pub struct Pending {
     state: CsrfToken,

@@ -8,6 +8,7 @@ use daysheet::http::Service;
 use daysheet_auth::{TokenList, Verifier};
 use regex::Regex;
 use serde_json::json;
+use sqlx::Connection;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use url::Url;
@@ -420,6 +421,7 @@ async fn people_sign_in_at_their_issuer() {
     let stage = Stage::start(&["ann"], &[], Some(mail), Some(issuer.settings(HERE))).await;
     let begin = async |browser: &mut Browser| {
         let page = browser.get("/sign-in?return=/inspect").await.is(303);
+        assert!(page.reply.header("set-cookie").len() < 2_048);
         let url = Url::parse(page.reply.header("location")).unwrap();
         let asked: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
         assert_eq!(asked["redirect_uri"], stage.url("/sign-in/callback"));
@@ -456,6 +458,15 @@ async fn people_sign_in_at_their_issuer() {
     answer("bo", &begun_by_eve);
     bo.get(&back).await.is(403);
     bo.get("/accounts").await.is(303);
+    // What is begun is in the browser alone: a crawler leaves no rows.
+    let long = format!("/sign-in?return=/{}", "x".repeat(5_000));
+    let cookie = bo.get(&long).await.is(303).reply.header("set-cookie").to_owned();
+    assert!(cookie.len() < 2_048 && cookie.contains("; Max-Age=900; HttpOnly"), "{cookie}");
+    let database = format!("sqlite://{}", stage.app.store().path().display());
+    let mut database = sqlx::SqliteConnection::connect(&database).await.unwrap();
+    let sql = "SELECT count(*) FROM tickets WHERE owner = 'server'";
+    let rows: i64 = sqlx::query_scalar(sql).fetch_one(&mut database).await.unwrap();
+    assert_eq!(rows, 0);
     // A token is not typed here.
     let fields = BTreeMap::from([("bearer".to_owned(), "x".to_owned())]);
     bo.post("/sign-in", &fields).await.is(400);

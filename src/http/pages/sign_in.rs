@@ -1,8 +1,9 @@
 //! Signing in to the pages, and out.
 //!
-//! A server of many people sends the browser to their issuer and back. The sign-in under way is a
-//! ticket of the server's own rows, whose id only this browser has, in a cookie: an answer of the
-//! issuer that somebody else began is of no use here, and none is used twice.
+//! A server of many people sends the browser to their issuer and back. The sign-in under way is
+//! in the browser alone, sealed in a cookie: an answer of the issuer that somebody else began is
+//! of no use here, none is looked at twice in one browser, and the issuer takes its code once.
+//! Whoever only asks for the page leaves nothing behind.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use daysheet_auth::web::{Pending, Web};
 use daysheet_auth::{Denial, Person, Verifier, fingerprint};
 use maud::html;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::Pages;
 use super::layout::{Problem, page, sentence};
@@ -26,11 +28,12 @@ use crate::store::{SERVER, Store};
 const PATIENCE: i64 = 15 * 60;
 /// How long the link of `daysheet ui` can be opened, in seconds.
 const LINK: i64 = 10 * 60;
-/// The kinds of tickets.
-const STATE: &str = "sign_in";
+/// The kind of the tickets of links.
 const LINKED: &str = "ui";
-/// The cookie that names the ticket.
-const COOKIE: &str = "sign-in";
+/// The cookie of a sign-in under way, and what it is sealed for.
+const BEGUN: &str = "sign-in";
+/// The longest path that is returned to, in bytes: a cookie has room for 4,096.
+const LONGEST: usize = 1_024;
 
 /// How people sign in to the pages.
 pub(super) enum Way<'a> {
@@ -73,6 +76,8 @@ struct Begun {
     pending: Pending,
     /// Where the browser is led afterwards.
     path: String,
+    /// When it is too old, in seconds since 1970.
+    expires: i64,
 }
 
 /// Returns the path that `return` names, if it is one of these pages.
@@ -80,7 +85,8 @@ fn returned(pages: &Pages, asked: &HashMap<String, String>) -> String {
     let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
     let own = url.filter(|url| url.origin() == pages.public.origin());
     // Only the path is kept; one that begins with two slashes would be an address again.
-    match own.filter(|url| !url.path().starts_with("//")) {
+    let fits = |url: &Url| !url.path().starts_with("//") && url.as_str().len() <= LONGEST;
+    match own.filter(fits) {
         Some(url) => match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
@@ -115,12 +121,12 @@ pub(super) async fn ask(
     };
     let redirect = pages.address("/sign-in/callback");
     let (address, pending) = web.begin(&redirect).await?;
-    let begun = serde_json::to_vec(&Begun { pending, path })
+    let expires = crate::store::now() + PATIENCE;
+    let begun = serde_json::to_vec(&Begun { pending, path, expires })
         .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
-    let sealed = pages.server.seal(STATE, &begun).await?;
-    let id = pages.server.put_ticket(STATE, &sealed, PATIENCE).await?;
+    let sealed = pages.server.seal(BEGUN, &begun).await?;
     let mut response = Redirect::to(address.as_str()).into_response();
-    pages.set_cookie(&mut response, COOKIE, &id, PATIENCE);
+    pages.set_cookie(&mut response, BEGUN, &sealed, PATIENCE);
     Ok(response)
 }
 
@@ -195,21 +201,31 @@ pub(super) async fn back(
     State(pages): State<Arc<Pages>>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
+) -> Response {
+    let outcome = finished(&pages, &headers, &query.unwrap_or_default()).await;
+    let mut response = outcome.into_response();
+    pages.set_cookie(&mut response, BEGUN, "", 0);
+    response
+}
+
+/// Signs in whom the issuer's answer names.
+async fn finished(
+    pages: &Pages,
+    headers: &HeaderMap,
+    query: &str,
 ) -> std::result::Result<Response, Problem> {
     let Way::Issuer(web) = pages.way() else {
         return Err(Problem::new(StatusCode::NOT_FOUND, "there is no issuer to return from"));
     };
     let other = || Problem::bad("this is not the sign-in that this browser began; sign in again");
-    let id = pages.cookie(&headers, COOKIE).ok_or_else(other)?;
-    let sealed = pages.server.take_ticket(STATE, id).await?.ok_or_else(other)?;
-    let begun = pages.server.unseal(STATE, &sealed).await?;
-    let begun: Begun = serde_json::from_slice(&begun).map_err(|_| {
-        Error::new(Kind::Store, "a sign-in that was begun cannot be read").next("sign in again")
-    })?;
-    let person = web.finish(begun.pending, &query.unwrap_or_default()).await?;
-    let mut response = pages.signed_in(&person, None, &begun.path).await?;
-    pages.set_cookie(&mut response, COOKIE, "", 0);
-    Ok(response)
+    let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
+    let opened = pages.server.unseal(BEGUN, sealed).await.map_err(|_| other())?;
+    let begun: Begun = serde_json::from_slice(&opened).map_err(|_| other())?;
+    if begun.expires <= crate::store::now() {
+        return Err(other());
+    }
+    let person = web.finish(begun.pending, query).await?;
+    Ok(pages.signed_in(&person, None, &begun.path).await?)
 }
 
 /// `POST /sign-out`: ends the session.

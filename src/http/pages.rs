@@ -25,9 +25,13 @@ use axum::http::header::{
 };
 use axum::response::{Redirect, Response};
 use axum::routing::get;
+use tracing::Instrument;
 use url::Url;
 
 use super::Service;
+use crate::app::App;
+use crate::course::{self, Course};
+use crate::error::{Error, Kind, Result};
 use crate::store::{SERVER, Store};
 pub use sign_in::link;
 
@@ -71,6 +75,27 @@ pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
         .route("/inspect", get(inspect::form).post(inspect::answer))
         .layer(axum::middleware::map_response(guarded))
         .with_state(pages)
+}
+
+/// Carries out what must not stay half done, on a task of its own: to its end, although the browser
+/// may go meanwhile, and before the server ends.
+///
+/// # Errors
+/// Those of `work`, and [`Kind::Argument`] if the server ends already.
+async fn carried_out<T: Send + 'static>(
+    app: &App,
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let calls = app.server().calls();
+    let work = async move {
+        let work = async {
+            course::begin_write()?;
+            work.await
+        };
+        calls.run(Course::default(), work).await
+    };
+    let bug = |_| Err(Error::new(Kind::Internal, "a bug ended this"));
+    tokio::spawn(work.in_current_span()).await.unwrap_or_else(bug)
 }
 
 /// Adds the headers that keep a page to itself.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use daysheet::app::App;
 use daysheet::http::Service;
@@ -179,6 +180,23 @@ async fn accounts_of_both_providers_are_connected() {
     assert!(accounts.contains("accounts: 3"), "{accounts}");
     let mut bo = Browser::of(&stage, "bo").await;
     bo.get("/accounts").await.is(200).omits("ann@").omits("Microsoft</td>");
+}
+
+/// The browser goes while the code is exchanged: the grant is kept nevertheless.
+#[tokio::test]
+async fn closed_page_loses_no_grant() {
+    let stage = Stage::of(&["ann", "bo"]).await;
+    let mut ann = Browser::of(&stage, "ann").await;
+    let back = ann.consent("google", "bo@example.com", "allow").await;
+    stage.shared.sandbox.set_faults("delay=300ms".parse().unwrap());
+    let gone = tokio::time::timeout(Duration::from_millis(150), ann.get(&back)).await;
+    assert!(gone.is_err());
+    let connected = async {
+        while !ann.get("/accounts").await.is(200).html.contains("bo@example.com") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), connected).await.unwrap();
 }
 
 #[tokio::test]
@@ -385,7 +403,7 @@ async fn session_ends_with_its_token() {
     let (token, line) = daysheet_auth::new_token(None, None).unwrap();
     let write = async |text: String| {
         std::fs::write(&path, text).unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(1_050)).await;
+        tokio::time::sleep(Duration::from_millis(1_050)).await;
     };
     write(line.clone()).await;
     let tokens = TokenList::open(&path).unwrap();

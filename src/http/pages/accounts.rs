@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::Pages;
 use super::layout::{Problem, page, sentence, table, time};
 use super::session::{Post, Session, Visitor};
+use super::{Pages, carried_out};
 use crate::access::Access;
 use crate::oauth::{PROVIDERS, provider_named};
 use crate::provider::{Account, Status};
@@ -219,7 +219,9 @@ pub(super) async fn ask(
 pub(super) async fn disconnect(post: Post) -> std::result::Result<Response, Problem> {
     let Visitor { session, app, .. } = post.manager()?;
     let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
-    let (outcome, problem) = app.pipeline.sign_out(&account.id).await?;
+    let (pipeline, id) = (app.pipeline.clone(), account.id.clone());
+    let work = async move { pipeline.sign_out(&id).await };
+    let (outcome, problem) = carried_out(app, work).await?;
     let body = html! {
         p #outcome { (account.email) " is disconnected: " (outcome) "." }
         @if let Some(problem) = problem { p.failed { (sentence(&problem.to_string())) } }

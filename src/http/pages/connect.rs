@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{Problem, leading_on, page, sentence};
 use super::session::{Post, Session, Visitor};
-use super::{Pages, accounts};
+use super::{Pages, accounts, carried_out};
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{WebSignIn, provider_named};
@@ -166,7 +166,9 @@ pub(super) async fn back(
         return Err(other());
     }
     let provider = provider_named(&begun.provider)?;
-    let outcome = connected(&app, begun, &query).await;
+    // The code is good for one exchange: a browser that goes now must not take the grant along.
+    let work = connected(app.clone(), begun, query);
+    let outcome = carried_out(&app, work).await;
     let body = html! {
         @match &outcome {
             Ok(finished) => {
@@ -187,8 +189,8 @@ pub(super) async fn back(
 }
 
 /// Exchanges the code and adds the account.
-async fn connected(app: &App, begun: Begun, query: &str) -> Result<Finished> {
-    let tokens = begun.sign_in.finish(&app.config, query).await?;
+async fn connected(app: Arc<App>, begun: Begun, query: String) -> Result<Finished> {
+    let tokens = begun.sign_in.finish(&app.config, &query).await?;
     let add = Add {
         provider: begun.provider,
         address: begun.hint,

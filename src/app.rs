@@ -8,6 +8,8 @@ use tempfile::TempDir;
 #[cfg(feature = "http")]
 use crate::access::Access;
 use crate::accounts::Accounts;
+#[cfg(feature = "http")]
+use crate::config::AccessBy;
 use crate::config::Config;
 use crate::error::Result;
 use crate::pipeline::Pipeline;
@@ -71,13 +73,13 @@ impl App {
         Self { config, accounts, connect, pipeline, upstream, server, stores, _sign_ins: None }
     }
 
-    /// Returns the app of one person over HTTP: over their rows, with at most this access. Other
-    /// instances may answer the same person.
+    /// Returns the app of one person over HTTP: over their rows, with this access, which `by` keeps
+    /// from being higher. Other instances may answer the same person.
     #[must_use]
     #[cfg(feature = "http")]
-    pub fn of_person(&self, owner: &str, access: Access) -> Self {
+    pub fn of_person(&self, owner: &str, access: Access, by: AccessBy) -> Self {
         let mut config = (*self.config).clone();
-        config.access = access.min(config.access);
+        (config.access, config.access_by) = (access.min(config.access), by);
         if owner != LOCAL {
             config.share();
         }

@@ -105,6 +105,8 @@ pub struct Config {
     pub zone: TimeZone,
     /// The access level, which determines tools and scopes.
     pub access: Access,
+    /// What keeps it from being higher. No setting changes it; a server of many does.
+    pub access_by: AccessBy,
     /// The tools that are offered, by the beginnings of their names, such as `mail`;
     /// all if empty.
     pub tools: Vec<String>,
@@ -144,6 +146,18 @@ pub struct Config {
     /// The address of the pages where people connect accounts, with a slash at its end; none
     /// unless HTTP is served. No setting changes it; the server that serves them does.
     pub pages: Option<Url>,
+}
+
+/// What keeps the access level of a person from being higher: the lowest of three counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum AccessBy {
+    /// The settings.
+    #[default]
+    Settings,
+    /// The person's own choice, on their page.
+    Person,
+    /// The token that the client has.
+    Token,
 }
 
 /// How much each person may use of a server for many.
@@ -371,6 +385,7 @@ impl Config {
                 .transpose()?,
             zone: zone(&settings, system_zone)?,
             access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
+            access_by: AccessBy::default(),
             tools: settings.words("tools")?,
             files: settings.paths("files")?.unwrap_or_else(|| vec![files(&home)]),
             largest_file: {

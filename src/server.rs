@@ -199,7 +199,7 @@ impl Server {
         if let Some(tool) = tools::find(name) {
             let config = self.pipeline.config();
             return match tool.access > config.access {
-                true => above(name, tool.access, config.access),
+                true => above(name, tool.access, config),
                 false => Error::argument(format!("{name} is switched off here"))
                     .next("ask the user to change --tools"),
             };

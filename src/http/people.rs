@@ -12,6 +12,7 @@ use daysheet_auth::Person;
 
 use crate::access::Access;
 use crate::app::App;
+use crate::config::AccessBy;
 use crate::error::Result;
 
 /// How long an app without a call is kept.
@@ -19,12 +20,14 @@ const IDLE: Duration = Duration::from_secs(10 * 60);
 /// The maximum number of apps without a call.
 const MOST: usize = 2_000;
 
+/// Whose app it is, its access level, and what keeps that from being higher.
+type Key = (String, Access, AccessBy);
+
 /// The apps of people.
 pub struct People {
     /// The settings and the store, from which the others are made.
     base: Arc<App>,
-    /// By owner, and by the access level of the token.
-    apps: Mutex<HashMap<(String, Access), Kept>>,
+    apps: Mutex<HashMap<Key, Kept>>,
 }
 
 /// An app, and when it was last asked for.
@@ -46,7 +49,7 @@ impl People {
         Self { base, apps: Mutex::default() }
     }
 
-    fn apps(&self) -> MutexGuard<'_, HashMap<(String, Access), Kept>> {
+    fn apps(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
         self.apps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,7 +65,7 @@ impl People {
 
     /// Forgets the apps of a person whose rows were erased.
     pub fn forget(&self, owner: &str) {
-        self.apps().retain(|(known, _), _| known != owner);
+        self.apps().retain(|(known, ..), _| known != owner);
     }
 
     /// Returns the app of a person, with the lowest of the access of their token, of the settings
@@ -73,9 +76,13 @@ impl People {
     pub async fn app_of(&self, person: &Person) -> Result<Arc<App>> {
         // Read each time: another instance may have changed it a moment ago.
         let own = self.base.store().for_owner(&person.owner).own_access().await?;
-        let access = person.access.min(self.base.config.access).min(own.unwrap_or(Access::Full));
+        let settings = (self.base.config.access, AccessBy::Settings);
+        let own = (own.unwrap_or(Access::Full), AccessBy::Person);
+        // Of several that are as low, the first, without which the others could change nothing.
+        let all = [settings, own, (person.access, AccessBy::Token)];
+        let (access, by) = all.into_iter().min_by_key(|(access, _)| *access).unwrap_or(settings);
         let mut apps = self.apps();
-        let key = (person.owner.clone(), access);
+        let key = (person.owner.clone(), access, by);
         if apps.len() >= MOST && !apps.contains_key(&key) {
             let idle = apps.iter().filter(|(_, kept)| !kept.is_busy());
             let oldest = idle.min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
@@ -83,7 +90,7 @@ impl People {
         }
         let used = Instant::now();
         let kept = apps.entry(key).or_insert_with(|| Kept {
-            app: Arc::new(self.base.of_person(&person.owner, access)),
+            app: Arc::new(self.base.of_person(&person.owner, access, by)),
             used,
         });
         kept.used = used;

@@ -1,5 +1,6 @@
 //! The format that a client declares for all answers.
 
+use daysheet::config::AccessBy;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
@@ -56,7 +57,8 @@ async fn client_declares_its_format() {
 #[tokio::test]
 async fn client_of_older_eras_declares_its_format_once() {
     let stage = Stage::of(&["ann"]).await;
-    let app = stage.app.of_person(&person("ann").owner, stage.app.config.access);
+    let app =
+        stage.app.of_person(&person("ann").owner, stage.app.config.access, AccessBy::Settings);
     for (capabilities, argument, format) in FORMATS {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);

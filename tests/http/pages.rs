@@ -425,6 +425,12 @@ async fn session_ends_with_its_token() {
         browser.submit(form, action, &[*field]).await.is(403).says("allows too little");
     }
     browser.get("/accounts").await.is(200).says(ME);
+    let mut call = stage.modern(&token);
+    call.http.base = browser.http.base.clone();
+    let refused = call.error("mail_draft", json!({"subject": "x"})).await;
+    let says = "but the token of this client allows `read`: ask the user to give this client a \
+                token that allows `draft`";
+    assert!(refused.contains(says), "{refused}");
     write("# withdrawn".to_owned()).await;
     browser.get("/accounts").await.is(303);
     for (form, action, field) in &forms {
@@ -588,7 +594,12 @@ async fn lowered_level_holds_for_calls() {
     ann.submit(&page, "/accounts/level", &[("level", "read")]).await.is(303);
     for instance in [&stage, &other] {
         let refused = instance.modern("ann").error("mail_send", json!({"id": "m1"})).await;
-        assert!(refused.contains("read"), "{refused}");
+        let says = format!(
+            "mail_send needs access `send`, but the user allows `read`: ask the user to allow more \
+             on {}",
+            instance.url("/accounts#level")
+        );
+        assert!(refused.contains(&says), "{refused}");
         let allowed = instance.modern("bo").error("mail_send", json!({"id": "m1"})).await;
         assert!(!allowed.contains("access"), "{allowed}");
     }
@@ -605,9 +616,14 @@ async fn level_is_never_above_the_servers() {
     let mut ann = Browser::of(&stage, "ann").await;
     let page = ann.get("/accounts").await.is(200);
     page.says("<option value=\"organize\" selected>").omits("<option value=\"send\"");
-    ann.submit(&page, "/accounts/level", &[("level", "full")]).await.is(303);
+    let refused = ann.submit(&page, "/accounts/level", &[("level", "full")]).await.is(400);
+    refused.says("Nothing was changed: this server allows `organize` at most");
+    // As low as the settings is no lower.
+    ann.submit(&page, "/accounts/level", &[("level", "organize")]).await.is(303);
     let refused = stage.modern("ann").error("mail_draft", json!({"subject": "x"})).await;
-    assert!(refused.contains("organize"), "{refused}");
+    let says = "needs access `draft`, but this server has `organize`: ask whoever runs it to \
+                start it with --access draft";
+    assert!(refused.contains(says), "{refused}");
 }
 
 #[tokio::test]

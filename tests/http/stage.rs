@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use daysheet::access::Access;
 use daysheet::app::App;
-use daysheet::config::Config;
+use daysheet::config::{AccessBy, Config};
 use daysheet::http::Service;
 use daysheet::sandbox::{Options, Sandbox};
 use daysheet_auth::{Person, Verifier};
@@ -105,7 +105,7 @@ impl Stage {
             stage.app.consent("google", ME).await.unwrap();
         }
         for name in names {
-            let app = stage.app.of_person(&person(name).owner, Access::Full);
+            let app = stage.app.of_person(&person(name).owner, Access::Full, AccessBy::Settings);
             app.consent("google", &format!("{name}@example.com")).await.unwrap();
         }
         stage

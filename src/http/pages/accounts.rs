@@ -162,11 +162,16 @@ fn actions(account: &Account) -> Markup {
 
 /// Returns the form of the person's own access level.
 fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
-    let most = session.access().min(pages.service.people.base().config.access);
+    let server = pages.service.people.base().config.access;
+    let most = session.access().min(server);
+    let who = match most < server {
+        true => "The token that you signed in with",
+        false => "This server",
+    };
     html! {
         h2 #level { "Your access level" }
         p {
-            "What programs may do with your accounts. This server allows you up to "
+            "What programs may do with your accounts. " (who) " allows you up to "
             strong { (most.word()) } "; here you can allow less."
         }
         form method="post" action="/accounts/level" {
@@ -185,9 +190,19 @@ fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
 }
 
 /// `POST /accounts/level`.
-pub(super) async fn level(post: Post) -> std::result::Result<Response, Problem> {
+pub(super) async fn level(
+    State(pages): State<Arc<Pages>>,
+    post: Post,
+) -> std::result::Result<Response, Problem> {
     let level = post.field("level").and_then(Access::find);
     let level = level.ok_or_else(|| Problem::bad("this is not an access level"))?;
+    let most = pages.service.people.base().config.access;
+    if level > most {
+        return Err(Problem::bad(format!(
+            "nothing was changed: this server allows `{}` at most, whatever you allow",
+            most.word()
+        )));
+    }
     post.manager()?.app.store().set_own_access(level).await?;
     Ok(Redirect::to("/accounts#level").into_response())
 }

@@ -16,11 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::join_all;
+use url::Url;
 
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
-use crate::config::NewRecipients;
+use crate::config::{AccessBy, Config, NewRecipients};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Context;
 use crate::pipeline::{Pipeline, rows_of};
@@ -166,11 +167,27 @@ impl TaintTracker {
     }
 }
 
-/// Returns the error that an operation needs a higher access level.
-pub fn above(what: &str, needed: Access, is: Access) -> Error {
+/// Returns the error that an operation needs a higher access level, and who can give it.
+pub fn above(what: &str, needed: Access, config: &Config) -> Error {
     let needed = needed.word();
-    Error::argument(format!("{what} needs access `{needed}`, but this server has `{}`", is.word()))
-        .next(format!("ask the user to start it with --access {needed}"))
+    let (lowest, next) = match (config.access_by, &config.pages) {
+        (AccessBy::Settings, None) => {
+            ("this server has", format!("ask the user to start it with --access {needed}"))
+        }
+        (AccessBy::Settings, Some(_)) => {
+            ("this server has", format!("ask whoever runs it to start it with --access {needed}"))
+        }
+        (AccessBy::Person, page) => {
+            let page = page.as_ref().map_or("", Url::as_str);
+            ("the user allows", format!("ask the user to allow more on {page}accounts#level"))
+        }
+        (AccessBy::Token, _) => {
+            let next = format!("ask the user to give this client a token that allows `{needed}`");
+            ("the token of this client allows", next)
+        }
+    };
+    let is = config.access.word();
+    Error::argument(format!("{what} needs access `{needed}`, but {lowest} `{is}`")).next(next)
 }
 
 /// Lists people on one line. An address may be untrusted text, too.
@@ -231,7 +248,7 @@ impl Pipeline {
         if self.config.access >= access {
             return Ok(());
         }
-        Err(above(what, access, self.config.access))
+        Err(above(what, access, &self.config))
     }
 
     /// Decides whether a write may reach its audience: by the access level, the allow-list, and

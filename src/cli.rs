@@ -142,6 +142,8 @@ Environment:
   DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
   DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
                                    asymmetric way)
+  DAYSHEET_HTTP_SCOPE_PREFIX       what is before daysheet:read and the others where clients ask for
+                                   them (default: nothing)
   DAYSHEET_HTTP_INTROSPECTION      off (default), or on: the issuer is asked about other tokens
   DAYSHEET_HTTP_CLIENT_ID, DAYSHEET_HTTP_CLIENT_SECRET
                                    the server's own client at the issuer

@@ -45,6 +45,9 @@ pub struct Settings {
     pub audience: String,
     /// The algorithms that are allowed, of [`crate::ALGORITHMS`].
     pub algorithms: Vec<Algorithm>,
+    /// What clients put before the name of a scope when they ask for it; empty for nothing. Tokens
+    /// may have it or not.
+    pub scope_prefix: String,
     /// True if tokens that are not JWTs are shown to the issuer.
     pub introspection: bool,
     /// This server's own client at the issuer.

@@ -120,6 +120,11 @@ impl AtIssuer {
         &self.issuer.settings().issuer
     }
 
+    /// Returns [`Settings::scope_prefix`].
+    pub fn scope_prefix(&self) -> &str {
+        &self.issuer.settings().scope_prefix
+    }
+
     /// Returns the way to sign in with a browser, if this server has a client at the issuer.
     pub fn web(&self) -> Option<&Web> {
         self.web.as_ref()
@@ -132,7 +137,9 @@ impl AtIssuer {
             (None, None) => return Err(Denial::Invalid("the token is not a JWT")),
         };
         let subject = claims.subject().map_err(Denial::Invalid)?;
-        let access = access_of(claims.scopes()).ok_or(Denial::Insufficient)?;
+        let prefix = self.scope_prefix();
+        let scopes = claims.scopes().map(|scope| scope.strip_prefix(prefix).unwrap_or(scope));
+        let access = access_of(scopes).ok_or(Denial::Insufficient)?;
         Ok(Person::of(self.issuer(), subject, claims.name(), access))
     }
 }

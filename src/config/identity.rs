@@ -15,6 +15,8 @@ pub struct IdentitySettings {
     pub audience: Option<String>,
     /// The algorithms that its tokens may be signed with, in lower case; empty for the usual.
     pub algorithms: Vec<String>,
+    /// What clients put before the name of a scope; empty for nothing.
+    pub scope_prefix: String,
     /// True if tokens that are not JWTs are shown to the issuer.
     pub introspection: bool,
     /// This server's own client at the issuer, for introspection and for signing in to the pages.
@@ -35,6 +37,9 @@ impl IdentitySettings {
             issuer,
             audience: settings.get("http.audience")?.map(|found| found.value),
             algorithms: settings.words("http.algorithms")?,
+            scope_prefix: settings
+                .get("http.scope_prefix")?
+                .map_or_else(String::new, |found| found.value),
             introspection: settings.flag("http.introspection", ["off", "on"], false)?,
             client: OauthClient::from(settings, "http", None)?,
             token_file: settings.get("http.token_file")?.map(|found| found.path()).transpose()?,

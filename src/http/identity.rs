@@ -87,6 +87,7 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
         issuer: issuer.to_owned(),
         audience,
         algorithms,
+        scope_prefix: identity.scope_prefix.clone(),
         introspection: identity.introspection,
         client,
         pause: Settings::PAUSE,
@@ -131,6 +132,8 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
 pub struct Challenge {
     /// The address of `/mcp`, and the issuer of its tokens; none where there is no issuer.
     resource: Option<(Url, String)>,
+    /// What is before the name of a scope.
+    prefix: String,
     /// The access of the settings, which is the most that a token is good for.
     most: Access,
 }
@@ -138,13 +141,19 @@ pub struct Challenge {
 impl Challenge {
     /// Creates the challenges of a server with these settings.
     pub fn new(config: &Config, verifier: &Verifier) -> Self {
-        let resource = match verifier {
+        let (resource, prefix) = match verifier {
             Verifier::Issuer(at) => {
-                resource(config).map(|resource| (resource, at.issuer().to_owned()))
+                let resource = resource(config).map(|url| (url, at.issuer().to_owned()));
+                (resource, at.scope_prefix().to_owned())
             }
-            _ => None,
+            _ => (None, String::new()),
         };
-        Self { resource, most: config.access }
+        Self { resource, prefix, most: config.access }
+    }
+
+    /// Returns the scope that a client has to ask for.
+    fn scope(&self, access: Access) -> String {
+        format!("{}{}", self.prefix, scope_of(access))
     }
 
     /// Returns the routes of the metadata, if there is an issuer.
@@ -156,7 +165,7 @@ impl Challenge {
         let document = json!({
             "resource": resource.as_str(),
             "authorization_servers": [issuer],
-            "scopes_supported": scopes.map(scope_of).collect::<Vec<_>>(),
+            "scopes_supported": scopes.map(|access| self.scope(access)).collect::<Vec<_>>(),
             "bearer_methods_supported": ["header"],
             "resource_name": "Daysheet",
         })
@@ -171,7 +180,7 @@ impl Challenge {
 
     /// Returns the answer to a request that is denied.
     pub fn denied(&self, denial: &Denial) -> Response {
-        let most = || Some(scope_of(self.most));
+        let most = || Some(self.scope(self.most));
         match denial {
             Denial::Missing => {
                 self.refuse(StatusCode::UNAUTHORIZED, None, "this needs a token", most())
@@ -208,7 +217,7 @@ impl Challenge {
     }
 
     fn lacking(&self, why: &str, access: Access) -> Response {
-        let scope = Some(scope_of(access));
+        let scope = Some(self.scope(access));
         self.refuse(StatusCode::FORBIDDEN, Some("insufficient_scope"), why, scope)
     }
 

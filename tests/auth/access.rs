@@ -210,6 +210,27 @@ async fn person_is_the_issuer_and_the_subject() {
     assert_eq!(named.name.as_deref(), Some("Ann <b>"));
 }
 
+/// Some issuers put the address of the server before the name of a scope, and some of those leave
+/// it out in tokens.
+#[tokio::test]
+async fn scopes_may_have_the_prefix_of_the_settings() {
+    let issuer = TestIssuer::start().await;
+    let mut settings = issuer.settings(HERE);
+    settings.scope_prefix = format!("{HERE}/");
+    let verifier = Verifier::at_issuer(settings);
+    for (scope, expected) in cases![
+        format!("{HERE}/daysheet:draft"), "draft";
+        format!("openid {HERE}/daysheet:read {HERE}/daysheet:send"), "send";
+        "daysheet:draft".to_owned(), "draft";
+        "https://other.example/daysheet:draft".to_owned(), "insufficient";
+        format!("{HERE}/{HERE}/daysheet:draft"), "insufficient";
+        format!("{HERE}daysheet:draft"), "insufficient";
+    ] {
+        let token = issuer.token("ann", HERE, &json!({"scope": null, "scp": scope}));
+        assert_eq!(summary(verifier.verify(Some(&token)).await), expected, "{scope}");
+    }
+}
+
 /// An algorithm counts only if the settings list it.
 #[tokio::test]
 async fn algorithms_are_those_of_the_settings() {

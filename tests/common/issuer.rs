@@ -144,6 +144,7 @@ impl TestIssuer {
             issuer: self.url.clone(),
             audience: audience.to_owned(),
             algorithms: ALGORITHMS.map(|(_, algorithm)| algorithm).to_vec(),
+            scope_prefix: String::new(),
             introspection: false,
             client: Some(Client {
                 id: CLIENT.to_owned(),

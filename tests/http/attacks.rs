@@ -332,6 +332,17 @@ async fn clients_find_the_issuer_of_tokens() {
             stage.url("/.well-known/oauth-protected-resource/mcp")
         )
     );
+    // With a prefix, a client asks for the whole name.
+    let mut settings = issuer.settings(HERE);
+    settings.scope_prefix = "api://mail/".to_owned();
+    let prefixed = Stage::start(&[], &[("DAYSHEET_ACCESS", "read")], None, Some(settings)).await;
+    let nobody_there = prefixed.modern("");
+    let path = "/.well-known/oauth-protected-resource";
+    let metadata = nobody_there.http.send("GET", path, &[], "").await.json();
+    assert_eq!(metadata["scopes_supported"], json!(["api://mail/daysheet:read"]));
+    let challenge = nobody_there.post(&search(&nobody_there)).await;
+    let challenge = challenge.header("www-authenticate");
+    assert!(challenge.contains("scope=\"api://mail/daysheet:read\""), "{challenge}");
     // While the issuer is down, nobody is let in, and no token is called bad.
     issuer.set("/.well-known/openid-configuration", 503, "", Value::Null);
     let ann = Caller::new(&stage, &issuer.token("ann", HERE, &json!({})), MODERN);

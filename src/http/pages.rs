@@ -29,6 +29,8 @@ use tracing::Instrument;
 use url::Url;
 
 use super::Service;
+use layout::Problem;
+
 use crate::app::App;
 use crate::course::{self, Course};
 use crate::error::{Error, Kind, Result};
@@ -73,6 +75,8 @@ pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
         .route("/connect/callback", get(connect::back))
         .route("/connect/{provider}", get(connect::ask).post(connect::begin))
         .route("/inspect", get(inspect::form).post(inspect::answer))
+        .method_not_allowed_fallback(|| std::future::ready(Problem::bad_method()))
+        .fallback(|| std::future::ready(Problem::missing()))
         .layer(axum::middleware::map_response(guarded))
         .with_state(pages)
 }

@@ -562,6 +562,8 @@ async fn pages_allow_nothing_from_elsewhere() {
         "/connect/callback",
         "/sign-in",
         "/style.css",
+        "/nowhere",
+        "/sign-out",
         "/accounts/disconnect?account=google:ann@example.com",
     ] {
         let page = ann.get(path).await;
@@ -793,6 +795,23 @@ async fn person_takes_their_data_along_and_erases_it() {
     let mut bo = Browser::of(&stage, "bo").await;
     bo.get("/accounts/activity").await.is(200).says("mail_modify");
     stage.modern("bo").ok("mail_search", json!({"q": "for"})).await;
+}
+
+/// Requests that no page answers are told so in words.
+#[tokio::test]
+async fn missing_pages_say_so() {
+    let stage = Stage::of(&["ann"]).await;
+    let mut browser = Browser::at(&stage);
+    for (method, path, status, says) in [
+        ("GET", "/nowhere", 404, "There is no such page."),
+        ("POST", "/accounts/nowhere", 404, "There is no such page."),
+        ("GET", "/sign-out", 405, "cannot be opened like that"),
+        ("DELETE", "/accounts", 405, "cannot be opened like that"),
+    ] {
+        let page = browser.send(method, path, &[], String::new()).await.is(status);
+        page.says(says).says("href=\"/accounts\"");
+        assert_eq!(page.reply.header("allow").is_empty(), status == 404, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -122,6 +122,17 @@ impl Problem {
         Self { status, why: why.into(), wait: None }
     }
 
+    /// Returns the problem that there is no such page.
+    pub(super) fn missing() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "there is no such page")
+    }
+
+    /// Returns the problem that a page is not requested like that.
+    pub(super) fn bad_method() -> Self {
+        let why = "this page cannot be opened like that; open it from another page";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, why)
+    }
+
     /// Returns the problem that a request cannot be read.
     pub(super) fn bad(why: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, why)

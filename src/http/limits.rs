@@ -109,6 +109,22 @@ impl Limits {
         Arc::new(Watched { limits: self.clone(), person, store, tokens_per_day: 0 })
     }
 
+    /// Waits until no call of a person runs at this instance, and lets none begin while the permit
+    /// is held.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] if some take too long.
+    pub async fn alone(&self, owner: &str) -> Result<Permit> {
+        let person = self.person(owner);
+        let all = u32::try_from(self.limits.calls_at_once).unwrap_or(u32::MAX);
+        let places = person.places.clone().acquire_many_owned(all);
+        match tokio::time::timeout(self.patience, places).await {
+            Ok(places) => Ok(Box::new((places.ok(), person))),
+            Err(_elapsed) => Err(Error::new(Kind::Conflict, "your programs are still at work")
+                .next("nothing was done; try again when they have ended")),
+        }
+    }
+
     fn person(&self, owner: &str) -> Arc<Person> {
         let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(person) = people.get(owner) {

@@ -797,6 +797,28 @@ async fn person_takes_their_data_along_and_erases_it() {
     stage.modern("bo").ok("mail_search", json!({"q": "for"})).await;
 }
 
+/// What a call writes that runs while everything is erased is erased, too.
+#[tokio::test]
+async fn erasing_leaves_nothing_of_running_calls() {
+    let stage = Stage::of(&["ann"]).await;
+    let mut ann = Browser::of(&stage, "ann").await;
+    let form = ann.get("/accounts/data").await.is(200);
+    let call = stage.modern("ann");
+    // It has two round trips, and then keeps handles; to revoke the grant takes one.
+    stage.shared.sandbox.set_faults("delay=500ms".parse().unwrap());
+    let erase = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        ann.submit(&form, "/accounts/erase", &[("confirm", "erase")]).await.is(200)
+    };
+    let (_, erased) = tokio::join!(call.call("mail_search", json!({"q": "for"})), erase);
+    erased.says("Everything that Daysheet kept for you is deleted.");
+    let left = stage.app.store().for_owner(&person("ann").owner).export().await.unwrap();
+    let lists = left.as_object().unwrap().iter().filter(|(_, rows)| rows.is_array());
+    for (table, rows) in lists {
+        assert_eq!(rows, &json!([]), "{table}");
+    }
+}
+
 /// Requests that no page answers are told so in words.
 #[tokio::test]
 async fn missing_pages_say_so() {

@@ -7,9 +7,9 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use maud::html;
 
-use super::Pages;
 use super::layout::{Problem, page, sentence};
 use super::session::{Post, Session, Visitor};
+use super::{Pages, carried_out};
 
 /// The word that has to be typed before everything is erased.
 const WORD: &str = "erase";
@@ -63,12 +63,19 @@ pub(super) async fn erase(
     if !post.field("confirm").is_some_and(|word| word.eq_ignore_ascii_case(WORD)) {
         return Ok(form(session, Some(&format!("nothing was erased: type {WORD} to confirm"))));
     }
-    let mut outcomes = Vec::new();
-    for account in app.accounts.list().await? {
-        outcomes.push((account.email, app.accounts.remove(&account.id).await?));
-    }
-    app.erase().await?;
-    pages.service.people.forget(&session.owner);
+    let (service, person, owner) = (pages.service.clone(), app.clone(), session.owner.clone());
+    let work = async move {
+        // A call that runs meanwhile would leave behind what it writes afterwards.
+        let _alone = service.limits.alone(&owner).await?;
+        let mut outcomes = Vec::new();
+        for account in person.accounts.list().await? {
+            outcomes.push((account.email, person.accounts.remove(&account.id).await?));
+        }
+        person.erase().await?;
+        service.people.forget(&owner);
+        Ok(outcomes)
+    };
+    let outcomes = carried_out(app, work).await?;
     let body = html! {
         p #erased { "Everything that Daysheet kept for you is deleted." }
         @if !outcomes.is_empty() {

@@ -847,6 +847,15 @@ async fn call_to_add_an_account_leads_to_its_page() {
     let path = page.strip_prefix(&stage.url("")).unwrap();
     let form = ann.get(path).await.is(200).form("/connect/google");
     assert_eq!(form["hint"], "ann+1@example.com");
+    // A code to be typed elsewhere would connect the mailbox of whoever types it.
+    for op in [
+        json!({"op": "add", "provider": "microsoft", "flow": "device"}),
+        json!({"op": "reauth", "account": "ann@example.com", "flow": "device"}),
+    ] {
+        let answer = stage.modern("ann").ok("accounts", op).await;
+        assert!(answer.contains(&stage.url("/connect/")), "{answer}");
+        assert!(!answer.contains("code"), "{answer}");
+    }
     for (add, why) in [
         (json!({"op": "add", "provider": "google", "mailbox": "b@example.com"}), "Gmail cannot"),
         (json!({"op": "add", "provider": "microsoft", "mailbox": "b"}), "not an address"),

@@ -186,6 +186,18 @@ fn id_of(headers: &HeaderMap) -> String {
 /// # Errors
 /// The response to one that is too long, or takes too long.
 pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
+    read_within(PATIENCE, headers, body).await
+}
+
+/// Does the same within this time.
+///
+/// # Errors
+/// Those of [`read`].
+pub async fn read_within(
+    patience: Duration,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Bytes, Response> {
     let long = || {
         let what = format!("the body is longer than {LONGEST} bytes\n");
         (StatusCode::PAYLOAD_TOO_LARGE, what).into_response()
@@ -194,7 +206,7 @@ pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
     if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > LONGEST) {
         return Err(long());
     }
-    match tokio::time::timeout(PATIENCE, to_bytes(body, LONGEST)).await {
+    match tokio::time::timeout(patience, to_bytes(body, LONGEST)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) => {
             let source = std::error::Error::source(&error);

@@ -1,12 +1,17 @@
 //! What every request passes: hosts, origins, sizes and times; TLS; and how an instance ends.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::config::GivenKeys;
+use daysheet::http::guard::read_within;
 use daysheet::store::Store;
+use futures_util::StreamExt;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::{Value, json};
@@ -147,6 +152,15 @@ async fn requests_that_are_too_large_are_refused_early() {
             format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         assert_eq!(status(&stage.raw(request.as_bytes()).await), "404", "{path}");
     }
+}
+
+/// Bodies of calls and of forms are waited for by the same function.
+#[tokio::test]
+async fn body_that_does_not_arrive_is_given_up() {
+    let part = futures_util::stream::once(async { Ok::<_, Infallible>("part") });
+    let body = Body::from_stream(part.chain(futures_util::stream::pending()));
+    let refused = read_within(Duration::from_millis(20), &HeaderMap::new(), body).await;
+    assert_eq!(refused.unwrap_err().status(), 408);
 }
 
 #[tokio::test]

@@ -52,6 +52,27 @@ pub struct Error {
     next: Option<String>,
 }
 
+/// Returns the word for how a call ended, as counts and traces have it: `ok`, or the kind of its
+/// error.
+pub fn outcome<T>(outcome: &Result<T>) -> &'static str {
+    match outcome.as_ref().map_err(Error::kind) {
+        Ok(_) => "ok",
+        Err(Kind::Argument) => "argument",
+        Err(Kind::NotFound) => "not_found",
+        Err(Kind::NoAccount) => "no_account",
+        Err(Kind::Auth) => "sign_in",
+        Err(Kind::Conflict) => "conflict",
+        Err(Kind::RateLimited(_)) => "throttled",
+        Err(Kind::Provider(_)) => "provider",
+        Err(Kind::Network) => "network",
+        Err(Kind::Timeout) => "timeout",
+        Err(Kind::Config) => "config",
+        Err(Kind::Store) => "store",
+        Err(Kind::BudgetTooSmall) => "budget_too_small",
+        Err(Kind::Internal) => "bug",
+    }
+}
+
 impl Error {
     /// Creates an error of `kind`; `message` is a lower-case fragment without a full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {

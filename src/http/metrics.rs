@@ -26,7 +26,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 use super::Service;
-use crate::error::{Error, Kind, Result};
+use crate::error::{self, Error, Kind, Result};
 use crate::pipeline::Answer;
 use crate::provider::upstream::{Upstream, What};
 
@@ -126,10 +126,7 @@ impl Metrics {
 
     /// Counts a call of a tool.
     pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
-        let word = match outcome {
-            Ok(_) => "ok",
-            Err(error) => reason(error.kind()),
-        };
+        let word = error::outcome(outcome);
         self.calls.get_or_create(&[("tool", tool), ("outcome", word)]).inc();
         self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
         if let Ok(Answer { stats, .. }) = outcome {
@@ -178,25 +175,6 @@ where
     let metric = M::default();
     registry.register(name, help, metric.clone());
     metric
-}
-
-/// Returns the word for the kind of an error.
-fn reason(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Argument => "argument",
-        Kind::NotFound => "not_found",
-        Kind::NoAccount => "no_account",
-        Kind::Auth => "sign_in",
-        Kind::Conflict => "conflict",
-        Kind::RateLimited(_) => "throttled",
-        Kind::Provider(_) => "provider",
-        Kind::Network => "network",
-        Kind::Timeout => "timeout",
-        Kind::Config => "config",
-        Kind::Store => "store",
-        Kind::BudgetTooSmall => "budget_too_small",
-        Kind::Internal => "bug",
-    }
 }
 
 /// The requests to providers, read when they are asked for.

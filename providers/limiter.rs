@@ -12,6 +12,8 @@ use std::time::Duration;
 use jiff::{Timestamp, Zoned};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use daysheet_core::call::course;
 use daysheet_core::call::doubt::look_for;
@@ -30,6 +32,26 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum wait before another attempt; a longer one that the provider requests is
 /// reported to the caller instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+/// Awaits the response to a request to a provider, which is counted and traced.
+pub async fn counted<T>(
+    share: &Share,
+    provider: &'static str,
+    response: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let span = tracing::info_span!(
+        target: "telemetry", "upstream",
+        otel.name = provider, otel.kind = "client", otel.status_code = Empty, outcome = Empty
+    );
+    let response = response.instrument(span.clone()).await;
+    let outcome = outcome(&response);
+    span.record("outcome", outcome);
+    if response.is_err() {
+        span.record("otel.status_code", "ERROR");
+    }
+    share.upstream().count(What::Request, provider, outcome);
+    response
+}
 
 tokio::task_local! {
     /// Present while a change is rehearsed: true once its first write was reached.
@@ -251,14 +273,15 @@ impl RateLimiter {
         }
         // Last, so that an account that is held back holds back no other.
         let _place = self.share.place().await;
-        let response = tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
-            Err(Error::new(
-                Kind::Timeout,
-                format!("{} did not answer within {} seconds", self.title, patience.as_secs()),
-            ))
-        });
-        self.share.upstream().count(What::Request, self.provider, outcome(&response));
-        response
+        let response = async {
+            tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
+                Err(Error::new(
+                    Kind::Timeout,
+                    format!("{} did not answer within {} seconds", self.title, patience.as_secs()),
+                ))
+            })
+        };
+        counted(&self.share, self.provider, response).await
     }
 
     /// Holds back every call of the account for a while.

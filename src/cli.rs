@@ -138,6 +138,8 @@ Environment:
   DAYSHEET_HTTP_PROXY              off (default), or on: a proxy has TLS
   DAYSHEET_HTTP_LOG                auto (default: text on a terminal, else json), text or json
   DAYSHEET_HTTP_METRICS            an address for Prometheus, such as 127.0.0.1:9464 (default: none)
+  OTEL_EXPORTER_OTLP_ENDPOINT      where serve --http exports traces to by OTLP, such as
+                                   http://127.0.0.1:4318 (default: nowhere)
   DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens serve --http takes
   DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
   DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
@@ -541,7 +543,6 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     let over_http = matches!(command, Command::Serve { http: Some(_), .. });
     #[cfg(not(feature = "http"))]
     let over_http = false;
-    log::start(&config, over_http)?;
     // One person's calls wait for services; those of many have work for every core.
     let mut runtime = match over_http {
         true => tokio::runtime::Builder::new_multi_thread(),
@@ -550,6 +551,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     let runtime = runtime.enable_all().build().map_err(|error| {
         Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
     })?;
+    let log = log::start(&config, over_http, runtime.handle())?;
     let outcome = runtime.block_on(async {
         outlive_file_limits();
         match command {
@@ -605,6 +607,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Token { .. } => Ok(ExitCode::SUCCESS),
         }
     });
+    drop(log);
     // A read of stdin that nobody waits for any more must not keep the process.
     runtime.shutdown_background();
     outcome

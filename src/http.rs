@@ -16,6 +16,8 @@ pub mod negotiate;
 mod outputs;
 pub mod pages;
 pub mod people;
+#[cfg(feature = "telemetry")]
+pub mod telemetry;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -35,12 +35,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::Instrument;
+use tracing::field::Empty;
 
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::course::{Calls, Course, Progress};
 use crate::describe;
 use crate::encode::Format;
-use crate::error::{Error, Kind, Result};
+use crate::error::{self, Error, Kind, Result};
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
 use crate::prompts::{self, Values};
@@ -174,10 +175,18 @@ impl Server {
             return Err(self.unknown(&params.name));
         };
         let started = Instant::now();
+        let span = tracing::info_span!(
+            target: "telemetry", "tool",
+            otel.name = tool.name, otel.status_code = Empty, outcome = Empty
+        );
         let answer = match tools::read(tool, params.arguments, format) {
-            Ok(request) => self.pipeline.run_for(request, caller).await,
+            Ok(request) => self.pipeline.run_for(request, caller).instrument(span.clone()).await,
             Err(error) => Err(error),
         };
+        span.record("outcome", error::outcome(&answer));
+        if answer.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
         if let Some(watch) = &self.watch {
             watch.ended(tool.name, started.elapsed(), &answer).await;
         }

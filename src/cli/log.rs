@@ -2,16 +2,25 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tokio::runtime::Handle;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Registry, fmt};
 
 use crate::config::{Config, LogForm};
 use crate::error::{Error, Kind, Result};
 
-/// Starts the log; `over_http` is true for a server of HTTP, whose log programs read.
+/// Starts the log; `over_http` is true for a server of HTTP, whose log programs read, and whose
+/// traces are exported by tasks of `runtime` if the environment asks for it. The export ends when
+/// what is returned is dropped.
 ///
 /// # Errors
-/// [`Kind::Config`] if the setting is not a filter.
-pub(super) fn start(config: &Config, over_http: bool) -> Result<()> {
+/// [`Kind::Config`] if the setting is not a filter, or traces cannot be exported as asked for.
+pub(super) fn start(
+    config: &Config,
+    over_http: bool,
+    runtime: &Handle,
+) -> Result<impl Sized + use<>> {
     let wrong = || {
         Error::new(Kind::Config, "DAYSHEET_LOG is not a log filter")
             .next("use error, warn, info, debug or trace")
@@ -23,17 +32,27 @@ pub(super) fn start(config: &Config, over_http: bool) -> Result<()> {
         let quiet = format!("{library}=warn");
         filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);
     }
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false);
+    // Below it are spans for traces alone: lines within them are to have the request's id.
+    filter = filter.add_directive("telemetry=error".parse().map_err(|_| wrong())?);
+    let log = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let json = match config.http.log {
         LogForm::Automatic => !std::io::stderr().is_terminal(),
         form => form == LogForm::Json,
     };
-    match over_http && json {
-        true => log.json().flatten_event(true).with_span_list(false).init(),
-        false => log.init(),
-    }
-    Ok(())
+    let log: Box<dyn Layer<Registry> + Send + Sync> = match over_http && json {
+        true => log.json().flatten_event(true).with_span_list(false).boxed(),
+        false => log.boxed(),
+    };
+    let layers = vec![log.with_filter(filter).boxed()];
+    #[cfg(feature = "telemetry")]
+    let (layers, traces) = {
+        use crate::http::telemetry::Traces;
+        let traces = if over_http { Traces::start(runtime)? } else { None };
+        let of_traces = traces.iter().map(Traces::layer);
+        (layers.into_iter().chain(of_traces).collect::<Vec<_>>(), traces)
+    };
+    #[cfg(not(feature = "telemetry"))]
+    let traces = runtime.clone();
+    tracing_subscriber::registry().with(layers).init();
+    Ok(traces)
 }

@@ -119,9 +119,15 @@ impl Guard {
 /// Checks a request, answers it, and writes a line on it to the log.
 pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
-    // At a level that is always on: what is logged within has the id.
-    let span = tracing::error_span!("request", id);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    // At a level that is always on: what is logged within has the id.
+    let span = match PROBES.contains(&path.as_str()) {
+        // Nobody wants their traces.
+        true => tracing::error_span!("request", id),
+        false => tracing::error_span!(target: "telemetry", "request", id),
+    };
+    #[cfg(feature = "telemetry")]
+    super::telemetry::received(&span, &request);
     let origin = request.headers().get(header::ORIGIN).cloned();
     let listed = |origin: &HeaderValue| origin.to_str().is_ok_and(|one| guard.is_listed(one));
     let origin = origin.filter(listed);
@@ -139,6 +145,8 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
         let milliseconds = begun.elapsed().as_millis();
         tracing::info!(%method, path, status = response.status().as_u16(), milliseconds, "answered");
     });
+    #[cfg(feature = "telemetry")]
+    super::telemetry::answered(&span, response.status());
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::try_from(id) {
         headers.insert(ID, id);

@@ -8,6 +8,7 @@
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
 //! | `limits` | how much one person may use, and that a long job of one holds up nobody | |
 //! | `metrics` | what is counted, and that it names nobody | |
+//! | `telemetry` | what a collector of traces gets, and that it names nobody | |
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
 //! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
@@ -45,3 +46,5 @@ mod outputs;
 mod pages;
 mod people;
 mod stage;
+#[cfg(all(unix, feature = "telemetry"))]
+mod telemetry;

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::json::text;
+use crate::limiter::counted;
 use crate::microsoft::client::Graph;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::Attachment;
-use daysheet_core::provider::upstream::{What, outcome};
 use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange requires an upload in pieces.
@@ -207,11 +207,12 @@ impl Upload<'_> {
             let answer = request.send().await.map_err(|error| connection_error(&error))?;
             read(answer, ANSWER, share).await
         };
-        let response = tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
-            Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
-        });
-        share.upstream().count(What::Request, "microsoft", outcome(&response));
-        response
+        let response = async {
+            tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
+                Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
+            })
+        };
+        counted(share, "microsoft", response).await
     }
 }
 

@@ -1,0 +1,168 @@
+//! Traces of requests: OpenTelemetry's spans, exported by OTLP over HTTP.
+//!
+//! A span is of a request, of the tool that it calls, or of a request to a provider; all three
+//! have the target `telemetry`. They say what the log and the metrics say, and nothing that others
+//! have written: no path, no argument, no text of an error. A request's span goes on with the
+//! trace that its `traceparent` names; providers are told of none.
+//!
+//! OpenTelemetry's own variables say where to, and how. The requests of the export are no spans.
+
+use std::env;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{self, Method, Response, StatusCode};
+use hyper::body::Bytes;
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{
+    SpanBuilder, SpanKind, Status, TraceContextExt, Tracer, TracerProvider,
+};
+use opentelemetry::{Context, Key, KeyValue};
+use opentelemetry_http::{HeaderExtractor, HttpClient, HttpError};
+use opentelemetry_otlp::{
+    OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, SpanExporter, WithHttpConfig,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span as SdkSpan};
+use tokio::runtime::Handle;
+use tracing::{Level, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::{Layer, Registry};
+
+use crate::error::{Error, Kind, Result};
+use crate::net;
+
+/// How long the end waits for the last spans to be sent.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The methods that are named; others are whatever a client thinks up.
+const METHODS: [Method; 5] =
+    [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
+
+/// The export, which ends when this is dropped: the last spans are sent then.
+pub struct Traces(SdkTracerProvider);
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        // Whoever did not get them has been warned of.
+        let _ = self.0.shutdown_with_timeout(PATIENCE);
+    }
+}
+
+impl Traces {
+    /// Starts the export, by tasks of `runtime`; none if the environment names no endpoint.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if it cannot be as the environment says.
+    pub fn start(runtime: &Handle) -> Result<Option<Self>> {
+        let is = |name, value| env::var(name).is_ok_and(|set| set.eq_ignore_ascii_case(value));
+        let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let wanted = set(OTEL_EXPORTER_OTLP_ENDPOINT) || set(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
+        // These two are not the library's business.
+        if !wanted || is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
+            return Ok(None);
+        }
+        let client = Client { runtime: runtime.clone(), failing: AtomicBool::new(false) };
+        let exporter =
+            SpanExporter::builder().with_http().with_http_client(client).build().map_err(
+                |why| {
+                    Error::new(Kind::Config, format!("traces cannot be exported ({why})"))
+                        .next("check the variables OTEL_EXPORTER_OTLP_…")
+                },
+            )?;
+        let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
+        let resource = Resource::builder().with_attribute(version);
+        let name = Resource::builder().build().get(&Key::new("service.name"));
+        let resource = match name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
+            true => resource.with_service_name("daysheet"),
+            false => resource,
+        };
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource.build())
+            .with_batch_exporter(exporter);
+        Ok(Some(Self(provider.build())))
+    }
+
+    /// Returns what makes OpenTelemetry's spans of ours.
+    pub fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
+        tracing_opentelemetry::layer()
+            .with_tracer(Serving(self.0.tracer("daysheet")))
+            .with_location(false)
+            .with_threads(false)
+            .with_target(false)
+            .with_tracked_inactivity(false)
+            .with_context_activation(false)
+            .with_filter(Targets::new().with_target("telemetry", Level::INFO))
+            .boxed()
+    }
+}
+
+/// Describes the span of a request, which the log shares: what it must not show is set here.
+pub(super) fn received(span: &Span, request: &Request) {
+    let parent = TraceContextPropagator::new().extract(&HeaderExtractor(request.headers()));
+    if span.set_parent(parent).is_err() {
+        // Nobody traces.
+        return;
+    }
+    let method = METHODS.iter().find(|known| *known == request.method());
+    let method = method.map_or("_OTHER", Method::as_str).to_owned();
+    let route = request.extensions().get::<MatchedPath>();
+    let route = route.map_or("none", MatchedPath::as_str).to_owned();
+    span.context().span().update_name(format!("{method} {route}"));
+    span.set_attribute("http.request.method", method);
+    span.set_attribute("http.route", route);
+}
+
+/// Adds how a request ended.
+pub(super) fn answered(span: &Span, status: StatusCode) {
+    span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
+    if status.is_server_error() {
+        span.set_status(Status::error(""));
+    }
+}
+
+/// The tracer. It knows by the name which spans a client waits for; a field that says so would be
+/// in each line of the log.
+struct Serving(SdkTracer);
+
+impl Tracer for Serving {
+    type Span = SdkSpan;
+
+    fn build_with_context(&self, mut builder: SpanBuilder, parent: &Context) -> SdkSpan {
+        if builder.name == "request" {
+            builder.span_kind = Some(SpanKind::Server);
+        }
+        self.0.build_with_context(builder, parent)
+    }
+}
+
+/// Sends spans by the client of the process. The exporter's thread has no runtime of its own.
+#[derive(Debug)]
+struct Client {
+    runtime: Handle,
+    /// True from a failure on, which is warned of once, until a success.
+    failing: AtomicBool,
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> std::result::Result<Response<Bytes>, HttpError> {
+        let sent = self.runtime.spawn(net::send(request.map(Vec::from))).await?;
+        let failure = match &sent {
+            Ok(response) if response.status().is_success() => None,
+            Ok(response) => Some(format!("the collector answers {}", response.status())),
+            Err(error) => Some(error.message().to_owned()),
+        };
+        let before = self.failing.swap(failure.is_some(), Ordering::Relaxed);
+        if let (Some(why), false) = (failure, before) {
+            tracing::warn!("traces are not exported: {why}");
+        }
+        Ok(sent?.map(Bytes::from))
+    }
+}

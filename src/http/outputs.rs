@@ -4,21 +4,32 @@
 //! request prefers. A hash that is another's, unknown or malformed is not found, in the same
 //! words.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, VARY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use http_body_util::BodyExt;
 
 use super::negotiate::{Form, STC, choose};
 use crate::app::App;
-use crate::encode::Format;
 use crate::encode::stc::Version;
+use crate::encode::{Document, Format, json};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::parse_id;
 use crate::server::Watch;
 use crate::tools;
+
+/// The bytes of a response that are sent at once.
+const PIECE: usize = 16 * 1024;
+/// The seconds after which a request that could not be answered may be repeated.
+const AGAIN: u64 = 5;
 
 /// The header of the size of STC, as a part of the size of the same JSON.
 const RATIO: &str = "x-stc-ratio";
@@ -27,19 +38,24 @@ const VERSION: &str = "x-stc-version";
 
 /// Returns the output with this hash of the person whose app it is.
 pub async fn read(app: &App, watch: &dyn Watch, hash: &str, headers: &HeaderMap) -> Response {
-    let mut response = respond(app, watch, hash, headers).await.unwrap_or_else(refusal);
+    let response = async {
+        let permit = watch.admit().await?;
+        let response = respond(app, hash, headers).await?;
+        // It is the person's until they have read it: what slow readers keep in memory is bounded.
+        Ok::<_, Error>(response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _ = &permit;
+                frame
+            }))
+        }))
+    };
+    let mut response = response.await.unwrap_or_else(refusal);
     // Whatever the response is, another request may have another.
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
     response
 }
 
-async fn respond(
-    app: &App,
-    watch: &dyn Watch,
-    hash: &str,
-    headers: &HeaderMap,
-) -> Result<Response> {
-    let _permit = watch.admit().await?;
+async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response> {
     let Some(form) = choose(headers) else {
         return Ok(unacceptable());
     };
@@ -64,23 +80,53 @@ async fn respond(
         (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
     if matches!(form, Form::Text | Form::Toon) {
-        return Ok((head, pipeline.output_text(hash).await?.to_string()).into_response());
+        // Sent from where it is kept.
+        let text = Arc::<[u8]>::from(pipeline.output_text(hash).await?);
+        return Ok((head, whole(Bytes::from_owner(text))).into_response());
     }
     let Some(document) = pipeline.output_document(hash).await? else {
         return Ok(unacceptable());
     };
-    let json = document.encode(Format::Json);
     if form == Form::Json {
-        return Ok((head, json).into_response());
+        return Ok((head, in_pieces(rows(document))).into_response());
     }
+    // The ratio is known when all is written, and goes before it.
     let stc = document.encode(Format::Stc(Version::One));
-    let ratio = format!("{:.2}", stc.len() as f64 / json.len().max(1) as f64);
+    let json: usize = json::parts(document).map(|part| part.len()).sum();
+    let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
     let stc_head = [(RATIO, ratio), (VERSION, Version::One.number().to_string())];
-    let mut response = (head, stc_head, stc).into_response();
+    let mut response = (head, stc_head, whole(stc.into())).into_response();
     if form == Form::Coded {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(STC));
     }
     Ok(response)
+}
+
+/// Returns a document as JSON, whose rows are written when they are asked for.
+fn rows(document: Document) -> impl Iterator<Item = Bytes> + Send {
+    let mut parts = json::parts(document);
+    std::iter::from_fn(move || {
+        let mut piece = String::new();
+        while piece.len() < PIECE
+            && let Some(part) = parts.next()
+        {
+            piece += &part;
+        }
+        (!piece.is_empty()).then(|| piece.into())
+    })
+}
+
+/// Returns the length and the body of what has been written.
+fn whole(mut all: Bytes) -> ([(HeaderName, HeaderValue); 1], Body) {
+    let length = [(CONTENT_LENGTH, all.len().into())];
+    let next = move || (!all.is_empty()).then(|| all.split_to(all.len().min(PIECE)));
+    (length, in_pieces(std::iter::from_fn(next)))
+}
+
+/// Returns a body that is as fast as its reader. No thread waits for them, and it ends when they
+/// have nearly all of it: a body of one piece would end at once, and wait in the connection.
+fn in_pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
+    Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }
 
 /// Returns the tag of one form: forms differ, so one tag for all would be wrong.
@@ -112,18 +158,28 @@ fn unacceptable() -> Response {
 
 /// Returns the response for an error.
 pub(super) fn refusal(error: Error) -> Response {
-    let status = match error.kind() {
+    let (status, wait) = match error.kind() {
         Kind::NotFound => return not_found(),
-        Kind::Conflict => StatusCode::GONE,
-        Kind::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
-        Kind::Store => StatusCode::SERVICE_UNAVAILABLE,
-        Kind::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        _ => StatusCode::BAD_GATEWAY,
+        Kind::Conflict => (StatusCode::GONE, None),
+        Kind::RateLimited(wait) => {
+            (StatusCode::TOO_MANY_REQUESTS, Some(wait.map_or(AGAIN, |wait| wait.as_secs())))
+        }
+        Kind::Store => (StatusCode::SERVICE_UNAVAILABLE, Some(AGAIN)),
+        Kind::Timeout => (StatusCode::GATEWAY_TIMEOUT, None),
+        Kind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
+        _ => (StatusCode::BAD_GATEWAY, None),
     };
-    let mut response = (status, format!("{error}\n")).into_response();
-    if let Kind::RateLimited(Some(wait)) = error.kind() {
-        response.headers_mut().insert(RETRY_AFTER, wait.as_secs().into());
+    let what = match error.kind() {
+        // It may have the address of the database.
+        Kind::Store => {
+            tracing::warn!(%error, "an output could not be read");
+            "the server's database cannot be used now: repeat the request in a few seconds".into()
+        }
+        _ => error.to_string(),
+    };
+    let mut response = (status, format!("{what}\n")).into_response();
+    if let Some(wait) = wait {
+        response.headers_mut().insert(RETRY_AFTER, wait.into());
     }
     response
 }

@@ -1,5 +1,6 @@
 //! The encoders against the official decoder and encoder, on hostile cells.
 
+use daysheet_core::encode::json::parts;
 use daysheet_core::encode::{Delimiter, Document, Format};
 use daysheet_core::row::{Cell, Extra, RowTable};
 use daysheet_core::schemas::{Field, MESSAGE};
@@ -143,7 +144,9 @@ fn every_document_decodes_strictly_to_the_values_of_its_json() {
     runner
         .run(&(document(), delimiters), |(document, by)| {
             let toon = document.encode(Format::Toon(by));
-            let json: Value = serde_json::from_str(&document.encode(Format::Json)).unwrap();
+            let written = document.encode(Format::Json);
+            prop_assert_eq!(&parts(document.clone()).collect::<String>(), &written);
+            let json: Value = serde_json::from_str(&written).unwrap();
             let decoded: Value = toon_format::decode(&toon, &DecodeOptions::new())
                 .map_err(|error| TestCaseError::fail(format!("{error}\n{toon}")))?;
             prop_assert_eq!(&decoded, &json, "{}", toon);
@@ -192,6 +195,10 @@ fn toon_document_is_written_like_this() {
          \x20 m1\t2026-02-03 18h05\t\"Re: lunch\"\t1024\tfalse\n\
          \x20 m2\tnull\tplain\tnull\tnull"
     );
+    // Two tables, in parts as in one piece.
+    let twice = [document.tables.clone(), document.tables.clone()].concat();
+    let twice = Document { scalars: Vec::new(), tables: twice };
+    assert_eq!(parts(twice.clone()).collect::<String>(), twice.encode(Format::Json));
     assert_eq!(
         document.encode(Format::Json),
         "{\"zone\":\"Europe/Berlin\",\"next\":\"p3\",\"messages\":[\

@@ -1,12 +1,19 @@
 //! Whole answers over plain HTTP, in the form that a request prefers.
 
+use std::time::Duration;
+
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Request};
 use daysheet::encode::stc::parse::parse;
 use daysheet::encode::stc::value::Json;
 use daysheet::http::negotiate::{Form, choose};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use proptest::prelude::*;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::stage::{Caller, Reply, Stage};
 
@@ -187,4 +194,38 @@ async fn outputs_are_read_in_the_form_that_is_preferred() {
     stage.shared.sandbox.deliver("ann@example.com", new).unwrap();
     let gone = get(&ann, "GET", &hash, &[("accept", "application/json")]).await;
     assert_eq!(gone.status, 410, "{}", gone.text());
+}
+
+/// Rows are sent while others are still to be written, and a reader who does not read takes up
+/// their own places alone.
+#[tokio::test]
+async fn json_is_streamed_and_slow_readers_wait_for_themselves() {
+    let stage = Stage::set(&["ann", "bo"], &[("DAYSHEET_LIMITS_CALLS_AT_ONCE", "1")]).await;
+    let (ann, bo) = (stage.modern("ann"), stage.modern("bo"));
+    let hash = output(&stage, &ann).await;
+    let request = |more: &str| {
+        format!(
+            "GET /outputs/{hash} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer ann\r\nAccept: \
+             application/json\r\n{more}\r\n",
+            stage.address
+        )
+    };
+    let response = stage.raw(request("Connection: close\r\n").as_bytes()).await.to_lowercase();
+    assert!(response.contains("transfer-encoding: chunked"), "{response}");
+    assert!(response.ends_with("0\r\n\r\n"), "{response}");
+
+    let mut client = Client::builder(TokioExecutor::new());
+    client.http2_only(true).http2_initial_stream_window_size(1_024);
+    let slow = Request::get(stage.url(&format!("/outputs/{hash}")))
+        .header("authorization", "Bearer ann")
+        .header("accept", "application/json")
+        .body(Empty::<Bytes>::new());
+    let slow = client.build_http().request(slow.unwrap()).await.unwrap();
+    assert_eq!(slow.status(), 200);
+    let again = async || get(&ann, "GET", &hash, &[]).await.status;
+    let soon = Duration::from_millis(300);
+    assert!(timeout(soon, again()).await.is_err(), "the place of a slow reader was given away");
+    assert_eq!(get(&bo, "GET", &hash, &[]).await.status, 404);
+    drop(slow);
+    assert_eq!(timeout(Duration::from_secs(10), again()).await, Ok(200));
 }

@@ -4,6 +4,8 @@
 //! Rows also carry `provider_id`, where the thing has one, and `text`, where a
 //! long text belongs to the row.
 
+use std::iter::once;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::Document;
@@ -16,12 +18,34 @@ pub fn encode(document: &Document) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }
 
+/// Returns what [`encode`] does in parts, each written when it is asked for: a row each, and what
+/// is between the tables.
+pub fn parts(mut document: Document) -> impl Iterator<Item = String> + Send {
+    let tables = std::mem::take(&mut document.tables);
+    let mut head = encode(&document);
+    head.pop();
+    let mut first = document.scalars.is_empty();
+    let tables = tables.into_iter().flat_map(move |table| {
+        let comma = if std::mem::take(&mut first) { "" } else { "," };
+        let heading = format!("{comma}\"{}\":[", table.name());
+        let rows = (0..table.len()).map(move |at| {
+            let comma = if at == 0 { "" } else { "," };
+            format!("{comma}{}", written(&table, table.row(at)))
+        });
+        once(heading).chain(rows).chain(once("]".to_owned()))
+    });
+    once(head).chain(tables).chain(once("}".to_owned()))
+}
+
+/// Returns a row of a table.
+fn written(table: &RowTable, row: Option<(&[Cell], &Extra)>) -> String {
+    let row = row.map(|(cells, extra)| JsonRow { columns: table.columns(), cells, extra });
+    serde_json::to_string(&row).unwrap_or_default()
+}
+
 /// Returns the text around the rows of a table, and each of its rows with its comma.
 pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
-    let rows = table.rows().zip(table.extras()).map(|(cells, extra)| {
-        let row = JsonRow { columns: table.columns(), cells, extra };
-        serde_json::to_string(&row).unwrap_or_default() + ","
-    });
+    let rows = table.rows().zip(table.extras()).map(|row| written(table, Some(row)) + ",");
     (format!(",\"{}\":[]", table.name()), rows.collect())
 }
 

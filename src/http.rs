@@ -39,7 +39,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
-use crate::server::WRITES_END;
+use crate::server::{WRITES_END, unanswered};
 use guard::Guard;
 use identity::Challenge;
 use limits::Limits;
@@ -265,6 +265,6 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
                 .await
                 .map(Body::new)
         }
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response(),
+        Err(error) => unanswered(&body, &error).map(Body::new),
     }
 }

@@ -53,6 +53,8 @@ use crate::words::Words;
 /// write may take.
 pub const WRITES_END: Duration = Duration::from_secs(60);
 
+#[cfg(feature = "http")]
+pub use streamable::unanswered;
 pub use watch::{Permit, Watch};
 
 /// The name under which a client declares, among its extensions or experimental capabilities,

@@ -4,8 +4,9 @@
 //! has been sent. What it would keep in memory for the older eras is here instead:
 //!
 //! - What a client said when it shook hands is in the id of its session, which this server has
-//!   signed. Nothing is stored. The id says what the client can do and never who it is; one
-//!   that cannot be read is as good as none, because the user is asked nothing then, and nothing else is lost.
+//!   signed. Nothing is stored. The id says what the client can do and never who it is. To one
+//!   that cannot be read the response is 404, on which clients begin a new session: without one,
+//!   the user would be asked nothing.
 //! - A question to the user is asked on the stream that answers the call. Its id is that of a
 //!   ticket of the caller's, so that nobody can guess it, and an answer from somebody else does
 //!   not fit. The client may post the answer to any instance, which fills the ticket; the one
@@ -63,6 +64,10 @@ const LOOK: Duration = Duration::from_millis(250);
 const WAITING: usize = 16;
 /// The longest id of a session that can be one of ours.
 const LONGEST: usize = 1024;
+/// The header with the version of the protocol.
+const VERSION: &str = "mcp-protocol-version";
+/// The seconds after which a client may repeat a request that could not be answered.
+const AGAIN: &str = "5";
 
 /// What instances share.
 #[derive(Clone)]
@@ -156,36 +161,46 @@ impl Server {
     /// it, from where, and how long it is.
     pub async fn answer(&self, request: Request<Bytes>) -> HttpAnswer {
         let (parts, mut body) = request.into_parts();
-        let named = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        // One that is not text is as unknown as any other.
+        let named = parts.headers.get(SESSION).map(|id| id.to_str().unwrap_or_default());
         // A session is in its id alone, so that there is nothing to delete.
         if parts.method == Method::DELETE && named.is_some() {
             return empty(StatusCode::NO_CONTENT);
         }
-        let (mut session, mut begun) = (None, None);
+        let (mut session, mut begun, mut asked) = (None, None, None);
         if let (Some(shared), &Method::POST, true) = (&self.shared, &parts.method, is_json(&parts))
         {
             let Some((sound, message)) = framing::repair(&body) else {
                 let error = ErrorData::parse_error("the body is not JSON", None);
-                return refusal(StatusCode::BAD_REQUEST, error);
+                return refusal(StatusCode::BAD_REQUEST, None, error);
             };
             body = sound.into();
             if message.is_array() {
                 let what = "a batch of messages: send one in each request";
                 let error = ErrorData::invalid_request(what, None);
-                return refusal(StatusCode::BAD_REQUEST, error);
+                return refusal(StatusCode::BAD_REQUEST, None, error);
             }
+            let id = id_of(&message);
+            let version = parts.headers.get(VERSION).and_then(|version| version.to_str().ok());
+            let has_sessions = version.is_none_or(|it| it < ProtocolVersion::V_2026_07_28.as_str());
             let found = match (message.get("method").and_then(Value::as_str), named) {
                 (None, _) => return shared.answered(&message).await,
                 (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
-                // Only calls have questions and formats; the rest is answered without a stream.
-                (Some("tools/call"), Some(id)) => {
-                    shared.read(id).await.map(|content| session = content)
-                }
+                (Some(method), Some(named)) if has_sessions => match shared.read(named).await {
+                    Ok(None) => {
+                        let what = "the session is unknown: begin a new one with initialize";
+                        let error = ErrorData::invalid_request(what, None);
+                        return refusal(StatusCode::NOT_FOUND, id, error);
+                    }
+                    // Only calls have questions and formats; the rest is answered without a stream.
+                    content => content.map(|it| session = it.filter(|_| method == "tools/call")),
+                },
                 _ => Ok(()),
             };
             if let Err(error) = found {
-                return unavailable(&error);
+                return unavailable(id, &error);
             }
+            asked = Some(id);
         }
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(session.is_some())
@@ -198,6 +213,12 @@ impl Server {
             StreamableHttpService::new(move || Ok(server.clone()), Arc::new(streams), config)
                 .handle(Request::from_parts(parts, Full::new(body)))
                 .await;
+        if let (Some(id), StatusCode::UNSUPPORTED_MEDIA_TYPE) = (asked, answer.status()) {
+            // It is JSON: what rmcp means is that it is no message.
+            let what = "the body is no message of JSON-RPC: it has jsonrpc \"2.0\", a method, and \
+                        in a request an id, which is a text or a whole number";
+            return refusal(StatusCode::BAD_REQUEST, id, ErrorData::invalid_request(what, None));
+        }
         if let Some(id) = begun.and_then(|id| HeaderValue::try_from(id).ok())
             && answer.status() == StatusCode::OK
         {
@@ -218,9 +239,9 @@ impl Shared {
             Ok(true) => empty(StatusCode::ACCEPTED),
             Ok(false) => {
                 let what = "no question of that id is open";
-                refusal(StatusCode::BAD_REQUEST, ErrorData::invalid_request(what, None))
+                refusal(StatusCode::BAD_REQUEST, None, ErrorData::invalid_request(what, None))
             }
-            Err(error) => unavailable(&error),
+            Err(error) => unavailable(None, &error),
         }
     }
 }
@@ -429,18 +450,33 @@ fn empty(status: StatusCode) -> HttpAnswer {
     answer
 }
 
-/// Returns a refusal as JSON-RPC has it, of a message whose id nobody could use.
-fn refusal(status: StatusCode, error: ErrorData) -> HttpAnswer {
-    let body = serde_json::to_vec(&JsonRpcError::new(None, error)).unwrap_or_default();
+/// Returns the id of a request, if it has one that is valid.
+fn id_of(message: &Value) -> Option<RequestId> {
+    message.get("id").and_then(|id| RequestId::deserialize(id).ok())
+}
+
+/// Returns a refusal as JSON-RPC has it, of the message with this id.
+fn refusal(status: StatusCode, id: Option<RequestId>, error: ErrorData) -> HttpAnswer {
+    let body = serde_json::to_vec(&JsonRpcError::new(id, error)).unwrap_or_default();
     let mut answer = empty(status).map(|_| Full::from(body).boxed());
     let json = HeaderValue::from_static("application/json");
     answer.headers_mut().insert(header::CONTENT_TYPE, json);
     answer
 }
 
-/// Returns the response for a database that does not answer.
-fn unavailable(error: &Error) -> HttpAnswer {
+/// Returns the response to a request with this body that cannot be answered now.
+pub fn unanswered(body: &[u8], error: &Error) -> HttpAnswer {
+    let message = serde_json::from_slice(body).unwrap_or_default();
+    unavailable(id_of(&message), error)
+}
+
+/// Returns the response for a database that does not answer. Why is in the log alone: its address
+/// is no business of the caller's.
+fn unavailable(id: Option<RequestId>, error: &Error) -> HttpAnswer {
     tracing::warn!(%error, "a request could not be answered");
-    let error = ErrorData::internal_error(error.to_string(), None);
-    refusal(StatusCode::SERVICE_UNAVAILABLE, error)
+    let what = "the server's database cannot be used now: repeat the request in a few seconds";
+    let error = ErrorData::internal_error(what, None);
+    let mut answer = refusal(StatusCode::SERVICE_UNAVAILABLE, id, error);
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(AGAIN));
+    answer
 }

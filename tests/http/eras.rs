@@ -116,18 +116,32 @@ async fn sessions_are_in_their_ids_alone() {
     let ann = stage.old("ann").await;
     let id = ann.session.clone().unwrap();
     assert!(id.bytes().all(|byte| byte.is_ascii_graphic()), "{id}");
-    // Another's, a changed one and none are as good as each other: the call works, and
-    // nobody is asked.
+    // With none the call works, and nobody is asked; with another's or a changed one, clients
+    // begin anew.
     let mut changed = id.clone();
     changed.replace_range(3..4, if &id[3..4] == "A" { "B" } else { "A" });
     let bo = stage.old("bo").await.session;
     let draft = draft(&ann).await;
-    for session in [None, bo, Some(changed), Some("x".repeat(4_000)), Some("é.è".to_owned())] {
+    for session in [None, bo, Some(changed), Some("x".repeat(4_000)), Some("x.y".to_owned())] {
         let mut other = ann.at(&stage);
-        other.session = session.clone().filter(|id| id.is_ascii());
-        let refused = other.error("mail_send", json!({"id": draft})).await;
-        assert!(refused.contains(STRANGER), "{session:?}: {refused}");
+        other.session = session;
+        let reply = other.post(&send(&other, &draft)).await;
+        let answer = message(&reply);
+        let unknown = reply.status == 404 && answer["error"]["code"] == -32600;
+        let refused = answer["result"]["isError"] == true && reply.text().contains(STRANGER);
+        assert_eq!(
+            (answer["id"].clone(), unknown),
+            (json!(7), other.session.is_some()),
+            "{answer}"
+        );
+        assert_eq!(refused, other.session.is_none(), "{answer}");
+        let listed = other.send("tools/list", json!({})).await;
+        assert_eq!(listed.status, if unknown { 404 } else { 200 }, "{:?}", other.session);
     }
+    // The era without a handshake has none.
+    let mut modern = stage.modern("ann");
+    modern.session = Some("x".to_owned());
+    modern.ok("mail_search", json!({"q": "for"})).await;
     // It ends without a trace, and there is no stream to open.
     for (method, session, status) in
         [("DELETE", true, 204), ("DELETE", false, 405), ("GET", true, 405), ("PUT", true, 405)]
@@ -183,6 +197,10 @@ async fn bodies_that_are_no_message_are_refused_as_json_rpc() {
         (String::new(), -32700),
         (json!([ping]).to_string(), -32600),
         (json!({"jsonrpc": "2.0", "id": "1", "result": {}}).to_string(), -32600),
+        (json!({"jsonrpc": "2.0", "id": null, "method": "ping"}).to_string(), -32600),
+        (json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}).to_string(), -32600),
+        (json!({"jsonrpc": "2.0", "id": {}, "method": "tools/list"}).to_string(), -32600),
+        (json!({"id": 1, "method": "ping"}).to_string(), -32600),
     ] {
         let headers = caller.headers(&Value::Null);
         let headers: Vec<(&str, &str)> =
@@ -199,6 +217,32 @@ async fn bodies_that_are_no_message_are_refused_as_json_rpc() {
         headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let reply = old.http.send("POST", "/mcp", &headers, cut).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
+#[tokio::test]
+async fn database_that_fails_is_an_error_without_its_address() {
+    let stage = Stage::of(&["ann"]).await;
+    let home = stage.shared.home.path();
+    let database = home.join("daysheet.db");
+    for end in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{end}", database.display()));
+    }
+    std::fs::write(&database, "no database at all".repeat(999)).unwrap();
+    let other = stage.another().await;
+    for caller in [other.modern("ann"), Caller::new(&other, "ann", OLD)] {
+        let reply = caller.send("tools/list", json!({})).await;
+        let answer = reply.json();
+        assert_eq!((reply.status, reply.header("retry-after")), (503, "5"));
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32603)));
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert!(said.contains("repeat the request"), "{said}");
+        let token = ("authorization", "Bearer ann");
+        let output = caller.http.send("GET", "/outputs/aaaaaaaaaa", &[token], "").await;
+        assert_eq!((output.status, output.header("retry-after")), (503, "5"));
+        for said in [said, &output.text()] {
+            assert!(!said.contains(".db") && !said.contains(home.to_str().unwrap()), "{said}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -40,31 +40,33 @@ const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after"
 /// The hosts and origins that requests may name.
 pub struct Guard {
     hosts: Vec<String>,
-    /// The origin of our own pages.
-    own: Option<String>,
+    /// The origins of our own pages: of one machine, those of each of its names.
+    own: Vec<String>,
     /// Those of others that the settings list.
     origins: Vec<String>,
-    /// True if only this machine is served: then its other pages may send requests, although
-    /// their scripts cannot read the responses.
-    local: bool,
 }
 
 impl Guard {
     /// Creates the guard of a server with these settings.
     pub fn new(settings: &HttpSettings) -> Self {
         let own = settings.public_url.as_ref();
-        let local = settings.is_local();
         let hosts = own.and_then(Url::host_str).into_iter();
-        let hosts = hosts.chain(LOCAL.into_iter().filter(|_| local)).map(str::to_lowercase);
+        let local = LOCAL.into_iter().filter(|_| settings.is_local());
+        let hosts: Vec<String> = hosts.chain(local).map(str::to_lowercase).collect();
+        // Other servers of this machine are other origins, and nobody knows what their pages do.
+        let own = hosts.iter().filter_map(|host| {
+            let mut url = own?.clone();
+            url.set_host(Some(host)).ok()?;
+            Some(url.origin().ascii_serialization())
+        });
         Self {
-            hosts: hosts.chain(settings.hosts.iter().cloned()).collect(),
-            own: own.map(|url| url.origin().ascii_serialization()),
+            own: own.collect(),
+            hosts: hosts.iter().chain(&settings.hosts).cloned().collect(),
             origins: settings
                 .origins
                 .iter()
                 .map(|origin| origin.trim_end_matches('/').to_owned())
                 .collect(),
-            local,
         }
     }
 
@@ -103,12 +105,7 @@ impl Guard {
     }
 
     fn is_origin(&self, origin: &str) -> bool {
-        let here = || {
-            let url = Url::parse(origin).ok();
-            let host = url.as_ref().and_then(Url::host_str).map(str::to_lowercase);
-            host.is_some_and(|host| LOCAL.contains(&host.as_str()))
-        };
-        self.own.as_deref() == Some(origin) || self.is_listed(origin) || (self.local && here())
+        self.own.iter().any(|own| own == origin) || self.is_listed(origin)
     }
 
     fn is_listed(&self, origin: &str) -> bool {

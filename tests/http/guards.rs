@@ -38,6 +38,7 @@ async fn only_our_hosts_and_origins_are_answered() {
     let public = Stage::set(&["ann"], &settings).await;
     let local = Stage::open().await;
     let page = "Origin: https://app.example.com";
+    let port = local.address.port();
     for (stage, head, expected) in [
         (&local, "Host: 127.0.0.1", "405"),
         (&local, "Host: localhost:8750", "405"),
@@ -52,14 +53,21 @@ async fn only_our_hosts_and_origins_are_answered() {
         (&local, "Host: ", "403"),
         (&local, "Host: local host", "403"),
         (&local, "X: y", "403"),
-        (&local, "Host: localhost\r\nOrigin: http://localhost:6274", "405"),
-        (&local, "Host: localhost\r\nOrigin: http://127.0.0.1", "405"),
+        (&local, &format!("Host: localhost\r\nOrigin: http://localhost:{port}"), "405"),
+        (&local, &format!("Host: localhost\r\nOrigin: http://127.0.0.1:{port}"), "405"),
+        (&local, &format!("Host: localhost\r\nOrigin: http://[::1]:{port}"), "405"),
+        // A page of another server of this machine is a stranger's.
+        (&local, "Host: localhost\r\nOrigin: http://localhost:6274", "403"),
+        (&local, "Host: localhost\r\nOrigin: http://127.0.0.1", "403"),
+        (&local, &format!("Host: localhost\r\nOrigin: https://localhost:{port}"), "403"),
         (&local, "Host: localhost\r\nOrigin: https://evil.example", "403"),
         (&local, "Host: localhost\r\nOrigin: http://localhost.evil.example", "403"),
         (&local, "Host: localhost\r\nOrigin: null", "403"),
         (
             &local,
-            "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil.example",
+            &format!(
+                "Host: localhost\r\nOrigin: http://localhost:{port}\r\nOrigin: http://x.example"
+            ),
             "403",
         ),
         (&public, "Host: mail.example.com", "401"),

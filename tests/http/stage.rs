@@ -120,6 +120,7 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut config = shared.config();
+        config.http.listen_at(address).unwrap();
         config.pages = Some(format!("http://{address}/").parse().unwrap());
         let app = Arc::new(App::new(config));
         let verifier = match (&shared.issuer, shared.people.is_empty()) {

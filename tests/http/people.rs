@@ -23,6 +23,7 @@ async fn nobody_reaches_the_machine_of_the_server() {
         ("mail_draft", draft("secret.ics")),
         ("calendar_save", json!({"ics": path})),
         ("mail_attachment", json!({"ids": ["m1"], "as": "file"})),
+        ("mail_attachment", json!({"ids": ["a1"], "dir": "bills"})),
     ] {
         let refused = ann.error(tool, arguments.clone()).await;
         assert!(refused.contains("on another machine"), "{tool} {arguments}: {refused}");

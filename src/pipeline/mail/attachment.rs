@@ -80,12 +80,13 @@ impl Pipeline {
             _ => FileForm::List,
         };
         let form = request.form.unwrap_or(form);
+        let saves = form == FileForm::File || request.dir.is_some();
+        if saves && self.config.files.is_empty() {
+            let what = "this server is on another machine and saves no files on yours";
+            return Err(Error::argument(what).next("use as=link or as=inline, without dir"));
+        }
         match (form, request.ids.as_slice()) {
             (FileForm::List, _) => self.list_files(&request.ids).await,
-            (FileForm::File, _) if self.config.files.is_empty() => Err(Error::argument(
-                "this server is on another machine and saves no files on yours",
-            )
-            .next("use as=link or as=inline")),
             (FileForm::File, _) => {
                 self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
                 self.save_files(request).await

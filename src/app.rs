@@ -1,7 +1,11 @@
 //! Assembles the parts: config, store, accounts, providers and pipeline.
 
+#[cfg(feature = "http")]
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
+#[cfg(feature = "http")]
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -37,6 +41,10 @@ pub struct App {
     server: Server,
     /// The stores on disk: the state, and the accounts if they are elsewhere.
     stores: [Store; 2],
+    /// The settings of people, which those with the same access share: by whether they are the
+    /// machine's own, and by access.
+    #[cfg(feature = "http")]
+    of_people: Mutex<HashMap<(bool, Access, AccessBy), Arc<Config>>>,
     /// The folder of an embedded sandbox's sign-ins; removed with the app.
     _sign_ins: Option<TempDir>,
 }
@@ -70,7 +78,18 @@ impl App {
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
         let server = Server::new(pipeline.clone(), config.format);
-        Self { config, accounts, connect, pipeline, upstream, server, stores, _sign_ins: None }
+        Self {
+            config,
+            accounts,
+            connect,
+            pipeline,
+            upstream,
+            server,
+            stores,
+            #[cfg(feature = "http")]
+            of_people: Mutex::default(),
+            _sign_ins: None,
+        }
     }
 
     /// Returns the app of one person over HTTP: over their rows, with this access, which `by` keeps
@@ -78,13 +97,19 @@ impl App {
     #[must_use]
     #[cfg(feature = "http")]
     pub fn of_person(&self, owner: &str, access: Access, by: AccessBy) -> Self {
-        let mut config = (*self.config).clone();
-        (config.access, config.access_by) = (access.min(config.access), by);
-        if owner != LOCAL {
-            config.share();
-        }
+        let (own, access) = (owner == LOCAL, access.min(self.config.access));
+        let mut of_people = self.of_people.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = of_people.entry((own, access, by)).or_insert_with(|| {
+            let mut config = Config { access, access_by: by, ..(*self.config).clone() };
+            if !own {
+                config.share();
+            }
+            Arc::new(config)
+        });
+        let config = config.clone();
+        drop(of_people);
         let stores = self.stores.each_ref().map(|store| store.for_owner(owner));
-        let mut app = Self::sharing(Arc::new(config), stores, self.upstream.share_of(owner));
+        let mut app = Self::sharing(config, stores, self.upstream.share_of(owner));
         // Another instance may have shown what nobody here has seen.
         app.pipeline.distrust();
         app.server = app.server().shared(app.store().clone());

@@ -44,6 +44,7 @@ async fn apps_of_people_are_kept_while_they_are_used() {
     let of = async |number: usize| people.app_of(&person(&format!("p{number}"))).await.unwrap();
     let held = of(0).await;
     let idle = Arc::downgrade(&of(1).await);
+    assert!(Arc::ptr_eq(&held.config, &of(1).await.config), "each has settings of their own");
     for number in 2..2_002 {
         of(number).await;
     }

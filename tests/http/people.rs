@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use daysheet::access::Access;
 use daysheet::http::people::People;
 use serde_json::{Value, json};
 
@@ -52,9 +53,12 @@ async fn apps_of_people_are_kept_while_they_are_used() {
     assert!(idle.upgrade().is_none(), "the app that was idle for longest was kept");
 }
 
+/// A merge of two mailboxes, in each era.
 #[tokio::test]
 async fn progress_comes_on_the_stream_of_the_call() {
-    let stage = Stage::of(&["ann"]).await;
+    let stage = Stage::of(&["ann", "bo"]).await;
+    let ann = stage.app.of_person(&person("ann").owner, Access::Full);
+    ann.consent("google", "bo@example.com").await.unwrap();
     stage.shared.sandbox.set_faults("delay=1600ms".parse().unwrap());
     let old = stage.old("ann").await;
     for caller in [stage.modern("ann"), Caller::new(&stage, "ann", OLD), old] {
@@ -62,13 +66,20 @@ async fn progress_comes_on_the_stream_of_the_call() {
         params["_meta"]["progressToken"] = "here".into();
         let mut stream = caller.stream(&caller.request("tools/call", params)).await;
         assert_eq!(stream.response.headers()["content-type"], "text/event-stream");
-        let first = stream.next().await.unwrap();
-        assert_eq!(first["method"], "notifications/progress", "{first}");
-        assert_eq!(first["params"]["progressToken"], "here");
-        let mut last = first;
+        let mut messages = Vec::new();
         while let Some(next) = stream.next().await {
-            last = next;
+            messages.push(next);
         }
+        let last = messages.pop().unwrap();
         assert_eq!((&last["id"], &last["result"]["isError"]), (&json!(7), &Value::Bool(false)));
+        let reports: Vec<&Value> = messages.iter().map(|one| &one["params"]).collect();
+        assert!(messages.iter().all(|one| one["method"] == "notifications/progress"));
+        assert!(reports.iter().all(|one| one["progressToken"] == "here"), "{reports:?}");
+        assert!(
+            reports.is_sorted_by(|one, next| one["progress"].as_f64() < next["progress"].as_f64())
+        );
+        let merged =
+            |one: &&Value| one["message"].as_str().unwrap_or_default().contains("2 accounts");
+        assert!(reports.iter().any(merged), "{reports:?}");
     }
 }

@@ -213,12 +213,13 @@ impl Challenge {
         let call = Call::deserialize(&serde_json::from_slice::<Value>(body).ok()?).ok()?;
         let tool = tools::find(&call.params.name).filter(|_| call.method == "tools/call")?;
         let lacks = tool.access > person.access && tool.access <= self.most;
-        lacks.then(|| self.lacking("the token does not allow this tool", tool.access))
+        lacks.then(|| self.lacking(&format!("the token does not allow {}", tool.name), tool.access))
     }
 
     fn lacking(&self, why: &str, access: Access) -> Response {
-        let scope = Some(self.scope(access));
-        self.refuse(StatusCode::FORBIDDEN, Some("insufficient_scope"), why, scope)
+        let scope = self.scope(access);
+        let why = format!("{why}: get one with the scope {scope}");
+        self.refuse(StatusCode::FORBIDDEN, Some("insufficient_scope"), &why, Some(scope))
     }
 
     fn refuse(

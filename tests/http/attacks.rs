@@ -279,6 +279,8 @@ async fn weak_tokens_get_the_scope_they_need() {
             assert_refused(&reply, 403, "error=\"insufficient_scope\"", tool);
             let scope = format!("scope=\"{needed}\"");
             assert!(reply.header("www-authenticate").contains(&scope), "{tool}");
+            let next = format!("does not allow {tool}: get one with the scope {needed}");
+            assert!(reply.text().contains(&next), "{}", reply.text());
         }
     }
     // A header that names another tool than the body changes nothing.

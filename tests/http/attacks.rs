@@ -384,6 +384,8 @@ async fn other_machines_need_a_token() {
         // Others reach an address of this machine through a proxy.
         vec![proxy], here, "anybody may call it";
         vec![public], here, "anybody may call it";
+        vec![("DAYSHEET_HTTP_HOSTS", "localhost, mail.example.com")], here, "anybody may call it";
+        vec![("DAYSHEET_HTTP_HOSTS", "localhost:81, [::1]")], here, "open";
         vec![ISSUER], all, "issuer";
         vec![("DAYSHEET_HTTP_TOKEN_FILE", &*good)], all, "tokens";
         vec![("DAYSHEET_HTTP_TOKEN_FILE", &*bad)], here, "line 1 is not the SHA-256";

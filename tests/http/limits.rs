@@ -83,7 +83,19 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
         "1 calls are running already: wait 5 s and call again, with fewer calls at once"
     );
     assert!(limits.of(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
-    drop(running);
+    // Four wait for each place; one more is refused at once.
+    let patience = Duration::from_millis(400);
+    let patient = Arc::new(Limits::new(stage.app.config.limits, metrics).patience(patience));
+    let crowd = patient.of(stage.app.store().for_owner("p-ann"));
+    let place = crowd.admit().await.unwrap();
+    let started = Instant::now();
+    let refused = join_all(
+        (0..7).map(|_| async { crowd.admit().await.err().map(|_| started.elapsed() >= patience) }),
+    );
+    let (at_once, late): (Vec<_>, Vec<_>) =
+        refused.await.into_iter().map(Option::unwrap).partition(|late| !late);
+    assert_eq!((at_once.len(), late.len()), (3, 4));
+    drop((place, running));
     assert!(watch.admit().await.is_ok());
 }
 

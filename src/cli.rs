@@ -174,7 +174,7 @@ enum Command {
     Serve {
         /// Serve MCP over HTTP at this address, such as 127.0.0.1:8750, instead of stdio.
         #[cfg(feature = "http")]
-        #[arg(long, value_name = "ADDRESS")]
+        #[arg(long, value_name = "ADDRESS", value_parser = address)]
         http: Option<std::net::SocketAddr>,
         #[cfg(feature = "http")]
         #[command(flatten)]
@@ -366,6 +366,17 @@ impl Limits {
             config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
         }
     }
+}
+
+/// Reads an address to listen at. Of those that a name such as `localhost` has, an IPv4 one is
+/// what most clients try.
+#[cfg(feature = "http")]
+fn address(text: &str) -> std::result::Result<std::net::SocketAddr, String> {
+    use std::net::{SocketAddr, ToSocketAddrs};
+    let found = text.to_socket_addrs().ok();
+    found
+        .and_then(|all| all.min_by_key(SocketAddr::is_ipv6))
+        .ok_or_else(|| "write it like 127.0.0.1:8750 or localhost:8750".to_owned())
 }
 
 fn level(word: &str) -> std::result::Result<Access, String> {

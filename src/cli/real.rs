@@ -11,6 +11,14 @@ use crate::error::Result;
 #[derive(Debug, Args, Default)]
 pub(super) struct Sandboxed {}
 
+impl Sandboxed {
+    /// Returns false: there is no sandbox.
+    #[cfg(feature = "http")]
+    pub(super) const fn is_on(&self) -> bool {
+        false
+    }
+}
+
 impl App {
     /// Opens the app over real accounts.
     pub(super) async fn open(config: Config, _: &Sandboxed) -> Result<(Self, ())> {

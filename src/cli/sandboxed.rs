@@ -53,6 +53,12 @@ pub(super) struct Sandboxed {
 }
 
 impl Sandboxed {
+    /// Returns true if the sandbox is used.
+    #[cfg(feature = "http")]
+    pub(super) const fn is_on(&self) -> bool {
+        self.sandbox
+    }
+
     /// Returns true if the sandbox has the samples in it.
     pub(super) fn reads_samples(&self) -> bool {
         self.sandbox && self.mail.is_none()

@@ -6,6 +6,8 @@ use super::Sandboxed;
 use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
+#[cfg(feature = "http")]
+use crate::error::{Error, Kind};
 use crate::server::WRITES_END;
 
 /// Waits for a request to end; for ever where there is no such thing.
@@ -51,7 +53,7 @@ pub(super) async fn run_http(
     address: std::net::SocketAddr,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
-    let (listener, address) = listen(address, &mut config).await?;
+    let (listener, address) = listen(address, &mut config, sandboxed).await?;
     let verifier = crate::http::identity::verifier(&config, address.ip())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     app.check_keys().await?;
@@ -71,9 +73,14 @@ pub(super) async fn run_http(
 async fn listen(
     address: std::net::SocketAddr,
     config: &mut Config,
+    sandboxed: &Sandboxed,
 ) -> Result<(tokio::net::TcpListener, std::net::SocketAddr)> {
-    use crate::error::{Error, Kind};
-
+    if sandboxed.is_on() && config.database.is_some() {
+        // People's rows would be the same with it as without.
+        let what = "the sandbox's rows would be among those of people's own accounts";
+        return Err(Error::new(Kind::Config, what)
+            .next("leave out --sandbox, or the database (--database, DAYSHEET_DATABASE)"));
+    }
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
         Error::new(Kind::Network, format!("{address} cannot be listened at ({error})"))
     })?;
@@ -93,7 +100,7 @@ pub(super) async fn run_pages(
     // How others are served is no matter here.
     config.http = crate::config::HttpSettings::default();
     let (listener, address) =
-        listen((std::net::Ipv4Addr::LOCALHOST, port).into(), &mut config).await?;
+        listen((std::net::Ipv4Addr::LOCALHOST, port).into(), &mut config, sandboxed).await?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let app = std::sync::Arc::new(app);
     let link = crate::http::pages::link(app.store()).await?;

@@ -267,6 +267,9 @@ fn errors_are_one_line_with_the_next_step() {
             "DAYSHEET_GMAIL_URL";
         &["account", "list"], &[("DAYSHEET_FORMAT", "xml")], "DAYSHEET_FORMAT";
         &["serve"], &[("DAYSHEET_LOG", "a=b=c")], "DAYSHEET_LOG is not a log filter: ";
+        &["serve", "--http", "localhost:0", "--sandbox"],
+            &[("DAYSHEET_DATABASE", "postgres://localhost/daysheet")],
+            "the sandbox's rows would be among those of people's own accounts: leave out ";
         &["sandbox", "--fault", "429=lots"], &[], "429";
         &["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder";
         &["demo", "--calendar", "/no/such/calendars"], &[],

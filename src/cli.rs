@@ -563,6 +563,9 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
     })?;
     let log = log::start(&config, over_http, runtime.handle())?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
     let outcome = runtime.block_on(async {
         outlive_file_limits();
         match command {

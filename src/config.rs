@@ -9,6 +9,7 @@
 //! This module opens no database and no connection, and nothing reads the environment
 //! after start.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
 pub use keys::{GivenKeys, Retention};
 use settings::{FoundSetting, Settings, absolute, is_loopback, set};
-pub use settings::{TENANTS, tenant};
+pub use settings::{TENANTS, tenant, unknown};
 
 /// The environment variable of the state folder. It has no key in the file,
 /// because the file is looked for in that folder.
@@ -143,6 +144,8 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
+    /// What is probably wrong with the environment, in sentences for the log.
+    pub warnings: Vec<String>,
     /// The address of the pages where people connect accounts, with a slash at its end; none
     /// unless HTTP is served. No setting changes it; the server that serves them does.
     pub pages: Option<Url>,
@@ -234,7 +237,12 @@ impl Config {
     /// # Errors
     /// [`Kind::Config`], naming the variable or the key to correct.
     pub fn load(zone: Option<TimeZone>) -> Result<Self> {
-        let var = |name: &str| std::env::var(name).ok();
+        // Each setting looks its variable up: those are all that there are.
+        let known = RefCell::new(Vec::new());
+        let var = |name: &str| {
+            known.borrow_mut().push(name.to_owned());
+            std::env::var(name).ok()
+        };
         let file = match set(&var, FILE) {
             Some(path) => {
                 let path = absolute(&path)?;
@@ -252,7 +260,9 @@ impl Config {
         };
         let system = zone.or_else(|| TimeZone::try_system().ok());
         let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
-        Self::from(var, file, system)
+        let config = Self::from(var, file, system)?;
+        let all = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        Ok(Self { warnings: unknown(all, &known.take()), ..config })
     }
 
     /// Points every endpoint at a sandbox on this machine that answers at `base`
@@ -429,6 +439,7 @@ impl Config {
                 })
                 .transpose()?,
             log: settings.get("log")?.map(|found| found.value),
+            warnings: Vec::new(),
             pages: None,
             home,
         };

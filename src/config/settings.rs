@@ -21,6 +21,11 @@ use crate::error::{Error, Kind, Result};
 /// `strsim` measures it.
 const ALIKE: f64 = 0.75;
 
+/// How the environment's variables begin.
+const PREFIX: &str = "DAYSHEET_";
+/// How the names go on that others give: Kubernetes for a service of our name, and our own tests.
+const THEIRS: [&str; 5] = ["SERVICE_", "PORT", "CI_", "INTEROP_", "TEST_"];
+
 /// Returns the environment variable of a key: `google.client_id` is
 /// `DAYSHEET_GOOGLE_CLIENT_ID`, and `endpoints.graph` is `DAYSHEET_GRAPH_URL`.
 fn variable(key: &str) -> String {
@@ -28,7 +33,7 @@ fn variable(key: &str) -> String {
         Some(service) => format!("{service}_url"),
         None => key.replace('.', "_"),
     };
-    format!("DAYSHEET_{}", name.to_uppercase())
+    format!("{PREFIX}{}", name.to_uppercase())
 }
 
 /// Returns a variable's value; an empty one counts as not set, because that is how most
@@ -161,16 +166,9 @@ impl<'a> Settings<'a> {
         let Some(key) = keys.into_iter().find(|key| !known.contains(key)) else {
             return Ok(());
         };
-        let near = known
-            .iter()
-            .map(String::as_str)
-            .chain(sections)
-            .filter(|known| *known != key)
-            .map(|known| (strsim::normalized_damerau_levenshtein(&key, known), known))
-            .max_by(|(one, _), (other, _)| one.total_cmp(other))
-            .filter(|(alike, _)| *alike >= ALIKE);
-        let next = match near {
-            Some((_, near)) => format!("did you mean `{near}`? `daysheet --help` lists all"),
+        let all = known.iter().map(String::as_str).chain(sections).filter(|known| *known != key);
+        let next = match nearest(&key, all) {
+            Some(near) => format!("did you mean `{near}`? `daysheet --help` lists all"),
             None => "remove it; `daysheet --help` lists what there is".to_owned(),
         };
         let what = format!("`{key}` in {} is not a known setting", path.display());
@@ -328,6 +326,37 @@ impl<'a> Settings<'a> {
         }
         Ok(url)
     }
+}
+
+/// Returns the name that is most like an unknown one, if it is similar or ends with it.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = |known: &'a str| match known.strip_suffix(name) {
+        Some(before) if before.ends_with('_') => (1.0, known),
+        _ => (strsim::normalized_damerau_levenshtein(name, known), known),
+    };
+    let near = known.map(alike).max_by(|(one, _), (other, _)| one.total_cmp(other));
+    near.filter(|(alike, _)| *alike >= ALIKE).map(|(_, known)| known)
+}
+
+/// Returns a warning about each of the environment's variables that looks like one of Daysheet's
+/// and is not `known`.
+pub fn unknown(all: impl Iterator<Item = String>, known: &[String]) -> Vec<String> {
+    let mut warnings: Vec<String> = all
+        .filter(|name| !known.contains(name))
+        .filter_map(|name| {
+            let short = name.strip_prefix(PREFIX)?;
+            let theirs = THEIRS.iter().any(|theirs| short.starts_with(theirs));
+            let shorts = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
+            let next = match nearest(short, shorts) {
+                Some(near) => format!("did you mean {PREFIX}{near}?"),
+                None if theirs => return None,
+                None => "`daysheet --help` lists what there is".to_owned(),
+            };
+            Some(format!("{name} is not a setting: {next}"))
+        })
+        .collect();
+    warnings.sort();
+    warnings
 }
 
 /// Returns who may sign in at Microsoft, as in the URLs of its authority: one of three

@@ -216,6 +216,10 @@ fn settings_are_read_from_the_state_folder() {
     std::fs::write(home.path().join("credentials.json"), text).unwrap();
     let (code, _, err) = run(&home, &["account", "list"], &[], "");
     assert_eq!((code, err.as_str()), (0, ""));
+    let (code, _, err) = run(&home, &["account", "list"], &[("DAYSHEET_ACCES", "read")], "");
+    assert!(code == 0 && err.contains("did you mean DAYSHEET_ACCESS?"), "{err}");
+    let (code, _, err) = run(&home, &["serve", "--http", "8750"], &[], "");
+    assert!(code == 2 && err.contains("write it like 127.0.0.1:8750"), "{err}");
 }
 
 #[test]

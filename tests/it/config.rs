@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use daysheet::access::Access;
-use daysheet::config::{Config, KeyStore};
+use daysheet::config::{Config, KeyStore, unknown};
 use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Kind, Result};
@@ -249,4 +249,25 @@ fn sandbox_replaces_every_endpoint() {
     assert_eq!(base(&config.endpoints.graph), "/v1.0/");
     assert!(config.google.id.is_some());
     assert!(config.use_sandbox("https://gmail.googleapis.com/").is_err());
+}
+
+#[test]
+fn unknown_variables_are_named_with_the_nearest() {
+    let known: Vec<String> = variables().into_iter().collect();
+    for (name, warning) in [
+        ("DAYSHEET_ACCES", Some("did you mean DAYSHEET_ACCESS?")),
+        ("DAYSHEET_PUBLIC_URL", Some("did you mean DAYSHEET_HTTP_PUBLIC_URL?")),
+        ("DAYSHEET_HTTP_PUBLICURL", Some("did you mean DAYSHEET_HTTP_PUBLIC_URL?")),
+        ("DAYSHEET_COLOUR", Some("`daysheet --help` lists what there is")),
+        ("DAYSHEET_ACCESS", None),
+        ("DAYSHEETS_ACCESS", None),
+        ("HOME", None),
+        // A service of this name in Kubernetes.
+        ("DAYSHEET_SERVICE_HOST", None),
+        ("DAYSHEET_PORT_8750_TCP_ADDR", None),
+    ] {
+        let said = unknown([name.to_owned()].into_iter(), &known);
+        let expected = warning.map(|next| format!("{name} is not a setting: {next}"));
+        assert_eq!(said, Vec::from_iter(expected), "{name}");
+    }
 }

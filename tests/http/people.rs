@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use daysheet::access::Access;
+use daysheet::config::AccessBy;
 use daysheet::http::people::People;
 use serde_json::{Value, json};
 
@@ -57,7 +58,7 @@ async fn apps_of_people_are_kept_while_they_are_used() {
 #[tokio::test]
 async fn progress_comes_on_the_stream_of_the_call() {
     let stage = Stage::of(&["ann", "bo"]).await;
-    let ann = stage.app.of_person(&person("ann").owner, Access::Full);
+    let ann = stage.app.of_person(&person("ann").owner, Access::Full, AccessBy::Settings);
     ann.consent("google", "bo@example.com").await.unwrap();
     stage.shared.sandbox.set_faults("delay=1600ms".parse().unwrap());
     let old = stage.old("ann").await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet::app::App;
+use daysheet::config::Config;
 use daysheet::http::Service;
 use daysheet_auth::{TokenList, Verifier};
 use regex::Regex;
@@ -384,15 +385,14 @@ async fn session_is_new_at_each_sign_in_and_ends() {
     again.get("/accounts").await.is(200);
 }
 
-/// A browser at a server of its own over the state of `stage`.
-async fn browser_at(stage: &Stage, verifier: Verifier) -> Browser {
+/// A listener, its address, and the settings of a server there over the state of `stage`.
+async fn listening(stage: &Stage) -> (TcpListener, String, Config) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
     let mut config = stage.shared.config();
-    config.pages = Some(Url::parse(&address).unwrap());
-    let service = Service::new(Arc::new(App::new(config)), verifier);
-    tokio::spawn(service.serve(listener, std::future::pending()));
-    Browser { http: User::nobody(&address), jar: BTreeMap::new() }
+    config.http.listen_at(address).unwrap();
+    config.pages = config.http.public_url.clone();
+    (listener, format!("http://{address}"), config)
 }
 
 /// A session allows what its token allows now, and ends with it.
@@ -407,7 +407,10 @@ async fn session_ends_with_its_token() {
     };
     write(line.clone()).await;
     let tokens = TokenList::open(&path).unwrap();
-    let mut browser = browser_at(&stage, Verifier::Known(tokens)).await;
+    let (listener, address, config) = listening(&stage).await;
+    let service = Service::new(Arc::new(App::new(config)), Verifier::Known(tokens));
+    tokio::spawn(service.serve(listener, std::future::pending()));
+    let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[("bearer", &token)]).await.is(303);
     let account = format!("google:{ME}");
@@ -945,10 +948,7 @@ async fn pages_have_limits_of_their_own() {
 #[tokio::test]
 async fn link_signs_in_once() {
     let stage = Stage::open().await;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let mut config = stage.shared.config();
-    config.pages = Some(Url::parse(&address).unwrap());
+    let (listener, address, config) = listening(&stage).await;
     let app = Arc::new(App::new(config));
     let link = daysheet::http::pages::link(app.store()).await.unwrap();
     tokio::spawn(Service::of_pages(app).serve(listener, std::future::pending()));

@@ -933,7 +933,7 @@ async fn pages_have_limits_of_their_own() {
         ann.get(path).await.is(200);
     }
     let page = ann.get("/connect/google").await.is(429);
-    page.says("too many of your pages").says(" s and open it again");
+    page.says("Too many of your pages").says(" s and open it again");
     let wait = page.reply.header("retry-after");
     assert!((15..=20).contains(&wait.parse().unwrap()), "{wait}");
     let (call, mut bo) = (stage.modern("bo"), Browser::of(&stage, "bo").await);

@@ -38,7 +38,6 @@ mod engine;
 mod files;
 pub mod handles;
 mod keys;
-mod locks;
 mod maintenance;
 mod outputs;
 mod person;
@@ -98,7 +97,7 @@ struct Inner {
     pool: OnceCell<AnyPool>,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
-    locks: Arc<Mutex<locks::Session>>,
+    locks: Arc<Mutex<engine::locks::Session>>,
 }
 
 impl Store {

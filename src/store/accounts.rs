@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
-use super::locks::Lock;
+use super::engine::locks::Lock;
 use super::{Store, now};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;

@@ -16,6 +16,8 @@ use super::{Tx, files};
 use crate::config::Database;
 use crate::error::{Error, Kind, Result};
 
+pub(super) mod locks;
+
 /// How long opening is retried while another process creates the file, or the server starts,
 /// and how long a connection is waited for.
 pub(super) const OPENING: Duration = Duration::from_secs(10);

@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::locks::Lock;
+use super::engine::locks::Lock;
 use super::{Store, files, now};
 use crate::error::{Error, Kind, Result};
 

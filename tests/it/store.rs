@@ -474,6 +474,7 @@ async fn kill<T>(home: &Path, owner: &str, name: &str, holder: T) {
 async fn lock_of_an_account_ends_with_its_holder() {
     let (home, one) = fresh();
     let two = store(home.path());
+    one.open().await.unwrap();
     let lock = one.lock_account(MIRA).await.unwrap().unwrap();
     for other in [&one, &two] {
         assert!(other.lock_account(MIRA).await.unwrap().is_none());

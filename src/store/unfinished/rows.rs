@@ -4,7 +4,7 @@
 //! that was cut off; any instance reports it, to its owner.
 
 use super::super::Store;
-use super::super::locks::Lock;
+use super::super::engine::locks::Lock;
 use super::super::random::random;
 use super::CutOff;
 use crate::error::{Error, Kind, Result};

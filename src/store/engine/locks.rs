@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
-use super::engine::Engine;
-use super::{Store, files};
+use super::super::{Store, files};
+use super::Engine;
 use crate::error::{Error, Kind, Result};
 
 /// Where the files are, in the state folder.
@@ -32,7 +32,7 @@ const RELEASE: &str =
 
 /// The locks of this process in PostgreSQL.
 #[derive(Debug, Default)]
-pub(super) struct Session {
+pub(in crate::store) struct Session {
     connection: Option<AnyConnection>,
     held: HashSet<String>,
 }
@@ -57,7 +57,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Store`].
-    pub(super) async fn try_lock(&self, name: String, once: bool) -> Result<Option<Lock>> {
+    pub(in crate::store) async fn try_lock(
+        &self,
+        name: String,
+        once: bool,
+    ) -> Result<Option<Lock>> {
         if !self.inner.engine.is_postgres() {
             return self.lock_file(&name, once);
         }

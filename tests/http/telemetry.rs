@@ -98,7 +98,7 @@ async fn a_call_is_a_trace_that_names_nobody() {
     let (address, mut bodies) = collector().await;
     let program = Program::start(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)]).await;
     let caller = &program.caller;
-    let arguments = json!({"q": "from:mathilde", "account": "google:mira@example.com"});
+    let arguments = json!({"q": "from:henrike", "account": "google:mira@example.com"});
     let call = caller.request("tools/call", json!({"name": "mail_search", "arguments": arguments}));
     let mut headers = caller.headers(&call);
     headers.push(("traceparent".to_owned(), format!("00-{TRACE}-{PARENT}-01")));
@@ -157,8 +157,8 @@ async fn a_call_is_a_trace_that_names_nobody() {
     let known = ["http.request.method", "http.response.status_code", "http.route", "id", "outcome"];
     assert_eq!(keys, BTreeSet::from(known));
     let all = format!("{spans:?} {resources:?}");
-    assert!(answer.contains("Mathilde"), "{answer}");
-    for word in ["@", "mira", "secret", "nowhere", "mathilde", "Mathilde"] {
+    assert!(answer.contains("Henrike"), "{answer}");
+    for word in ["@", "mira", "secret", "nowhere", "enrike", "Vesper"] {
         assert!(!all.contains(word), "{word} in {all}");
     }
     // The log has the id of the request, and none of what is for traces.

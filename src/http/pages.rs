@@ -1,11 +1,11 @@
-//! The pages for people: sign in, connect accounts, see what was done, take one's data along.
+//! The pages for people: sign in, connect accounts, see what was done, download one's data.
 //!
-//! Plain HTML without scripts. A page is of the person whose session the browser has
-//! ([`session`]); what it shows and changes are the rows of that person, through their own app, as
-//! for a call. Texts of others are escaped by maud, which writes all markup here.
+//! Plain HTML without scripts. A page belongs to the person whose session the browser has
+//! ([`session`]). It shows and changes the rows of that person, through their own app, as a call
+//! does. Untrusted text is escaped by maud, which writes all markup here.
 //!
-//! Every form is checked twice: by where the browser says it comes from, and by a token of the
-//! session and the form's own path ([`session::Post`]).
+//! Every form is checked twice: by the origin that the browser reports, and by a token derived
+//! from the session and the form's path ([`session::Post`]).
 
 mod accounts;
 mod activity;
@@ -40,7 +40,7 @@ pub use sign_in::link;
 /// What all pages share.
 pub(super) struct Pages {
     service: Arc<Service>,
-    /// The address of the pages as browsers see it, with a slash at its end.
+    /// The address of the pages as browsers see it, ending in a slash.
     public: Url,
     /// The server's own rows.
     server: Store,

@@ -173,7 +173,7 @@ async fn accounts_of_both_providers_are_connected() {
     for provider in ["google", "microsoft"] {
         let back = ann.consent(provider, "bo@example.com", "allow").await;
         ann.get(&back).await.is(200).says("bo@example.com").says("Connected");
-        ann.get(&back).await.is(400).says("finished before");
+        ann.get(&back).await.is(400).says("already finished");
     }
     let list = ann.get("/accounts").await.is(200);
     list.says("Microsoft").says("Read, organize and draft mail").says("Read and change calendars");
@@ -207,7 +207,7 @@ async fn nobody_else_finishes_a_connection() {
     let mut ann = Browser::of(&stage, "ann").await;
     let mut bo = Browser::of(&stage, "bo").await;
     let back = ann.consent("google", "bo@example.com", "allow").await;
-    bo.get(&back).await.is(400).says("by somebody else");
+    bo.get(&back).await.is(400).says("by another person");
     Browser::at(&stage).get(&back).await.is(303);
     // Any instance can; the browser brings its session along.
     ann.http = User::nobody(&other.url(""));
@@ -327,7 +327,7 @@ async fn session_is_new_at_each_sign_in_and_ends() {
     ann.get("/accounts").await.is(303);
     ann.jar.insert(name.clone(), "f1:planted".to_owned());
     let form = ann.get("/sign-in").await.is(200);
-    ann.submit(&form, "/sign-in", &[("bearer", "nobody")]).await.is(403).says("not a token");
+    ann.submit(&form, "/sign-in", &[("bearer", "nobody")]).await.is(403).says("token is not valid");
     let page = ann.submit(&form, "/sign-in", &[("bearer", "ann")]).await.is(303);
     let cookie = page.reply.header("set-cookie").to_owned();
     for flag in ["; Path=/", "; HttpOnly", "; SameSite=Lax", "; Max-Age=28800"] {
@@ -468,7 +468,7 @@ async fn people_sign_in_at_their_issuer() {
     let page = ann.get(&back).await.is(303);
     assert_eq!(page.reply.header("location"), "/inspect");
     ann.get("/accounts").await.is(200).says("Signed in as ann").says("ann@example.com");
-    ann.get(&back).await.is(400).says("not the sign-in that this browser began");
+    ann.get(&back).await.is(400).says("not started in this browser");
 
     // An answer that somebody else began, or that belongs to an earlier sign-in, is of no use.
     let mut bo = Browser::at(&stage);
@@ -659,8 +659,8 @@ async fn sends_and_writes_are_shown_to_their_person_alone() {
     bo.get("/accounts/activity")
         .await
         .is(200)
-        .says("Nothing was sent.")
-        .says("Nothing was changed.");
+        .says("No messages have been sent.")
+        .says("Nothing has been changed.");
 }
 
 #[tokio::test]
@@ -679,9 +679,9 @@ async fn answer_is_inspected_in_every_form() {
     ] {
         page.says(&format!("id=\"form-{form}\"")).says(text);
     }
-    page.says("Tokens of each form (o200k_base)").says("for ann@example.com").omits("bo@");
+    page.says("Tokens in each format (o200k_base)").says("for ann@example.com").omits("bo@");
     let bad = [("tool", "mail_send"), ("arguments", "{\"id\": \"m1\"}")];
-    ann.submit(&form, "/inspect", &bad).await.is(400).says("only read");
+    ann.submit(&form, "/inspect", &bad).await.is(400).says("read-only");
     for (arguments, why) in [("[]", "not a JSON object"), ("{\"limit\": \"x\"}", "limit")] {
         let call = [("tool", "mail_search"), ("arguments", arguments)];
         ann.submit(&form, "/inspect", &call).await.is(200).says(why);
@@ -770,7 +770,7 @@ async fn account_is_disconnected_after_a_question() {
 }
 
 #[tokio::test]
-async fn person_takes_their_data_along_and_erases_it() {
+async fn person_downloads_and_erases_their_data() {
     let stage = Stage::of(&["ann", "bo"]).await;
     for name in ["ann", "bo"] {
         stage.modern(name).ok("mail_search", json!({"q": "for"})).await;
@@ -792,7 +792,7 @@ async fn person_takes_their_data_along_and_erases_it() {
     assert!(ann.jar.is_empty(), "{:?}", ann.jar);
     let mut again = Browser::of(&stage, "ann").await;
     again.get("/accounts").await.is(200).says("No account is connected yet.");
-    again.get("/accounts/activity").await.is(200).says("Nothing was changed.");
+    again.get("/accounts/activity").await.is(200).says("Nothing has been changed.");
     let left = again.get("/accounts/export").await.is(200);
     left.omits("ann@example.com").omits("mail_modify");
     let mut bo = Browser::of(&stage, "bo").await;
@@ -914,13 +914,13 @@ async fn server_without_tokens_signs_in_its_one_person() {
     let mut browser = Browser::at(&stage);
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[]).await.is(303);
-    browser.get("/accounts").await.is(200).says(ME).says("not yet");
+    browser.get("/accounts").await.is(200).says(ME).says("never");
     // Their audit log is a file.
     let call = stage.modern("");
     call.ok("mail_search", json!({"limit": 1})).await;
     call.ok("mail_modify", json!({"ids": ["m1"], "do": "trash"})).await;
     browser.get("/accounts/activity").await.is(200).says("mail_modify").says(ME);
-    browser.get("/accounts").await.is(200).omits("not yet");
+    browser.get("/accounts").await.is(200).omits("never");
 }
 
 /// Pages are limited as calls are, and neither takes the other's share.
@@ -959,7 +959,7 @@ async fn link_signs_in_once() {
     mira.post("/sign-in", &BTreeMap::new()).await.is(400);
     mira.get(&link).await.is(303);
     mira.get("/accounts").await.is(200).says(ME);
-    browser().get(&link).await.is(403).says("used before");
+    browser().get(&link).await.is(403).says("already used");
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
     assert_eq!(mira.http.send("POST", "/mcp", &[], call).await.status, 401);
 }

@@ -14,11 +14,11 @@ use crate::access::Access;
 use crate::oauth::{PROVIDERS, provider_named};
 use crate::provider::{Account, Status};
 
-/// What a scope allows, in words. In an address it is the last part.
+/// Scopes in words. Of a scope that is a URL, only the last part is listed.
 const SCOPES: &[(&str, &str)] = &[
     ("gmail.readonly", "Read mail"),
     ("gmail.modify", "Read, organize, write and send mail, but not delete it permanently"),
-    ("mail.google.com/", "Everything with mail, permanent deletion included"),
+    ("mail.google.com/", "Everything with mail, including permanent deletion"),
     ("gmail.settings.basic", "Change mail settings: filters, labels, automatic replies"),
     ("calendar.readonly", "Read calendars"),
     ("calendar", "Read and change calendars"),
@@ -42,21 +42,21 @@ const SCOPES: &[(&str, &str)] = &[
     ("People.Read", "Read the people you work with"),
     ("User.Read", "Read your name and address"),
 ];
-/// The scopes that only make a sign-in work.
+/// Scopes that only the sign-in itself needs; they are not shown.
 const SILENT: &[&str] = &["offline_access", "openid", "profile", "email"];
 
 /// What each access level allows, in words.
 const fn allows(level: Access) -> &'static str {
     match level {
-        Access::Read => "nothing is changed anywhere",
-        Access::Organize => "mail and events are marked, moved and filed",
-        Access::Draft => "drafts are also written, but not sent",
-        Access::Send => "mail, invitations and answers are also sent",
-        Access::Full => "permanent deletion is also allowed",
+        Access::Read => "read, and change nothing",
+        Access::Organize => "also mark, move and file mail and events",
+        Access::Draft => "also write drafts, but not send them",
+        Access::Send => "also send mail, invitations and answers",
+        Access::Full => "also delete permanently",
     }
 }
 
-/// Returns a list of scopes in words; one that is not known stays as it is.
+/// Returns a list of scopes in words; an unknown scope is shown unchanged.
 pub(super) fn scopes(scopes: &[impl AsRef<str>]) -> Markup {
     let words = |scope: &str| {
         let known = SCOPES.iter().find(|(name, _)| {
@@ -100,13 +100,13 @@ pub(super) async fn list(
                 time(account.added.as_second(), zone),
                 match uses.get(&account.id) {
                     Some(used) => time(*used, zone),
-                    None => html! { "not yet" },
+                    None => html! { "never" },
                 },
                 actions(account),
             ]
         })
         .collect();
-    let columns = ["Account", "Provider", "Status", "May", "Added", "Last use", "Actions"];
+    let columns = ["Account", "Provider", "Status", "Permissions", "Added", "Last use", "Actions"];
     let body = html! {
         @if rows.is_empty() {
             p #none { "No account is connected yet." }
@@ -207,7 +207,7 @@ pub(super) async fn level(
     Ok(Redirect::to("/accounts#level").into_response())
 }
 
-/// `GET /accounts/disconnect`: asks whether to.
+/// `GET /accounts/disconnect`: asks for confirmation.
 pub(super) async fn ask(
     Visitor { session, app, .. }: Visitor,
     Query(named): Query<Named>,
@@ -216,7 +216,7 @@ pub(super) async fn ask(
     let body = html! {
         p {
             "Daysheet deletes its tokens for " strong { (account.email) } " and asks "
-            (title(&account.provider)) " to end its access. Mail and events stay as they are."
+            (title(&account.provider)) " to revoke its access. Your mail and events do not change."
         }
         form method="post" action="/accounts/disconnect" {
             (session.field("/accounts/disconnect"))

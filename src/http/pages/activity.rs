@@ -1,4 +1,4 @@
-//! What was done for a person: the audit log of all writes, and the journal of sent messages.
+//! A person's activity: the journal of sent messages, and the audit log of all writes.
 
 use axum::extract::Query;
 use axum::response::Response;
@@ -11,13 +11,13 @@ use super::layout::{Problem, page, table, time};
 use super::session::Visitor;
 use crate::store::sends::Sent;
 
-/// The rows of a page.
+/// The number of rows on a page.
 const ROWS: usize = 100;
 
-/// The parts of both tables that are shown.
+/// The parts of both tables that a page shows.
 #[derive(Debug, Deserialize)]
 pub(super) struct Shown {
-    /// The line of the log before which it begins; none begins with the latest.
+    /// Shows lines of the log from before this one; without it, the most recent.
     before: Option<i64>,
     /// The page of the journal, from 0 on.
     #[serde(default)]
@@ -30,7 +30,7 @@ pub(super) async fn show(
     Query(shown): Query<Shown>,
 ) -> std::result::Result<Response, Problem> {
     let zone = &app.config.zone;
-    // One more than is shown says whether there is another page.
+    // One row more than a page has, to know whether there is another page.
     let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
     let log = app.store().audit_lines(shown.before, ROWS + 1).await?;
     let labels = app.accounts.labels().await?;
@@ -69,20 +69,20 @@ pub(super) async fn show(
         })
         .collect();
     let body = html! {
-        p { "Everything that programs have changed through Daysheet, the latest first. Subjects \
+        p { "Everything that programs have changed through Daysheet, most recent first. Subjects \
              and texts are not recorded." }
         h2 { "Sent messages" }
-        @if messages.is_empty() { p #no-sent { "Nothing was sent." } } @else {
-            (table("sent", "Messages that were to be sent",
-                &["Begun", "Account", "Recipients", "State", "Message-ID"], &messages))
+        @if messages.is_empty() { p #no-sent { "No messages have been sent." } } @else {
+            (table("sent", "Messages, and whether they were sent",
+                &["Started", "Account", "Recipients", "State", "Message-ID"], &messages))
         }
         (turn("sent", "sent messages", shown.sent > 0, sent.len() > ROWS, [
             address(shown.before, shown.sent.saturating_sub(1)),
             address(shown.before, shown.sent.saturating_add(1)),
         ]))
         h2 { "Audit log" }
-        @if lines.is_empty() { p #no-log { "Nothing was changed." } } @else {
-            (table("log", "Writes, each before and after",
+        @if lines.is_empty() { p #no-log { "Nothing has been changed." } } @else {
+            (table("log", "Writes: one line before each, and one after",
                 &["Time", "Account", "Operation", "Outcome", "Ids", "Recipients"], &lines))
         }
         (turn("log", "audit log", shown.before.is_some(), log.len() > ROWS, [
@@ -93,24 +93,24 @@ pub(super) async fn show(
     Ok(page("Activity", Some(&session), body))
 }
 
-/// Returns what became of a message.
+/// Returns the state of a message in words.
 fn state(one: &Sent) -> &'static str {
-    if one.sent { "sent" } else { "not known to be sent" }
+    if one.sent { "sent" } else { "not confirmed" }
 }
 
-/// Returns the texts of a list in a line of the log.
+/// Returns the texts of a list in a log line, separated by commas.
 fn list(line: &Value, name: &str) -> String {
     let items = line.get(name).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the address of other parts of the tables.
+/// Returns the address of a page with other parts of the tables.
 fn address(before: Option<i64>, sent: usize) -> String {
     let before = before.map(|before| format!("before={before}&")).unwrap_or_default();
     format!("/accounts/activity?{before}sent={sent}")
 }
 
-/// Returns the links to the parts of a table around one.
+/// Returns the links to the newer and the older part of a table.
 fn turn(id: &str, what: &str, newer: bool, older: bool, [up, down]: [String; 2]) -> Markup {
     html! {
         @if newer || older {

@@ -1,9 +1,9 @@
 //! Connecting an account: to the provider's consent page and back.
 //!
-//! The sign-in under way is a ticket among the person's own rows, sealed; its id is the `state` of
-//! the redirect. Another person's session finds no ticket of that id, and another browser of the
-//! same person has another session: so nobody can be made to connect an account that somebody
-//! else has signed in to. Any instance can finish it.
+//! A sign-in in progress is a sealed ticket in the person's own rows; its id is the `state` of the
+//! redirect. Another person's session finds no ticket with that id, and another browser of the
+//! same person has another session, so nobody can be tricked into connecting an account that
+//! somebody else signed in to. Any instance can finish the sign-in.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,27 +29,27 @@ const STATE: &str = "connect";
 /// The path that the consent page redirects to.
 const CALLBACK: &str = "/connect/callback";
 
-/// A sign-in that is under way.
+/// A sign-in in progress.
 #[derive(Serialize, Deserialize)]
 struct Begun {
     sign_in: WebSignIn,
     hint: Option<String>,
     mailbox: Option<String>,
     provider: String,
-    /// Names the session that began it, and is of no use for anything else.
+    /// Identifies the session that started it, and is useless for anything else.
     session: String,
 }
 
 impl Begun {
     fn read(bytes: &[u8]) -> Result<Self> {
         serde_json::from_slice(bytes).map_err(|_| {
-            Error::new(Kind::Store, "a sign-in that was begun cannot be read")
+            Error::new(Kind::Store, "a sign-in in progress cannot be read")
                 .next("start the sign-in again")
         })
     }
 }
 
-/// `GET /connect/{provider}`: says what will be asked for.
+/// `GET /connect/{provider}`: shows what will be requested.
 pub(super) async fn ask(
     Visitor { session, app, .. }: Visitor,
     Path(provider): Path<String>,
@@ -68,11 +68,11 @@ pub(super) async fn ask(
             @if let Some(name) = &session.name { strong { (name) } } @else { "you" }
             " here, and to nobody else."
         }
-        h2 { "What Daysheet asks for" }
+        h2 { "Permissions that Daysheet requests" }
         (accounts::scopes(&scopes))
         p.hint {
-            "Your access level is " strong { (app.config.access.word()) } ". A lower one asks for \
-             less: " a href="/accounts#level" { "change it" } " first."
+            "Your access level is " strong { (app.config.access.word()) } ". A lower level \
+             requests less: " a href="/accounts#level" { "change it" } " first."
         }
         form method="post" action=(action) {
             (session.field(&action))
@@ -102,7 +102,7 @@ fn field(name: &str, label: &str, value: &str, hint: &str) -> Markup {
     }
 }
 
-/// `POST /connect/{provider}`: leads to the consent page.
+/// `POST /connect/{provider}`: sends the browser to the consent page.
 pub(super) async fn begin(
     State(pages): State<Arc<Pages>>,
     Path(provider): Path<String>,
@@ -126,7 +126,7 @@ pub(super) async fn begin(
     Ok(leading_on(&format!("Continue to {}", provider.title), session, &page, body))
 }
 
-/// Begins a sign-in; returns the consent page.
+/// Begins a sign-in. Returns the address of the consent page.
 async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) -> Result<String> {
     let scopes = app.connect.scopes(&add.provider, add.mailbox.is_some(), app.config.access)?;
     let (config, redirect) = (&app.config, pages.address(CALLBACK));
@@ -156,8 +156,8 @@ pub(super) async fn back(
     let state = state.map(|(_, state)| state.into_owned()).unwrap_or_default();
     let other = || {
         Problem::bad(
-            "this sign-in was finished before, is too old, or was begun in another browser or by \
-             somebody else; nothing was connected",
+            "this sign-in was already finished, has expired, or was started in another browser or \
+             by another person; nothing was connected",
         )
     };
     let sealed = app.store().take_ticket(STATE, &state).await?.ok_or_else(other)?;

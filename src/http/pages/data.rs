@@ -1,4 +1,4 @@
-//! A person's own data: taking it along, and erasing it.
+//! A person's own data: downloading it, and erasing it.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ pub(super) async fn show(Visitor { session, .. }: Visitor) -> Response {
 
 fn form(session: &Session, problem: Option<&str>) -> Response {
     let body = html! {
-        h2 { "Take it along" }
+        h2 { "Download your data" }
         p {
-            "Daysheet keeps your accounts, short ids of messages and events, a journal of sent \
-             messages, states that can be restored, and the audit log. It keeps no mailbox. The \
-             file has all of it as JSON, without tokens."
+            "Daysheet stores your accounts, short ids of messages and events, a journal of sent \
+             messages, earlier states for undo, and the audit log. It does not store mailboxes. \
+             The file contains all of this as JSON, without tokens."
         }
-        p { a.button #export href="/accounts/export" { "Download your data" } }
+        p { a.button #export href="/accounts/export" { "Download" } }
         h2 { "Erase everything" }
         p {
-            "Disconnects all your accounts and deletes everything that Daysheet keeps for you. \
-             Mail and calendars at your providers stay as they are. This cannot be undone."
+            "Disconnects all your accounts and deletes everything that Daysheet stores for you. \
+             Mail and calendars at your providers do not change. This cannot be undone."
         }
         @if let Some(problem) = problem { p #problem role="alert" { (sentence(problem)) } }
         form method="post" action="/accounts/erase" {
@@ -77,7 +77,7 @@ pub(super) async fn erase(
     };
     let outcomes = carried_out(app, work).await?;
     let body = html! {
-        p #erased { "Everything that Daysheet kept for you is deleted." }
+        p #erased { "Everything that Daysheet stored for you has been deleted." }
         @if !outcomes.is_empty() {
             ul { @for (account, outcome) in &outcomes { li { (account) ": " (outcome) } } }
         }

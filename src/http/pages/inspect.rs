@@ -1,4 +1,4 @@
-//! One call's answer in every format, beside the provider's own JSON, with the tokens of each.
+//! One call's answer in every format, next to the provider's own JSON, with the tokens of each.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -14,7 +14,7 @@ use crate::tools::{self, Effect, TOOLS, Tool};
 /// The call that the form suggests.
 const SUGGESTED: (&str, &str) = ("mail_search", "{\"q\": \"is:unread\", \"limit\": 10}");
 
-/// Returns the tools that only read, as offered to a person.
+/// Returns the read-only tools that the person is offered.
 fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
     let config = app.config.clone();
     TOOLS.iter().filter(move |tool| {
@@ -34,7 +34,7 @@ pub(super) async fn answer(post: Post) -> std::result::Result<Response, Problem>
     let name = post.field("tool").unwrap_or_default();
     let arguments = post.field("arguments").unwrap_or("{}");
     let tool = offered(app).find(|tool| tool.name == name);
-    let tool = tool.ok_or_else(|| Problem::bad("choose one of the tools that only read"))?;
+    let tool = tool.ok_or_else(|| Problem::bad("choose one of the read-only tools"))?;
     let result = match serde_json::from_str::<Map<String, Value>>(arguments) {
         Ok(arguments) => match inspect(app, tool, arguments).await {
             Ok(inspected) => forms(&inspected),
@@ -58,8 +58,8 @@ async fn inspect(
 
 fn shown(session: &Session, app: &App, chosen: &str, arguments: &str, result: Markup) -> Response {
     let body = html! {
-        p { "Makes one call over your own accounts and shows its answer in each format, and the \
-             JSON of the provider that its rows were made from." }
+        p { "Makes one call with your own accounts and shows its answer in each format, next to \
+             the provider's JSON that its rows were made from." }
         form method="post" action="/inspect" {
             (session.field("/inspect"))
             label for="tool" { "Tool" }
@@ -86,8 +86,8 @@ fn forms(inspected: &Inspected) -> Markup {
         h2 #result { "The answer" }
         div.wide role="region" aria-labelledby="costs-caption" tabindex="0" {
             table #costs {
-                caption #costs-caption { "Tokens of each form (" (tokenizer) ")" }
-                thead { tr { @for head in ["Form", "Tokens", "Bytes", "Of the longest"] {
+                caption #costs-caption { "Tokens in each format (" (tokenizer) ")" }
+                thead { tr { @for head in ["Format", "Tokens", "Bytes", "Share of the longest"] {
                     th scope="col" { (head) }
                 } } }
                 tbody {

@@ -1,4 +1,4 @@
-//! The frame of every page, its parts that recur, and the pages that only say something.
+//! The frame of every page, recurring parts, and error pages.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::error::{Error, Kind};
 
-/// The pages that the navigation names.
+/// The pages in the navigation.
 const NAVIGATION: [(&str, &str); 4] = [
     ("/accounts", "Accounts"),
     ("/accounts/activity", "Activity"),
@@ -19,19 +19,19 @@ const NAVIGATION: [(&str, &str); 4] = [
     ("/accounts/data", "Your data"),
 ];
 
-/// Somebody who is signed in, as far as the frame shows it.
+/// The part of a session that the frame shows.
 pub(super) trait SignedIn {
-    /// Returns who it is, and the form to sign out.
+    /// Returns the person's name and the form to sign out.
     fn person(&self) -> Markup;
 }
 
-/// Returns a page. For nobody it has no navigation.
+/// Returns a page. Without a session it has no navigation.
 pub(super) fn page(title: &str, session: Option<&dyn SignedIn>, body: Markup) -> Response {
     framed(title, session, html! {}, body)
 }
 
-/// Returns a page that leads the browser on at once, which follows a form where no redirect
-/// could: browsers apply `form-action` to redirects, too.
+/// Returns a page that forwards the browser immediately. It answers a form where a redirect would
+/// be blocked: browsers apply `form-action` to redirects, too.
 pub(super) fn leading_on(title: &str, session: &dyn SignedIn, to: &str, body: Markup) -> Response {
     let refresh = html! { meta http-equiv="refresh" content={ "0; url=" (to) }; };
     framed(title, Some(session), refresh, body)
@@ -77,7 +77,7 @@ fn navigation(title: &str) -> Markup {
     }
 }
 
-/// Returns a wide table in a region that scrolls by itself, also by keyboard.
+/// Returns a wide table in a region that scrolls on its own, also by keyboard.
 pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Markup>]) -> Markup {
     html! {
         div.wide role="region" aria-labelledby={ (id) "-caption" } tabindex="0" {
@@ -98,7 +98,7 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Marku
     }
 }
 
-/// Returns a time as people read it, with its exact form for machines.
+/// Returns a time in readable form, with its exact value for machines.
 pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
     match Timestamp::from_second(seconds) {
         Ok(time) => html! {
@@ -108,7 +108,7 @@ pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
     }
 }
 
-/// A page that could not be shown, and why, in words for people.
+/// The reason why a page could not be shown, for people to read.
 #[derive(Debug)]
 pub(super) struct Problem {
     status: StatusCode,
@@ -133,7 +133,7 @@ impl Problem {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, why)
     }
 
-    /// Returns the problem that a request cannot be read.
+    /// Returns the problem of a request that cannot be understood.
     pub(super) fn bad(why: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, why)
     }
@@ -170,7 +170,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Returns a fragment, such as an error's, as a sentence.
+/// Returns a fragment, such as the text of an error, as a sentence.
 pub(super) fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -102,7 +102,7 @@ impl SignedIn for Session {
 
 impl Pages {
     /// Returns the full name of a cookie. Over HTTPS the prefix binds it to this host. Plain HTTP
-    /// is only on loopback, where not every browser takes secure cookies and all ports share
+    /// is only on loopback, where not every browser accepts secure cookies and all ports share
     /// theirs.
     fn cookie_name(&self, name: &str) -> String {
         match self.public.scheme() {
@@ -219,7 +219,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Checks that a browser sends a form from a page of ours, as far as it says so.
+    /// Checks that a form was sent from one of our pages, as far as the browser reports it.
     pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
         let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let own = self.public.origin().ascii_serialization();
@@ -235,7 +235,7 @@ impl Pages {
 fn foreign() -> Problem {
     Problem::new(
         StatusCode::FORBIDDEN,
-        "this form was not sent from this page, or the page is too old; open it again",
+        "this form was not sent from its own page, or the page has expired; open it again",
     )
 }
 
@@ -251,7 +251,7 @@ pub(super) struct Visitor {
 impl FromRequestParts<Arc<Pages>> for Visitor {
     type Rejection = Response;
 
-    /// Leads a browser without a session to the sign-in, and from there back.
+    /// Redirects a browser without a session to the sign-in, which returns it to this page.
     async fn from_request_parts(
         parts: &mut Parts,
         pages: &Arc<Pages>,
@@ -292,26 +292,26 @@ fn too_many(error: Error) -> Error {
     }
 }
 
-/// A form that a signed-in person has sent from a page of ours.
+/// A form that a signed-in person has sent from one of our pages.
 pub(super) struct Post {
     pub(super) visitor: Visitor,
-    /// True if the sign-in allows all that the server does.
+    /// True if the sign-in allows everything that the server allows.
     manages: bool,
     fields: HashMap<String, String>,
 }
 
 impl Post {
-    /// Returns the visitor, for what concerns all of the person's programs.
+    /// Returns the visitor, for changes that affect all of the person's programs.
     ///
     /// # Errors
-    /// A refusal if they signed in with a token that allows less than the server does.
+    /// A refusal if they signed in with a token that allows less than the server allows.
     pub(super) fn manager(&self) -> std::result::Result<&Visitor, Problem> {
         match self.manages {
             true => Ok(&self.visitor),
             false => Err(Problem::new(
                 StatusCode::FORBIDDEN,
-                "the token that you signed in with allows too little for this; sign in with one \
-                 that has no level of its own",
+                "the token that you signed in with does not allow this; sign in with a token \
+                 without an access level of its own",
             )),
         }
     }

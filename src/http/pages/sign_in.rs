@@ -26,7 +26,7 @@ use crate::store::{SERVER, Store};
 
 /// How long a person has to sign in at their issuer, in seconds.
 const PATIENCE: i64 = 15 * 60;
-/// How long the link of `daysheet ui` can be opened, in seconds.
+/// How long the link of `daysheet ui` is valid, in seconds.
 const LINK: i64 = 10 * 60;
 /// The kind of the tickets of links.
 const LINKED: &str = "ui";
@@ -39,13 +39,13 @@ const LONGEST: usize = 1_024;
 pub(super) enum Way<'a> {
     /// Anybody may: only this machine can reach the pages, as it can reach MCP.
     Open,
-    /// With a token that the server takes, typed once.
+    /// With a token of the server, entered once.
     Token,
-    /// With a link that was printed: [`link`].
+    /// With a printed link: [`link`].
     Link,
     /// At their issuer.
     Issuer(&'a Web),
-    /// At an issuer where this server has no client: nobody can.
+    /// Nobody can: this server has no client at its issuer.
     Closed,
 }
 
@@ -70,17 +70,17 @@ pub async fn link(store: &Store) -> Result<String> {
     Ok(format!("/sign-in?link={id}"))
 }
 
-/// A sign-in at the issuer that is under way.
+/// A sign-in at the issuer that is in progress.
 #[derive(Serialize, Deserialize)]
 struct Begun {
     pending: Pending,
-    /// Where the browser is led afterwards.
+    /// The path to which the browser is sent afterwards.
     path: String,
     /// When it is too old, in seconds since 1970.
     expires: i64,
 }
 
-/// Returns the path that `return` names, if it is one of these pages.
+/// Returns the path in `return` if it is on this server; else that of the accounts.
 fn returned(pages: &Pages, asked: &HashMap<String, String>) -> String {
     let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
     let own = url.filter(|url| url.origin() == pages.public.origin());
@@ -106,7 +106,7 @@ pub(super) async fn ask(
         if pages.server.take_ticket(LINKED, id).await?.is_none() {
             return Err(Problem::new(
                 StatusCode::FORBIDDEN,
-                "this link was used before or is too old; run `daysheet ui` again",
+                "this link was already used or has expired; run `daysheet ui` again",
             ));
         }
         let person = Person::local(pages.service.people.base().config.access);
@@ -130,7 +130,7 @@ pub(super) async fn ask(
     Ok(response)
 }
 
-/// Returns the page where nobody is sent to an issuer.
+/// Returns the sign-in page of a server that does not send browsers to an issuer.
 fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
     page(
         "Sign in",
@@ -138,11 +138,11 @@ fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
         html! {
             @if let Some(problem) = problem { p #problem role="alert" { (sentence(problem)) } }
             @if matches!(way, Way::Link) {
-                p { "Open the address that " code { "daysheet ui" } " has printed. Each is good \
-                     for one sign-in." }
+                p { "Open the address printed by " code { "daysheet ui" } ". Each address \
+                     works once." }
             } @else if matches!(way, Way::Closed) {
-                p { "This server has no client at its issuer, so that nobody can sign in here. \
-                     Whoever runs it sets " code { "http.client_id" } " and "
+                p { "This server has no client at its issuer, so nobody can sign in here. The \
+                     operator has to set " code { "http.client_id" } " and "
                     code { "http.client_secret" } "." }
             } @else {
                 form method="post" action="/sign-in" {
@@ -152,11 +152,11 @@ fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
                         input #bearer type="password" name="bearer" required
                             autocomplete="current-password" aria-describedby="bearer-hint";
                         p.hint #bearer-hint {
-                            "One of the tokens that this server was given. It is not kept."
+                            "One of the tokens of this server. It is not stored."
                         }
                     } @else {
-                        p { "This server answers programs on this machine only, and asks none of \
-                             them for a token." }
+                        p { "This server can be reached from this machine only, and needs no \
+                             token." }
                     }
                     div.row { button.main #sign-in { "Sign in" } }
                 }
@@ -182,7 +182,7 @@ pub(super) async fn with_token(
         Way::Open => None,
         Way::Token => Some(token.unwrap_or_default()),
         Way::Link | Way::Issuer(_) | Way::Closed => {
-            return Err(Problem::bad("there is no form to sign in here"));
+            return Err(Problem::bad("this server has no sign-in form"));
         }
     };
     let path = returned(&pages, &fields);
@@ -190,13 +190,13 @@ pub(super) async fn with_token(
         Ok(person) => Ok(pages.signed_in(&person, token.map(fingerprint), &path).await?),
         Err(Denial::Unavailable(error)) => Err(error.into()),
         Err(_) => {
-            let page = form(&pages.way(), &path, Some("this is not a token of this server"));
+            let page = form(&pages.way(), &path, Some("this token is not valid on this server"));
             Ok((StatusCode::FORBIDDEN, page).into_response())
         }
     }
 }
 
-/// `GET /sign-in/callback`: the browser is back from the issuer.
+/// `GET /sign-in/callback`: the browser returns from the issuer.
 pub(super) async fn back(
     State(pages): State<Arc<Pages>>,
     headers: HeaderMap,
@@ -215,7 +215,7 @@ async fn finished(
     query: &str,
 ) -> std::result::Result<Response, Problem> {
     let Way::Issuer(web) = pages.way() else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "there is no issuer to return from"));
+        return Err(Problem::new(StatusCode::NOT_FOUND, "this server has no issuer"));
     };
     let other = || Problem::bad("this is not the sign-in that this browser began; sign in again");
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;

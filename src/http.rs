@@ -1,11 +1,11 @@
 //! MCP for many people over HTTP: `serve --http`.
 //!
-//! Every request is of one person, whom its bearer token names, and is answered by their own
-//! [`App`] ([`people`]): their rows of the store, their accounts, their caches. Nothing here
-//! outlives a request but those caches, so that any instance can answer any request.
+//! Every request belongs to one person, whom its bearer token names, and is answered by their own
+//! [`App`] ([`people`]): their rows in the store, their accounts, their caches. Only those caches
+//! outlive a request, so any instance can answer any request.
 //!
-//! The routes are here; what every request passes is in [`guard`], and connections are in
-//! [`listen`]. How MCP is spoken is in `server`, who calls in the crate `daysheet-auth`.
+//! The routes are here, the checks of every request in [`guard`], and connections in [`listen`].
+//! `server` implements MCP, and the crate `daysheet-auth` finds out who calls.
 
 pub mod guard;
 pub mod identity;
@@ -46,9 +46,9 @@ use limits::Limits;
 use metrics::Metrics;
 use people::People;
 
-/// The time between two looks for apps that nobody uses any more.
+/// How often apps that nobody uses any more are dropped.
 const SWEEP: Duration = Duration::from_secs(60);
-/// How long the database may take to say that it is there.
+/// How long the database may take to respond.
 const READY: Duration = Duration::from_secs(2);
 /// How long what it said counts for later probes.
 const PROBED: Duration = Duration::from_secs(3);
@@ -58,9 +58,9 @@ pub struct Service {
     people: People,
     verifier: Verifier,
     challenge: Challenge,
-    /// True if people sign in to the pages with printed links alone.
+    /// True if people sign in to the pages with printed links only.
     links: bool,
-    /// True once the server ends.
+    /// True once the server is shutting down.
     ending: AtomicBool,
     /// What the database and the keys said to the last probe that asked them, and when.
     probed: Mutex<Option<(Instant, Result<()>)>>,
@@ -71,7 +71,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Creates the service over an app, whose store has everybody's rows.
+    /// Creates the service of an app whose store has everybody's rows.
     pub fn new(app: Arc<App>, verifier: Verifier) -> Arc<Self> {
         Self::with(app, verifier, false)
     }
@@ -101,12 +101,12 @@ impl Service {
         })
     }
 
-    /// Returns who sends a request.
+    /// Returns the person who sends a request.
     async fn person(&self, request: &Parts) -> std::result::Result<Person, Denial> {
         self.verifier.verify(identity::bearer(request)?).await
     }
 
-    /// Returns the response to a request that is not answered, and counts it.
+    /// Returns the response to a denied request, and counts it.
     fn denied(&self, denial: &Denial) -> Response {
         self.metrics.denied(match denial {
             Denial::Missing => "missing_token",
@@ -123,12 +123,12 @@ impl Service {
         self.metrics.text(self.people.count())
     }
 
-    /// Answers requests until `ended`, and then finishes what was begun; requests for metrics at
-    /// an address of their own, if the settings name one.
+    /// Answers requests until `ended`, and then finishes the ones in progress. Serves metrics at
+    /// an address of their own if the settings name one.
     ///
     /// # Errors
     /// [`Kind::Config`] if the certificate or its key cannot be used, [`Kind::Network`] if metrics
-    /// cannot be given.
+    /// cannot be served.
     pub async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
@@ -161,7 +161,7 @@ impl Service {
     /// Returns an error unless requests can be answered.
     async fn ready(&self) -> Result<()> {
         if self.ending.load(Ordering::Relaxed) {
-            return Err(Error::new(Kind::Network, "the server ends"));
+            return Err(Error::new(Kind::Network, "the server is shutting down"));
         }
         let mut probed = self.probed.lock().await;
         if let Some((at, said)) = &*probed
@@ -193,22 +193,22 @@ fn router(service: Arc<Service>) -> Router {
         .layer(from_fn_with_state(guard, guard::pass))
 }
 
-/// Says whether requests can be answered.
+/// Reports whether requests can be answered.
 async fn ready(State(service): State<Arc<Service>>) -> Response {
     match service.ready().await {
         Ok(()) => "ok\n".into_response(),
         Err(error) => {
             tracing::warn!(%error, "not ready");
-            // The reason may name a path, and is for the log.
+            // The reason goes to the log only: it may contain a path.
             (StatusCode::SERVICE_UNAVAILABLE, "not ready\n").into_response()
         }
     }
 }
 
-/// Counts a request, and refuses it if too many are being answered.
+/// Counts a request, and refuses it if too many are in progress.
 async fn counted(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    // A probe says whether the instance works, however busy it is.
+    // A probe asks whether the instance works, however busy it is.
     let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
     let response = match service.places.try_acquire() {
         Ok(_place) => next.run(request).await,
@@ -222,7 +222,7 @@ async fn counted(State(service): State<Arc<Service>>, request: Request, next: Ne
     response
 }
 
-/// Answers a request for a whole answer.
+/// Answers a request for a shortened answer in full.
 async fn output(
     State(service): State<Arc<Service>>,
     Path(hash): Path<String>,

@@ -1,9 +1,9 @@
-//! What every request passes: which hosts and origins it names, the id under which it is in the
-//! log, and how long its body may be and may take.
+//! The checks of every request: the hosts and origins that it names, its id in the log, and the
+//! limits of its body in bytes and time.
 //!
-//! A page that a browser shows must not reach a server of the same machine or network under a
-//! name of the page's own (DNS rebinding), so that a request has to name a host of ours, and a
-//! browser's an origin of ours.
+//! A web page must not reach a server on the browser's machine or network under a name of its own
+//! (DNS rebinding). Therefore a request has to name one of our hosts and, if a browser sends it,
+//! one of our origins.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,17 +22,17 @@ use crate::config::HttpSettings;
 
 /// The header with the id of a request.
 const ID: &str = "x-request-id";
-/// The longest id that is taken over from a request.
+/// The longest id that is accepted from a request.
 const LONGEST_ID: usize = 64;
 /// The longest body, in bytes.
 const LONGEST: usize = 4 << 20;
 /// How long a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What tells balancers that the process works: they name any host.
+/// The health checks of balancers, which may name any host.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 /// The hosts of this machine.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// What pages of the listed origins may send, and read of a response.
+/// The headers that pages of the listed origins may send, and read in a response.
 const SENT: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, \
                     mcp-method, mcp-name, last-event-id, x-request-id";
 const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after";
@@ -70,7 +70,7 @@ impl Guard {
         }
     }
 
-    /// Refuses a request that names a host or an origin that is not ours.
+    /// Refuses a request with a host or an origin that is not ours.
     fn check(&self, request: &Request) -> Result<(), &'static str> {
         let mut named = request.headers().get_all(header::HOST).iter();
         let header = named.next();
@@ -79,26 +79,26 @@ impl Guard {
         }
         let header = match header.map(|host| Authority::try_from(host.as_bytes())) {
             Some(Ok(host)) => Some(host),
-            Some(Err(_)) => return Err("the host is not one\n"),
+            Some(Err(_)) => return Err("the host is malformed\n"),
             None => None,
         };
-        // HTTP/2, and a request line with a whole address, name it there.
+        // HTTP/2, and a request line with an absolute URL, name it there.
         let line = request.uri().authority();
         if header.is_none() && line.is_none() {
             return Err("the request names no host\n");
         }
         if !header.iter().chain(line).all(|host| self.is_host(host)) {
-            return Err("the host is not one of this server's: see http.hosts\n");
+            return Err("the host is not allowed: see http.hosts\n");
         }
         let mut origins = request.headers().get_all(header::ORIGIN).iter();
         match origins.all(|origin| origin.to_str().is_ok_and(|origin| self.is_origin(origin))) {
             true => Ok(()),
-            false => Err("pages of that origin may not call: see http.origins\n"),
+            false => Err("the origin is not allowed: see http.origins\n"),
         }
     }
 
     fn is_host(&self, host: &Authority) -> bool {
-        // A name of a user before it is in no request that a client makes.
+        // No client sends a user name before the host.
         let whole = host.as_str().to_lowercase();
         let name = host.host().to_lowercase();
         !whole.contains('@') && self.hosts.iter().any(|known| *known == name || *known == whole)
@@ -113,7 +113,7 @@ impl Guard {
     }
 }
 
-/// Checks a request, answers it, and writes a line on it to the log.
+/// Checks a request, answers it, and logs it.
 pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -137,7 +137,7 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
         _ => next.run(request).instrument(span.clone()).await,
     };
     span.in_scope(|| {
-        // Of paths, the first part: others may have ids in them.
+        // Only the first part of a path: the others may contain ids.
         let path = path.split('/').nth(1).unwrap_or_default();
         let milliseconds = begun.elapsed().as_millis();
         tracing::info!(%method, path, status = response.status().as_u16(), milliseconds, "answered");
@@ -149,7 +149,7 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
         headers.insert(ID, id);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // What is answered is somebody's mail.
+    // Answers contain somebody's mail.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -159,7 +159,7 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
     response
 }
 
-/// Returns what a browser asks for before a page of a listed origin may send.
+/// Returns the answer to a browser's preflight request for a page of a listed origin.
 fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
@@ -169,7 +169,7 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Returns the id that a balancer has given to a request, or a new one.
+/// Returns the id that a balancer gave the request, or a new one.
 fn id_of(headers: &HeaderMap) -> String {
     let given = headers.get(ID).and_then(|id| id.to_str().ok());
     let sane = |id: &&str| {
@@ -189,7 +189,7 @@ fn id_of(headers: &HeaderMap) -> String {
 /// Reads the body of a request.
 ///
 /// # Errors
-/// The response to one that is too long, or takes too long.
+/// The response to a body that is too long or arrives too slowly.
 pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
     read_within(PATIENCE, headers, body).await
 }

@@ -1,7 +1,7 @@
-//! Who sends a request, and what is answered to one that must not be answered.
+//! Who sends a request, and the response to one that is denied.
 //!
-//! A refusal says where tokens are to be had (RFC 9728) and with which scope (RFC 6750), so that
-//! a client that has none can get one without any setup.
+//! A denial names the place where tokens are issued (RFC 9728) and the scope to request
+//! (RFC 6750), so a client without a token can get one without any setup.
 
 use std::net::IpAddr;
 
@@ -28,13 +28,13 @@ use crate::tools;
 /// The path of the metadata of everything at this address, and of `/mcp`.
 const METADATA: &str = ".well-known/oauth-protected-resource";
 
-/// Returns the verifier that the settings ask for, for a server that listens at `address`.
+/// Returns the verifier that the settings select for a server that listens on `address`.
 ///
 /// # Errors
-/// [`Kind::Config`] if the settings contradict each other or cannot be used, and if other
-/// machines can reach a server that anybody may call.
+/// [`Kind::Config`] if the settings contradict each other or cannot be used, or if other machines
+/// could reach a server that needs no token.
 pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
-    // Behind a proxy, an address of this machine is everybody's.
+    // Behind a proxy, everybody can reach an address of this machine.
     let local = address.is_loopback() && !config.http.proxy && config.http.is_local();
     let identity = &config.identity;
     let wrong = |what: &str, next: &str| Err(Error::new(Kind::Config, what).next(next));
@@ -51,7 +51,7 @@ pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
         (None, Some(path)) => Ok(Verifier::Known(TokenList::open(path)?)),
         (None, None) if local => Ok(Verifier::open(config.access)),
         (None, None) => wrong(
-            "other machines can reach this server, and anybody may call it",
+            "other machines could call this server without a token",
             "set --issuer (many people) or --token-file (one person; `daysheet token` makes a \
              token), or use an address of this machine, such as 127.0.0.1:8750",
         ),
@@ -64,15 +64,18 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
     let client =
         client.id.as_ref().map(|id| Client { id: id.to_string(), secret: client.secret.clone() });
     if identity.introspection && client.as_ref().is_none_or(|client| client.secret.is_none()) {
-        return Err(Error::new(Kind::Config, "introspection needs a client at the issuer")
-            .next("set http.client_id and http.client_secret"));
+        return Err(Error::new(
+            Kind::Config,
+            "introspection needs a client with a secret at the issuer",
+        )
+        .next("set http.client_id and http.client_secret"));
     }
     let named = |word: &String| {
         let known = ALGORITHMS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         known.map(|&(_, algorithm)| algorithm).ok_or_else(|| {
             let names = ALGORITHMS.map(|(name, _)| name).join(", ");
-            Error::new(Kind::Config, "http.algorithms has one that is unknown or symmetric")
-                .next(format!("use some of {names}"))
+            Error::new(Kind::Config, "http.algorithms contains an unknown or symmetric algorithm")
+                .next(format!("use one or more of {names}"))
         })
     };
     let algorithms = match identity.algorithms.is_empty() {
@@ -102,12 +105,12 @@ fn resource(config: &Config) -> Option<Url> {
 /// Returns the bearer token of a request, if it has one.
 ///
 /// # Errors
-/// [`Denial::Malformed`] if two programs could find different tokens in it.
+/// [`Denial::Malformed`] if the request has a token in its URL, or more than one.
 pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
     let query = request.uri.query().unwrap_or_default();
     if url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token") {
-        // It would be in logs and in the history of browsers.
-        return Err(Denial::Malformed("a token does not belong into an address"));
+        // It would end up in logs and in browser histories.
+        return Err(Denial::Malformed("do not put a token in a URL"));
     }
     let mut headers = request.headers.get_all(AUTHORIZATION).iter();
     let Some(header) = headers.next() else {
@@ -170,7 +173,7 @@ impl Challenge {
             "resource_name": "Daysheet",
         })
         .to_string();
-        // Clients in browsers may read it: it has nothing that is secret.
+        // Clients in browsers may read it: nothing in it is secret.
         let headers = [(CONTENT_TYPE, "application/json"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
         let answer = move || std::future::ready((headers, document.clone()));
         Router::new()
@@ -178,12 +181,12 @@ impl Challenge {
             .route(&format!("/{METADATA}/mcp"), get(answer))
     }
 
-    /// Returns the answer to a request that is denied.
+    /// Returns the response to a denied request.
     pub fn denied(&self, denial: &Denial) -> Response {
         let most = || Some(self.scope(self.most));
         match denial {
             Denial::Missing => {
-                self.refuse(StatusCode::UNAUTHORIZED, None, "this needs a token", most())
+                self.refuse(StatusCode::UNAUTHORIZED, None, "a token is required", most())
             }
             Denial::Malformed(why) => {
                 self.refuse(StatusCode::BAD_REQUEST, Some("invalid_request"), why, None)
@@ -192,20 +195,20 @@ impl Challenge {
                 self.refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"), why, most())
             }
             Denial::Insufficient => {
-                self.lacking("the token has no scope of this server", self.most)
+                self.lacking("the token has none of this server's scopes", self.most)
             }
             Denial::Unavailable(error) => {
                 tracing::warn!(%error, "a token could not be checked");
                 let wait = [(RETRY_AFTER, "5")];
-                (StatusCode::SERVICE_UNAVAILABLE, wait, "the token could not be checked now\n")
+                (StatusCode::SERVICE_UNAVAILABLE, wait, "the token cannot be checked right now\n")
                     .into_response()
             }
         }
     }
 
-    /// Returns the answer to the call of a tool that the settings allow and the person's token
-    /// does not: the client can get a better one. `None` for any other request. Calls are refused
-    /// elsewhere; this is how a client learns what it lacks.
+    /// Returns the response to the call of a tool that the settings allow and the person's token
+    /// does not, so that the client can request a token with a higher scope. `None` for any other
+    /// request. The call itself is refused elsewhere.
     pub fn step_up(&self, person: &Person, body: &[u8]) -> Option<Response> {
         if self.resource.is_none() || person.access >= self.most {
             return None;
@@ -253,7 +256,7 @@ impl Challenge {
     }
 }
 
-/// The call of a tool, as far as it matters here.
+/// The part of a tool call that is needed here.
 #[derive(Deserialize)]
 struct Call {
     method: String,

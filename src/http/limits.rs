@@ -1,9 +1,8 @@
-//! How much each person may use of a server that many share: calls at once, calls within a
-//! minute, tokens within a day.
+//! The limits of each person on a shared server: calls at once, calls per minute, tokens per day.
 //!
-//! Calls are counted in the memory of this instance; with several instances, each allows as
-//! many. Tokens are counted in the store, for all instances together. How requests to services
-//! are shared is in the core (`provider/upstream.rs`).
+//! Calls are counted in the memory of this instance, so each instance allows as many. Tokens are
+//! counted in the store, for all instances together. The core (`provider/upstream.rs`) shares the
+//! requests to providers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +20,11 @@ use crate::pipeline::Answer;
 use crate::server::{Permit, Watch};
 use crate::store::Store;
 
-/// How long a call waits until fewer are running.
+/// How long a call waits for another one to end.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The calls that may wait for each that may run.
+/// The number of calls that may wait, per call that may run.
 const WAITING: usize = 4;
-/// The people whose limits are remembered before those with nothing to remember are dropped.
+/// From this number of people on, those with nothing to remember are dropped.
 const MANY: usize = 1_000;
 const MINUTE: f64 = 60.0;
 
@@ -37,7 +36,7 @@ pub struct Limits {
     people: Mutex<HashMap<String, Arc<Person>>>,
 }
 
-/// What one person uses now.
+/// One person's current use.
 struct Person {
     places: Arc<Semaphore>,
     /// Permits to wait for a place.
@@ -45,8 +44,7 @@ struct Person {
     bucket: Mutex<Bucket>,
 }
 
-/// The calls that a person may make at once: one is added again after a while, up to as many
-/// as a minute allows.
+/// A token bucket of calls: refilled steadily, up to the number that a minute allows.
 #[derive(Debug)]
 pub struct Bucket {
     calls: f64,
@@ -59,10 +57,10 @@ impl Bucket {
         Self { calls: most as f64, since: now }
     }
 
-    /// Takes a call, out of `most` per minute.
+    /// Takes one call out of a bucket of `most` per minute.
     ///
     /// # Errors
-    /// How long to wait for the next, if there is none.
+    /// The time until the next call, if the bucket is empty.
     pub fn take(&mut self, most: usize, now: Instant) -> std::result::Result<(), Duration> {
         let most = most as f64;
         let passed = now.saturating_duration_since(self.since).as_secs_f64();
@@ -84,12 +82,12 @@ impl Bucket {
 }
 
 impl Limits {
-    /// Creates the limits of the settings, which counts what it refuses.
+    /// Creates the limits of the settings; refusals are counted in `metrics`.
     pub fn new(limits: config::Limits, metrics: Arc<Metrics>) -> Self {
         Self { limits, metrics, patience: PATIENCE, people: Mutex::default() }
     }
 
-    /// Lets a call wait this long until fewer are running.
+    /// Sets how long a call waits for another one to end.
     #[must_use]
     pub fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -146,10 +144,10 @@ impl Limits {
         person
     }
 
-    /// Returns the error of a limit, which is counted.
+    /// Returns the error of a limit, and counts it.
     fn refuse(&self, limit: &'static str, wait: Duration, what: String, next: &str) -> Error {
         self.metrics.denied(limit);
-        // Whole seconds, so that a call after them is not too early.
+        // Rounded up, so that a call after that time is not too early.
         let wait = Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0));
         let next = format!("wait {} and call again{next}", in_words(wait));
         Error::new(Kind::RateLimited(Some(wait)), what).next(next)
@@ -172,7 +170,7 @@ impl Watch for Watched {
         if most > 0 {
             let mut bucket = self.person.bucket.lock().unwrap_or_else(PoisonError::into_inner);
             bucket.take(most, Instant::now()).map_err(|wait| {
-                let what = format!("these were more than {most} calls within a minute");
+                let what = format!("more than {most} calls within a minute");
                 self.limits.refuse("calls_per_minute", wait, what, "; ask for more in one call")
             })?;
         }
@@ -182,14 +180,14 @@ impl Watch for Watched {
             let used = self.store.tokens_used(now.date()).await?;
             if used >= most {
                 let what =
-                    format!("the answers of today had {used} tokens, and {most} are allowed");
-                let next = ", or ask whoever runs this server for more";
+                    format!("today's answers used {used} tokens, and {most} are allowed per day");
+                let next = ", or ask the operator of this server for more";
                 return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
             }
         }
-        let running = || format!("{} calls are running already", limits.calls_at_once);
+        let running = || format!("{} calls are already running", limits.calls_at_once);
         let wait = Duration::from_secs(5);
-        // A few calls may wait; more would take the places of other people's requests.
+        // Only a few calls may wait; more would take up the places of other people.
         let Ok(_waiting) = self.person.queue.try_acquire() else {
             let next = ", with fewer calls at once";
             return Err(self.limits.refuse("calls_at_once", wait, running(), next));
@@ -218,14 +216,14 @@ impl Watch for Watched {
     }
 }
 
-/// Returns how long it is until the day ends.
+/// Returns the time until the day ends.
 fn until_tomorrow(now: &Zoned) -> Duration {
     let tomorrow = now.checked_add(1.day()).and_then(|then| then.start_of_day());
     let left = tomorrow.map(|then| then.timestamp().as_second() - now.timestamp().as_second());
     Duration::from_secs(left.ok().and_then(|left| u64::try_from(left).ok()).unwrap_or(0))
 }
 
-/// Returns a time to wait in the largest unit that it has.
+/// Returns a time in words: seconds, minutes or hours, rounded up.
 fn in_words(wait: Duration) -> String {
     match wait.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),

@@ -1,11 +1,10 @@
-//! Connections: HTTP/1.1, and HTTP/2 over TLS, each with an end.
+//! Connections: HTTP/1.1, and HTTP/2 over TLS, each with a limited life.
 //!
-//! Which version of HTTP a client speaks is settled with TLS. To find out from the first bytes,
-//! as servers of HTTP/2 without TLS do, doubles what an idle connection has in memory.
+//! TLS negotiates the version of HTTP. Detecting it from the first bytes, as servers of HTTP/2
+//! without TLS do, doubles the memory of an idle connection.
 //!
-//! A connection that sends nothing, or too slowly, is closed; so is one that nobody has used for
-//! a while, and one whose client does not read. When the server ends, no more are accepted, and
-//! those that are open finish what they have begun.
+//! A connection is closed if its client sends nothing or too slowly, is idle for a while, or does
+//! not read. During shutdown no connection is accepted, and open ones finish their requests.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,33 +34,32 @@ use crate::error::{Error, Kind, Result};
 
 /// Connections at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 4096;
-/// How long a connection may take to its first whole request, TLS included.
+/// How long a connection may take to send its first complete request, including TLS.
 const FIRST: Duration = Duration::from_secs(15);
-/// How long a connection is kept for further requests: longer than balancers keep theirs, so
-/// that none of them sends a request on one that closes.
+/// How long an idle connection is kept open: longer than balancers keep theirs, so that none of
+/// them sends a request on a connection that is being closed.
 const IDLE: Duration = Duration::from_secs(75);
-/// How long the response to a request may take, with everything that is asked meanwhile, and
-/// until the client has read it.
+/// How long a response may take until the client has read it, including questions to the user.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
-/// The time between two looks at a connection.
+/// The interval at which a connection is checked.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long the requests that are being answered are waited for at the end.
+/// How long a shutdown waits for requests in progress.
 const ENDING: Duration = Duration::from_secs(60);
-/// The longest headers of a request together, in bytes.
+/// The largest header section of a request, in bytes.
 const HEADERS: u32 = 32 * 1024;
-/// Requests at once on a connection of HTTP/2.
+/// Requests at once on an HTTP/2 connection.
 const STREAMS: u32 = 64;
-/// What TLS calls HTTP/2.
+/// The name of HTTP/2 in TLS.
 const H2: &[u8] = b"h2";
 
 /// Reads the certificate and the key of a server from PEM files.
 ///
 /// # Errors
-/// [`Kind::Config`] if a file cannot be read, or the two do not belong together.
+/// [`Kind::Config`] if a file cannot be read, or the key is not that of the certificate.
 pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, why: &dyn std::fmt::Display| {
         Error::new(Kind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
-            .next("give PEM files: the certificate with those that lead to its issuer, and its key")
+            .next("set PEM files: the certificate chain, and its private key")
     };
     let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
@@ -78,7 +76,7 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Answers what comes in by `router` until `ended`, and then what is being answered.
+/// Answers requests with `router` until `ended`, and then finishes those in progress.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -93,7 +91,7 @@ pub async fn serve(
         match listener.accept().await {
             Ok((stream, _)) => Some((stream, place)),
             Err(error) => {
-                // Such as too many open files: others may be closed soon.
+                // Too many open files, for example: others may be closed soon.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 None
@@ -113,7 +111,7 @@ pub async fn serve(
     drop((listener, ending));
     let _ = end.send(());
     if tokio::time::timeout(ENDING, end.closed()).await.is_err() {
-        tracing::warn!("the server ends while requests are still being answered");
+        tracing::warn!("the server ends with requests still in progress");
     }
 }
 
@@ -143,7 +141,7 @@ async fn connection(
     Box::pin(encrypted).await;
 }
 
-/// What a connection does: the requests that are being answered, and since when nothing changed.
+/// The activity of a connection: its requests in progress, and the time of the last change.
 struct Activity {
     requests: AtomicUsize,
     since: Mutex<(Instant, Duration)>,
@@ -158,14 +156,14 @@ impl Activity {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), allowed);
     }
 
-    /// Returns true if nothing has happened for longer than may be.
+    /// Returns true if nothing has happened for longer than is allowed.
     fn is_over(&self) -> bool {
         let (since, allowed) = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
         since.elapsed() > allowed
     }
 }
 
-/// A request that is being answered, until its response has been read or dropped.
+/// A request in progress, until its response has been read or dropped.
 struct Busy(Arc<Activity>);
 
 impl Busy {
@@ -196,7 +194,7 @@ where
         // In a box, so that a connection without a request has no room for one.
         Box::pin(async move {
             let response: Response = router.oneshot(request.map(Body::new)).await?;
-            // The request lasts until its response is sent.
+            // The request is in progress until its response is sent.
             Ok::<_, std::convert::Infallible>(response.map(|body| {
                 body.map_frame(move |frame| {
                     let _ = &busy;

@@ -1,7 +1,7 @@
-//! What a server counts, as Prometheus reads it.
+//! A server's metrics, for Prometheus.
 //!
-//! No number says whose it is: labels name tools, providers, routes and reasons, which are few and
-//! known beforehand, and never an owner, an address or a subject.
+//! No metric identifies a person: labels name tools, providers, routes and reasons, which are few
+//! and known in advance, and never an owner, an address or a subject.
 
 use std::io;
 use std::net::SocketAddr;
@@ -33,22 +33,21 @@ use crate::provider::upstream::{Upstream, What};
 /// The media type of the text.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper bounds of a call's time, in seconds: from an answer of the cache to the longest
-/// patience.
+/// The upper bounds of a call's duration, in seconds: from a cached answer to the longest call.
 const BOUNDS: [f64; 11] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// Answers requests for the metrics of a service, at an address of its own if there is one.
+/// Serves the metrics of a service at `address`, if there is one.
 ///
 /// # Errors
-/// [`Kind::Network`] if that cannot be listened at.
+/// [`Kind::Network`] if the address cannot be listened on.
 pub(super) async fn serve(address: Option<SocketAddr>, service: Arc<Service>) -> Result<()> {
     let Some(address) = address else {
         return std::future::pending().await;
     };
     let failed = |error: io::Error| {
-        Error::new(Kind::Network, format!("{address} cannot be listened at ({error})"))
+        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
             .next("set http.metrics to a free address of this machine")
     };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -56,7 +55,7 @@ pub(super) async fn serve(address: Option<SocketAddr>, service: Arc<Service>) ->
     axum::serve(listener, Router::new().route("/metrics", get(text))).await.map_err(failed)
 }
 
-/// The counts of one service.
+/// The metrics of one service.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -92,34 +91,34 @@ impl Drop for Running {
 }
 
 impl Metrics {
-    /// Creates the counts of a service whose requests to providers are those of `upstream`.
+    /// Creates the metrics of a service that sends its requests to providers through `upstream`.
     pub fn new(upstream: Arc<Upstream>) -> Self {
         let mut all = Registry::with_prefix("daysheet");
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         all.register("build", "The version of Daysheet", build);
         let metrics = Self {
-            calls: add(&mut all, "calls", "Calls of tools by outcome"),
+            calls: add(&mut all, "calls", "Tool calls by outcome"),
             times: Family::new_with_constructor(Times),
-            running: add(&mut all, "calls_running", "Requests of clients that are under way"),
+            running: add(&mut all, "calls_running", "Requests of clients in progress"),
             tokens: add(&mut all, "answer_tokens", "Tokens of all answers"),
             saved: add(
                 &mut all,
                 "answer_tokens_saved_estimate",
-                "Tokens that the providers' JSON of the answers' rows would have had in addition, \
-                 if it had as many bytes per token as the answers",
+                "Tokens that the providers' JSON of the same rows would have needed in addition, \
+                 at the answers' bytes per token",
             ),
             bytes: add(&mut all, "answer_bytes", "Bytes of all answers"),
             baseline: add(
                 &mut all,
                 "answer_baseline_bytes",
-                "Bytes of the providers' JSON that the rows of all answers were made from",
+                "Bytes of the providers' JSON behind the rows of all answers",
             ),
-            denied: add(&mut all, "denied", "Requests that were refused, by reason"),
+            denied: add(&mut all, "denied", "Refused requests by reason"),
             requests: add(&mut all, "http_requests", "HTTP requests by route and status"),
             people: add(&mut all, "people", "People whose caches are in memory"),
             registry: Registry::default(),
         };
-        all.register("call_seconds", "The time of calls by tool", metrics.times.clone());
+        all.register("call_seconds", "The duration of calls by tool", metrics.times.clone());
         all.register_collector(Box::new(UpstreamCounts(upstream)));
         Self { registry: all, ..metrics }
     }
@@ -145,19 +144,19 @@ impl Metrics {
         Running(self.running.clone())
     }
 
-    /// Counts a request that was refused for this reason, one of a few words.
+    /// Counts a request that was refused for this reason.
     pub fn denied(&self, reason: &'static str) {
         self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 
-    /// Counts a response; `route` is none for a path that there is not.
+    /// Counts a response; `route` is `None` for an unknown path.
     pub fn answered(&self, route: Option<&MatchedPath>, status: StatusCode) {
         let route = route.map_or("none", MatchedPath::as_str).to_owned();
         let labels = [("route", route), ("status", status.as_str().to_owned())];
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// Returns the text, with the number of people whose caches are in memory.
+    /// Returns the metrics as text; `people` is the number of people whose caches are in memory.
     pub fn text(&self, people: usize) -> String {
         self.people.set(i64::try_from(people).unwrap_or(i64::MAX));
         let mut text = String::new();
@@ -186,8 +185,8 @@ impl Collector for UpstreamCounts {
         let counts = self.0.counts();
         let families = [
             (What::Request, "upstream_requests", "Requests to providers by outcome."),
-            (What::SignIn, "sign_ins", "Accounts that were signed in."),
-            (What::Refresh, "refreshes", "Renewals of accounts' tokens by outcome."),
+            (What::SignIn, "sign_ins", "Sign-ins to accounts."),
+            (What::Refresh, "refreshes", "Refreshes of accounts' tokens by outcome."),
         ];
         for (what, name, help) in families {
             let counted = counts.iter().filter(|(counted, _)| counted.what == what);
@@ -202,7 +201,7 @@ impl Collector for UpstreamCounts {
         let running = i64::try_from(self.0.in_flight()).unwrap_or(i64::MAX);
         let gauge = encoder.encode_descriptor(
             "upstream_in_flight",
-            "Requests to providers that are under way.",
+            "Requests to providers in progress.",
             None,
             MetricType::Gauge,
         )?;

@@ -1,6 +1,6 @@
-//! Which form of a text a request wants, by its `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
+//! The format that a request prefers, by its `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
 //!
-//! STC is chosen only by its name: neither `*/*` nor `*` asks for it.
+//! STC is chosen only by its name: neither `*/*` nor `*` includes it.
 
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, AsHeaderName};
 use axum::http::{HeaderMap, HeaderValue};
@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue};
 pub const STC_TYPE: &str = "application/stc+json";
 /// The content coding that writes JSON as STC.
 pub const STC: &str = "stc";
-/// The quality of what is listed without one, in thousandths.
+/// The quality of an item without `q`, in thousandths.
 const FULL: u16 = 1_000;
 
 /// The forms of a text.
@@ -28,10 +28,10 @@ pub enum Form {
 }
 
 impl Form {
-    /// The forms, from the one that is chosen if all are equally welcome.
+    /// The forms in our order of preference, which decides between equal qualities.
     const ALL: [Self; 5] = [Self::Text, Self::Json, Self::Toon, Self::Stc, Self::Coded];
 
-    /// Returns the media types by which it may be requested; the first is in its response.
+    /// Returns the media types that request it; the first is that of the response.
     const fn types(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["text/plain"],
@@ -72,7 +72,7 @@ pub fn choose(headers: &HeaderMap) -> Option<Form> {
     chosen.map(|(_, form)| form)
 }
 
-/// Returns the quality of a media type by the most specific range that has it.
+/// Returns the quality of a media type by the most specific range that includes it.
 fn type_quality(ranges: Option<&[(String, u16)]>, name: &str, by_name: bool) -> u16 {
     let Some(ranges) = ranges else {
         return if by_name { 0 } else { FULL };

@@ -1,8 +1,8 @@
 //! Shortened answers in full, over plain HTTP: `/outputs/{hash}`.
 //!
 //! The same as the tool `output_read` and the resource, for programs, in the format that the
-//! request prefers. A hash that is another's, unknown or malformed is not found, in the same
-//! words.
+//! request prefers. Whether a hash is another person's, unknown or malformed, the response is the
+//! same: not found.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const AGAIN: u64 = 5;
 
 /// The header of the size of STC, as a part of the size of the same JSON.
 const RATIO: &str = "x-stc-ratio";
-/// The header of the version of STC.
+/// The header with the version of STC.
 const VERSION: &str = "x-stc-version";
 
 /// Returns the output with this hash of the person whose app it is.
@@ -75,7 +75,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
     let head = [
         (CONTENT_TYPE, form.content_type().to_owned()),
         (ETAG, tag),
-        // Nobody else may keep mail, and the person asks whether they may still read it.
+        // Only the person may cache mail, and has to revalidate it, in case access was revoked.
         (CACHE_CONTROL, "private, no-cache".to_owned()),
         (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
@@ -138,7 +138,7 @@ fn tag(hash: &str, form: Form) -> String {
     }
 }
 
-/// Returns true if the reader has the form with this tag.
+/// Returns true if the client already has the form with this tag.
 fn matches(headers: &HeaderMap, tag: &str) -> bool {
     let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
@@ -146,13 +146,14 @@ fn matches(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 fn not_found() -> Response {
-    let what = "there is no such output, or it expired: use the id from the notes of an answer\n";
+    let what =
+        "this output does not exist or has expired: use the id from the notes of an answer\n";
     (StatusCode::NOT_FOUND, what).into_response()
 }
 
 fn unacceptable() -> Response {
-    let what = "available are text/plain and text/toon and, unless the call changed something, \
-                application/json, application/stc+json and the encoding stc\n";
+    let what = "available types: text/plain, text/toon and, unless the call changed something, \
+                application/json and application/stc+json, and the encoding stc\n";
     (StatusCode::NOT_ACCEPTABLE, what).into_response()
 }
 

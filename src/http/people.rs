@@ -1,8 +1,8 @@
-//! The people whom this instance has answered lately, each with an app of their own.
+//! The people who have called this instance recently, each with an app of their own.
 //!
-//! What is shared between people is the connection to the database and nothing else: caches,
-//! cursors' snapshots, handles and tokens are in the app of one person. An app is a cache; it
-//! can be dropped at any time between two calls, and is after a while without one.
+//! People share the connections to the database and nothing else: caches, snapshots of cursors,
+//! handles and tokens are in the app of one person. An app is a cache: it can be dropped between
+//! any two calls, and is dropped after a while without one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,19 +25,19 @@ type Key = (String, Access, AccessBy);
 
 /// The apps of people.
 pub struct People {
-    /// The settings and the store, from which the others are made.
+    /// The settings and the store that the others are created from.
     base: Arc<App>,
     apps: Mutex<HashMap<Key, Kept>>,
 }
 
-/// An app, and when it was last asked for.
+/// An app, and when it was last used.
 struct Kept {
     app: Arc<App>,
     used: Instant,
 }
 
 impl Kept {
-    /// Returns true if somebody has the app, or a call of it is under way.
+    /// Returns true if the app is in use, or has a call in progress.
     fn is_busy(&self) -> bool {
         Arc::strong_count(&self.app) > 1 || !self.app.server().calls().is_idle()
     }
@@ -53,7 +53,7 @@ impl People {
         self.apps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the app that all are made from, whose settings are the server's.
+    /// Returns the app that all others are created from, with the server's settings.
     pub fn base(&self) -> &Arc<App> {
         &self.base
     }
@@ -63,13 +63,13 @@ impl People {
         self.apps().len()
     }
 
-    /// Forgets the apps of a person whose rows were erased.
+    /// Drops the apps of a person whose rows were erased.
     pub fn forget(&self, owner: &str) {
         self.apps().retain(|(known, ..), _| known != owner);
     }
 
-    /// Returns the app of a person, with the lowest of the access of their token, of the settings
-    /// and of their own choice.
+    /// Returns the app of a person, with the lowest of three access levels: their token's, the
+    /// settings' and their own choice.
     ///
     /// # Errors
     /// Those of opening an app.
@@ -102,8 +102,8 @@ impl People {
         self.apps().retain(|_, kept| kept.used.elapsed() < IDLE || kept.is_busy());
     }
 
-    /// Gives up the calls that have not begun to write, and waits until the others are over, but
-    /// no longer than `most`.
+    /// Cancels the calls that have not begun to write, and waits for the others, but no longer
+    /// than `most`.
     pub async fn finish(&self, most: Duration) {
         let calls: Vec<_> = self.apps().values().map(|kept| kept.app.server().calls()).collect();
         let all = calls.iter().map(|calls| calls.finish(most));

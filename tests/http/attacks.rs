@@ -143,13 +143,13 @@ async fn tokens_of_others_are_refused() {
         ("spaces", "/mcp", &[("authorization", &spaced)], 401, "malformed"),
         ("another scheme", "/mcp", &[("authorization", &basic)], 401, "scope"),
         ("a token in the address", &in_query, &[], 400, "invalid_request"),
-        ("a token at both places", &in_query, &[("authorization", &bearer)], 400, "address"),
+        ("a token at both places", &in_query, &[("authorization", &bearer)], 400, "in a URL"),
         (
             "a token in the address, encoded",
             "/mcp?%61ccess_token=x",
             &[("authorization", &bearer)],
             400,
-            "address",
+            "in a URL",
         ),
         (
             "two tokens",
@@ -379,12 +379,12 @@ async fn other_machines_need_a_token() {
     let (here, all) = (Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED);
     for (settings, address, expected) in cases![
         vec![], here, "open";
-        vec![], all, "anybody may call it";
-        vec![], Ipv4Addr::new(192, 168, 0, 2), "anybody may call it";
+        vec![], all, "without a token";
+        vec![], Ipv4Addr::new(192, 168, 0, 2), "without a token";
         // Others reach an address of this machine through a proxy.
-        vec![proxy], here, "anybody may call it";
-        vec![public], here, "anybody may call it";
-        vec![("DAYSHEET_HTTP_HOSTS", "localhost, mail.example.com")], here, "anybody may call it";
+        vec![proxy], here, "without a token";
+        vec![public], here, "without a token";
+        vec![("DAYSHEET_HTTP_HOSTS", "localhost, mail.example.com")], here, "without a token";
         vec![("DAYSHEET_HTTP_HOSTS", "localhost:81, [::1]")], here, "open";
         vec![ISSUER], all, "issuer";
         vec![("DAYSHEET_HTTP_TOKEN_FILE", &*good)], all, "tokens";

@@ -36,10 +36,9 @@ const CASES: &[(&[(&str, &str)], usize, &str)] = &[
     (
         &[("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "2")],
         2,
-        "these were more than 2 calls within a minute: wait 30 s and call again; ask for more in \
-         one call",
+        "more than 2 calls within a minute: wait 30 s and call again; ask for more in one call",
     ),
-    (&[("DAYSHEET_LIMITS_TOKENS_PER_DAY", "20")], 1, " tokens, and 20 are allowed: wait "),
+    (&[("DAYSHEET_LIMITS_TOKENS_PER_DAY", "20")], 1, " tokens, and 20 are allowed per day: wait "),
 ];
 
 #[tokio::test]
@@ -80,7 +79,7 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     assert!(matches!(error.kind(), Kind::RateLimited(Some(_))));
     assert_eq!(
         error.to_string(),
-        "1 calls are running already: wait 5 s and call again, with fewer calls at once"
+        "1 calls are already running: wait 5 s and call again, with fewer calls at once"
     );
     assert!(limits.of(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
     // Four wait for each place; one more is refused at once.

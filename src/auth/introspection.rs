@@ -1,7 +1,7 @@
 //! Opaque tokens, which only the issuer understands (RFC 7662).
 //!
-//! What it says is kept for a short time, so that a token that was withdrawn is refused soon and
-//! the issuer is not asked at each call.
+//! The issuer's answers are cached for a short time: it need not be asked at each call, and a
+//! revoked token is still refused soon.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,12 +19,12 @@ use crate::{Denial, Verified};
 
 /// How long an answer is kept.
 const KEPT: Duration = Duration::from_secs(30);
-/// The most answers that are kept; a token has a few hundred bytes of claims.
+/// The maximum number of cached answers; a token has a few hundred bytes of claims.
 const MOST: usize = 10_000;
-/// The most questions to the issuer at once: unknown tokens cost it a request each.
+/// The maximum number of requests to the issuer at once: each unknown token costs one.
 const AT_ONCE: usize = 16;
 
-/// Whether a token is active, and until when that is known.
+/// The claims of an active token or the refusal, and the time until which they are cached.
 type Answer = (Checked<Claims>, Instant);
 
 /// The way to ask the issuer about a token.
@@ -36,13 +36,13 @@ pub(crate) struct Introspection {
 }
 
 impl Introspection {
-    /// Returns the way to ask `issuer`, if the settings want it.
+    /// Returns the way to ask `issuer`, if the settings enable it.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let wanted = issuer.settings().introspection;
         wanted.then(|| Self { issuer, answers: Mutex::default(), places: Semaphore::new(AT_ONCE) })
     }
 
-    /// Returns what the issuer says about a token, if it is an access token that is valid here.
+    /// Returns the issuer's claims about a token, if it is an access token that is valid here.
     pub(crate) async fn claims(&self, token: &str) -> Verified<Claims> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let kept = || {
@@ -71,7 +71,7 @@ impl Introspection {
         let claims = answer.map_err(|error| {
             tracing::warn!(%error, "a token could not be introspected");
             Denial::Unavailable(match error.kind() {
-                // Its client is refused, which is nothing that the caller can do about.
+                // The issuer refuses our client, which the caller cannot change.
                 Kind::Provider(401 | 403) => {
                     Error::new(Kind::Config, "the issuer refuses this server's client")
                         .next("correct http.client_id and http.client_secret")
@@ -92,8 +92,8 @@ impl Introspection {
         Ok(answer)
     }
 
-    /// Checks what the issuer says. It need not name itself, but it has to say for whom the
-    /// token is: otherwise a token for another server would be as good here.
+    /// Checks the issuer's claims. They need not name the issuer, but must name the audience:
+    /// otherwise a token for another server would be valid here.
     fn check(&self, claims: &Claims) -> Checked<()> {
         let settings = self.issuer.settings();
         if claims.0.contains_key("iss") {

@@ -1,9 +1,9 @@
 //! The issuer: where its endpoints are, and the keys it signs with.
 //!
-//! Both are fetched when the first token comes, and kept as long as the issuer says, within
-//! limits. A key that is not known yet is looked for at most once a minute, so that nobody can
-//! make this server flood the issuer; while the issuer is down, the keys it had stay valid for a
-//! day. One request at a time fetches, the others wait for it.
+//! Both are fetched for the first token, and cached as long as the issuer says, within limits. An
+//! unknown key is looked for at most once a minute, so that nobody can make this server flood the
+//! issuer. While the issuer is down, its last keys stay valid for a day. One request at a time
+//! fetches, and the others wait for it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,27 +23,27 @@ use url::{Host, Url};
 use crate::jwt::{Checked, Claims, Jwt, Key, Use};
 use crate::{Denial, Verified};
 
-/// The time limit of a request to the issuer: people wait meanwhile.
+/// The time limit of a request to the issuer, for which people wait.
 const LIMIT: Duration = Duration::from_secs(5);
-/// How long keys are fresh if the issuer does not say, and the least and the most if it does.
+/// How long keys are fresh if the issuer does not say, and the limits of what it may say.
 const FRESH: Duration = Duration::from_secs(600);
 const FRESH_LEAST: Duration = Duration::from_secs(60);
 const FRESH_MOST: Duration = Duration::from_secs(3600);
-/// How long keys are used after they were fetched while the issuer does not answer.
+/// How long fetched keys are used while the issuer does not respond.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
-/// The pause after an attempt that failed, where there are no keys at all.
+/// The pause after a failed attempt if there are no keys at all.
 const RETRY: Duration = Duration::from_secs(5);
-/// The most keys of an issuer that are read.
+/// The maximum number of an issuer's keys that are read.
 const KEYS: usize = 100;
 
-/// What tokens are checked against.
+/// The settings that tokens are checked against.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The issuer, as it calls itself: an `https` URL, or `http` on this machine.
     pub issuer: String,
-    /// What tokens have to be meant for.
+    /// The audience that tokens must have.
     pub audience: String,
-    /// The algorithms that are allowed, of [`crate::ALGORITHMS`].
+    /// The allowed algorithms, from [`crate::ALGORITHMS`].
     pub algorithms: Vec<Algorithm>,
     /// What clients put before the name of a scope when they ask for it; empty for nothing. Tokens
     /// may have it or not.
@@ -52,8 +52,8 @@ pub struct Settings {
     pub introspection: bool,
     /// This server's own client at the issuer.
     pub client: Option<Client>,
-    /// The least time between two requests for a key that is not known. No setting changes it;
-    /// tests do.
+    /// The minimum time between two requests for an unknown key. No setting changes it; tests
+    /// do.
     pub pause: Duration,
 }
 
@@ -71,15 +71,15 @@ pub struct Client {
     pub secret: Option<ClientSecret>,
 }
 
-/// An issuer and what is known of it.
+/// An issuer, and the metadata and keys that it has published.
 pub(crate) struct Issuer {
     settings: Settings,
     known: Mutex<Option<Arc<Known>>>,
-    /// The last attempt to learn more, and its error. Held by the request that makes one.
+    /// The last attempt to fetch, and its error. The request that fetches holds the lock.
     last: tokio::sync::Mutex<Option<(Instant, Option<Error>)>>,
 }
 
-/// What an issuer has published.
+/// The published keys and metadata of an issuer.
 pub(crate) struct Known {
     keys: Vec<Key>,
     pub(crate) metadata: Metadata,
@@ -87,12 +87,12 @@ pub(crate) struct Known {
     fresh: Duration,
 }
 
-/// The issuer's metadata (RFC 8414), as far as it matters.
+/// The issuer's metadata (RFC 8414).
 pub(crate) struct Metadata(Map<String, Value>);
 
 impl Metadata {
     /// Returns an endpoint. Only an issuer on this machine may have endpoints on it, so that no
-    /// other can make this server send requests to its own network's services over plain HTTP.
+    /// other issuer can make this server send requests to local services over plain HTTP.
     pub(crate) fn endpoint(&self, name: &str) -> Result<Url> {
         let local = self.text("issuer").is_some_and(|issuer| is_usable(issuer, true));
         let url =
@@ -112,7 +112,7 @@ impl Metadata {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if `name` lists `word`; a list that is not published has `default` alone.
+    /// Returns true if `name` lists `word`; a list that is not published contains only `default`.
     fn lists(&self, name: &str, word: &str, default: &str) -> bool {
         match self.0.get(name).and_then(Value::as_array) {
             Some(list) => list.iter().any(|one| one.as_str() == Some(word)),
@@ -126,8 +126,8 @@ pub fn is_issuer(url: &str) -> bool {
     (is_usable(url, true) || is_usable(url, false)) && !url.contains(['?', '#'])
 }
 
-/// Returns true for an absolute URL that secrets may be sent to: `https` elsewhere, or on this
-/// machine anything.
+/// Returns true for an absolute URL that secrets may be sent to: `https`, or on this machine
+/// also `http`. `local` selects URLs on this machine or elsewhere.
 fn is_usable(url: &str, local: bool) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let here = match url.host() {
@@ -141,8 +141,8 @@ fn is_usable(url: &str, local: bool) -> bool {
 }
 
 impl Known {
-    /// Returns the keys that may have signed `jwt`: those with its key's name; without a name,
-    /// the only one of the kind.
+    /// Returns the key that may have signed `jwt`: the one with its key id; without an id, the
+    /// only key for the algorithm.
     fn key(&self, jwt: &Jwt, algorithm: Algorithm) -> Option<&Key> {
         let mut fitting = self.keys.iter().filter(|key| key.is_for(algorithm));
         match jwt.key_id() {
@@ -161,7 +161,7 @@ impl Issuer {
         &self.settings
     }
 
-    /// Returns what an access token says, if it is valid.
+    /// Returns the claims of an access token, if it is valid.
     pub(crate) async fn access_claims(&self, jwt: &Jwt<'_>) -> Verified<Claims> {
         let claims = self.signed(jwt, Use::Access).await?;
         let checked = claims
@@ -171,7 +171,7 @@ impl Issuer {
         Ok(claims)
     }
 
-    /// Returns the claims of a token that the issuer has signed for this use, and that holds now.
+    /// Returns the claims of a token that the issuer signed for this use and that is valid now.
     pub(crate) async fn signed(&self, jwt: &Jwt<'_>, use_: Use) -> Verified<Claims> {
         let algorithm = jwt.algorithm(&self.settings.algorithms).map_err(Denial::Invalid)?;
         let unknown = |known: &Known| known.key(jwt, algorithm).is_none();
@@ -179,25 +179,25 @@ impl Issuer {
         let checked = || -> Checked<Claims> {
             let key = known.key(jwt, algorithm).ok_or("the key of the token is unknown")?;
             let claims = jwt.claims(key, algorithm, use_)?;
-            claims.time("exp")?.ok_or("the token does not expire")?;
+            claims.time("exp")?.ok_or("the token has no expiry")?;
             claims.check_times()?;
             Ok(claims)
         };
         checked().map_err(Denial::Invalid)
     }
 
-    /// Returns what the issuer has published; fetches it again if it is no longer fresh, or if
-    /// something is `missing` from it.
+    /// Returns the issuer's keys and metadata. Fetches them again if they are no longer fresh, or
+    /// if something is `missing` from them.
     ///
     /// # Errors
-    /// If the issuer does not answer, and has not done so for long.
+    /// If the issuer does not respond, and the last keys are too old.
     pub(crate) async fn known(&self, missing: impl Fn(&Known) -> bool) -> Result<Arc<Known>> {
         let good = |known: &Arc<Known>| known.fetched.elapsed() < known.fresh && !missing(known);
         if let Some(known) = self.kept().filter(&good) {
             return Ok(known);
         }
         let mut last = self.last.lock().await;
-        // Somebody may have fetched it meanwhile.
+        // Another request may have fetched them in the meantime.
         let kept = self.kept();
         if let Some(known) = kept.clone().filter(&good) {
             return Ok(known);
@@ -218,13 +218,13 @@ impl Issuer {
                 Ok(known)
             }
             Err(error) => {
-                tracing::warn!(%error, "the issuer was not reached");
+                tracing::warn!(%error, "the issuer could not be reached");
                 kept.ok_or(error)
             }
         }
     }
 
-    /// Returns what was fetched, unless that is too long ago.
+    /// Returns the last keys and metadata, unless they are too old.
     fn kept(&self) -> Option<Arc<Known>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone().filter(|known| known.fetched.elapsed() < KEPT)
@@ -242,7 +242,7 @@ impl Issuer {
         Ok(Known { keys, metadata, fetched: Instant::now(), fresh: freshness(&headers) })
     }
 
-    /// Fetches the metadata: at the address of OpenID Connect, else at that of RFC 8414.
+    /// Fetches the metadata from the address of OpenID Connect, else from that of RFC 8414.
     async fn discover(&self) -> Result<Metadata> {
         let issuer = &self.settings.issuer;
         let wrong = || {
@@ -262,16 +262,14 @@ impl Issuer {
             {
                 Ok((_, json)) => {
                     let metadata = Metadata(json);
-                    // Otherwise one issuer could pass for another.
+                    // Otherwise one issuer could impersonate another.
                     return match metadata.text("issuer") == Some(issuer) {
                         true => Ok(metadata),
                         false => Err(Error::new(
                             Kind::Config,
-                            format!("the issuer at {issuer} calls itself otherwise"),
+                            format!("the issuer at {issuer} names itself differently"),
                         )
-                        .next(
-                            "copy `issuer` from its metadata, with or without the slash at the end",
-                        )),
+                        .next("copy `issuer` from its metadata, including any slash at the end")),
                     };
                 }
                 Err(error) if matches!(error.kind(), Kind::Provider(400..=499)) => failed = error,
@@ -347,7 +345,7 @@ async fn send(
     }
 }
 
-/// Returns how long an answer is fresh, by its `Cache-Control` within our limits.
+/// Returns how long an answer is fresh, by its `Cache-Control` and within our limits.
 fn freshness(headers: &HeaderMap) -> Duration {
     let control = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
     let control = control.unwrap_or_default().to_ascii_lowercase();
@@ -359,7 +357,7 @@ fn freshness(headers: &HeaderMap) -> Duration {
     age.map_or(FRESH, |age| Duration::from_secs(age).clamp(FRESH_LEAST, FRESH_MOST))
 }
 
-/// Shows the settings alone.
+/// Shows only the settings.
 impl std::fmt::Debug for Issuer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Issuer").field(&self.settings).finish()

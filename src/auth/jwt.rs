@@ -1,8 +1,8 @@
 //! JSON Web Tokens: their form, their signature and their claims (RFC 7519, RFC 8725).
 //!
-//! The signature is checked by the library. The claims are checked here, because it takes a
-//! claim of the wrong type for one that is absent. Nothing is fetched: headers that name keys
-//! elsewhere (`jku`, `x5u`) or bring one along (`jwk`, `x5c`) are not even read.
+//! The library checks the signature. The claims are checked here, because the library treats a
+//! claim of the wrong type as absent. Nothing is fetched: headers that refer to a key (`jku`,
+//! `x5u`) or contain one (`jwk`, `x5c`) are not even read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,17 +12,17 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A refusal, in words that have nothing of the token.
+/// A result whose error is a refusal that quotes nothing of the token.
 pub(crate) type Checked<T> = std::result::Result<T, &'static str>;
 
-/// By how many seconds the clocks of an issuer and of this machine may differ.
+/// The number of seconds by which the clocks of an issuer and this machine may differ.
 const SKEW: f64 = 60.0;
-/// The longest subject, in bytes; OpenID Connect allows 255.
+/// The longest subject in bytes, as in OpenID Connect.
 const SUBJECT: usize = 255;
-/// The width of a name.
+/// The maximum width of a name.
 const NAME: usize = 80;
 
-/// The algorithms that may be allowed: every one by which only the issuer can sign.
+/// The algorithms that the settings can allow: those with which only the issuer can sign.
 pub const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("RS256", Algorithm::RS256),
     ("RS384", Algorithm::RS384),
@@ -35,16 +35,16 @@ pub const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("EdDSA", Algorithm::EdDSA),
 ];
 
-/// What a token is meant for.
+/// The purpose of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Calls of this server.
+    /// Calls to this server.
     Access,
-    /// To tell a client who signed in.
+    /// To identify who signed in.
     Identity,
 }
 
-/// The header of a token, as far as it matters. A member that occurs twice is an error.
+/// The header of a token. A member that occurs twice is an error.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -53,7 +53,7 @@ struct Header {
     crit: Option<Value>,
 }
 
-/// A token in the form of a JWT, of which nothing is checked yet.
+/// A token in the form of a JWT. Nothing about it has been checked yet.
 pub(crate) struct Jwt<'a> {
     header: Header,
     /// Header and claims, as they were signed.
@@ -63,10 +63,10 @@ pub(crate) struct Jwt<'a> {
 }
 
 impl<'a> Jwt<'a> {
-    /// Reads a token; `None` if it has not the form of a JWT.
+    /// Reads a token; `None` if it does not have the form of a JWT.
     ///
     /// # Errors
-    /// If its header is none that can be checked.
+    /// If its header is malformed or requires unknown extensions.
     pub(crate) fn read(token: &'a str) -> Option<Checked<Self>> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
@@ -79,12 +79,12 @@ impl<'a> Jwt<'a> {
             Err(_) => return Some(Err("the header of the token is malformed")),
         };
         if header.crit.is_some() {
-            return Some(Err("the token needs extensions that are not known here"));
+            return Some(Err("the token requires unknown extensions"));
         }
         Some(Ok(Self { header, signed, claims, signature }))
     }
 
-    /// Returns the key's name and the algorithm, if that is one of `allowed`.
+    /// Returns the algorithm, if it is one of `allowed`.
     ///
     /// # Errors
     /// If it is not.
@@ -96,18 +96,18 @@ impl<'a> Jwt<'a> {
             .ok_or("the algorithm of the token is not allowed")
     }
 
-    /// Returns the name of the key that signed it.
+    /// Returns the id of the key that signed it.
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.header.kid.as_deref()
     }
 
-    /// Returns the claims, if `key` has signed them for this use.
+    /// Returns the claims, if `key` signed them for this use.
     ///
     /// # Errors
-    /// If it has not.
+    /// If it did not.
     pub(crate) fn claims(&self, key: &Key, algorithm: Algorithm, use_: Use) -> Checked<Claims> {
         self.check_type(use_)?;
-        // The library ends the process if it is given a key of another kind.
+        // The library panics if the key is of another kind.
         let signed = key.is_for(algorithm)
             && jsonwebtoken::crypto::verify(
                 self.signature,
@@ -124,13 +124,13 @@ impl<'a> Jwt<'a> {
         claims.map(Claims).ok_or("the claims of the token are malformed")
     }
 
-    /// Refuses a token whose header says that it is for something else.
+    /// Refuses a token whose header declares another use.
     fn check_type(&self, use_: Use) -> Checked<()> {
         let typ = self.header.typ.as_deref().map(str::to_ascii_lowercase);
         let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
         match (use_, typ) {
             (_, Some("jwt")) | (Use::Access, Some("at+jwt")) | (Use::Identity, None) => Ok(()),
-            _ => Err("the token is of another type"),
+            _ => Err("the token is of the wrong type"),
         }
     }
 }
@@ -143,8 +143,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Reads a key as an issuer publishes it; `None` if it is not for signatures that can be
-    /// checked here.
+    /// Reads a published key; `None` if it is not for signatures that can be checked here.
     pub(crate) fn read(json: &Value) -> Option<Self> {
         let jwk = Jwk::deserialize(json).ok()?;
         let common = &jwk.common;
@@ -166,7 +165,7 @@ impl Key {
                 _ => return None,
             },
             AlgorithmParameters::OctetKeyPair(_) => vec![Algorithm::EdDSA],
-            // Whoever knows a symmetric key can sign with it.
+            // Everyone who knows a symmetric key can sign with it.
             AlgorithmParameters::OctetKey(_) => return None,
         };
         if let Some(only) = common.key_algorithm {
@@ -184,18 +183,18 @@ impl Key {
         self.algorithms.contains(&algorithm)
     }
 
-    /// Returns the name of the key.
+    /// Returns the id of the key.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 }
 
-/// What a token says, or what an issuer says about a token.
+/// The claims of a token, or those of an issuer about a token.
 #[derive(Clone)]
 pub(crate) struct Claims(pub(crate) Map<String, Value>);
 
 impl Claims {
-    /// Returns a claim that is a text.
+    /// Returns a claim that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
@@ -208,7 +207,7 @@ impl Claims {
         }
     }
 
-    /// Refuses what has expired or does not hold yet.
+    /// Refuses a token that has expired or is not valid yet.
     pub(crate) fn check_times(&self) -> Checked<()> {
         let now = jiff::Timestamp::now().as_second() as f64;
         if self.time("exp")?.is_some_and(|end| end + SKEW <= now) {
@@ -222,15 +221,15 @@ impl Claims {
         Ok(())
     }
 
-    /// Refuses what another issuer says, or what is not for `audience`.
+    /// Refuses a token of another issuer or for another audience.
     pub(crate) fn check_parties(&self, issuer: &str, audience: &str) -> Checked<()> {
         if self.text("iss") != Some(issuer) {
-            return Err("the token is of another issuer");
+            return Err("the token is from another issuer");
         }
         self.check_audience(audience)
     }
 
-    /// Refuses what is not for `audience`.
+    /// Refuses a token for another audience.
     pub(crate) fn check_audience(&self, audience: &str) -> Checked<()> {
         let meant = match self.0.get("aud") {
             Some(Value::Array(all)) => all.iter().any(|one| one.as_str() == Some(audience)),
@@ -239,16 +238,16 @@ impl Claims {
         meant.then_some(()).ok_or("the token is for another audience")
     }
 
-    /// Refuses tokens that are for something else than calls: ID tokens, refresh tokens,
-    /// notices of a logout, and tokens that are worth nothing without the sender's key.
+    /// Refuses tokens that are not access tokens (ID tokens, refresh tokens, logout tokens), and
+    /// tokens that are bound to a key of the sender.
     pub(crate) fn check_is_access(&self) -> Checked<()> {
         if ["nonce", "at_hash", "c_hash", "events"].iter().any(|name| self.0.contains_key(*name)) {
             return Err("the token is not an access token");
         }
         if self.0.contains_key("cnf") {
-            return Err("the token is bound to a key of its sender");
+            return Err("tokens bound to a key of the sender are not supported");
         }
-        // Keycloak's, Hydra's and Cognito's words, and RFC 7662's.
+        // The words of Keycloak, Hydra, Cognito and RFC 7662.
         for (name, words) in [
             ("typ", ["bearer", "at+jwt"]),
             ("token_use", ["access", "access_token"]),
@@ -263,17 +262,17 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns whom the token is about.
+    /// Returns the subject of the token.
     ///
     /// # Errors
-    /// If it is about nobody.
+    /// If there is none.
     pub(crate) fn subject(&self) -> Checked<&str> {
         self.text("sub")
             .filter(|subject| !subject.trim().is_empty() && subject.len() <= SUBJECT)
             .ok_or("the token has no subject")
     }
 
-    /// Returns the scopes: in `scope` or `scp`, as words in one text or as a list.
+    /// Returns the scopes in `scope` or `scp`, whether one string or a list.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         ["scope", "scp"].into_iter().filter_map(|name| self.0.get(name)).flat_map(|value| {
             let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);

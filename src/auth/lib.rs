@@ -1,13 +1,13 @@
-//! Who calls Daysheet over HTTP, and how much their token allows.
+//! Identifies who calls Daysheet over HTTP, and how much their token allows.
 //!
-//! A [`Verifier`] turns the bearer token of a request into a [`Person`]. The person is the
-//! token's issuer and subject and nothing else: no argument and no session can name another.
-//! What a person then may see or change is not decided here.
+//! A [`Verifier`] turns the bearer token of a request into a [`Person`]. A person is the token's
+//! issuer and subject and nothing else: no argument and no session can name another.
+//! What the person may see or change is decided elsewhere.
 //!
-//! Tokens are checked in one of three ways: not at all on loopback, against a file of hashes
-//! ([`tokens`]), or as those of an OIDC issuer ([`issuer`]), by their signature ([`jwt`]) or by
-//! asking the issuer ([`introspection`]). People without a token sign in at the same issuer with
-//! a browser ([`web`]). No token, code or secret gets into an error, a log or a `Debug` output.
+//! A server checks tokens in one of three ways: not at all on loopback, against a file of hashes
+//! ([`tokens`]), or as tokens of an OIDC issuer ([`issuer`]), by signature ([`jwt`]) or by asking
+//! the issuer ([`introspection`]). In a browser, people sign in at the same issuer ([`web`]).
+//! No token, code or secret gets into an error, a log or `Debug` output.
 
 mod introspection;
 mod issuer;
@@ -32,17 +32,17 @@ use jwt::Jwt;
 pub use tokens::{TokenList, fingerprint, new_token};
 use web::Web;
 
-/// The owner of the rows of a server with static tokens: one person, as on their own machine.
+/// The owner of the rows on a server with static tokens: one person, as on their own machine.
 const LOCAL: &str = "local";
-/// What every scope of ours begins with; an access level follows.
+/// The prefix of our scopes; an access level follows.
 const SCOPE: &str = "daysheet:";
-/// The longest token that is looked at, in bytes.
+/// The longest token that is checked, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// Who calls, as their token says.
+/// The person who calls, according to their token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// Whose rows are theirs in the store.
+    /// The owner of their rows in the store.
     pub owner: String,
     /// Their name or address for people to read, if the token has one.
     pub name: Option<String>,
@@ -56,9 +56,9 @@ impl Person {
         Self { owner: LOCAL.to_owned(), name: None, access }
     }
 
-    /// Returns the person whom an issuer calls `subject`.
+    /// Returns the person with this subject at an issuer.
     pub fn of(issuer: &str, subject: &str, name: Option<String>, access: Access) -> Self {
-        // A line feed is in no issuer's address, so that no two pairs have the same digest.
+        // No issuer's URL contains a line feed, so two pairs never have the same text.
         let digest = Sha256::digest(format!("{issuer}\n{subject}"));
         Self { owner: format!("p-{}", URL_SAFE_NO_PAD.encode(digest)), name, access }
     }
@@ -78,18 +78,18 @@ pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<Access
     levels.max()
 }
 
-/// Why a request is not answered.
+/// Why a request is denied.
 #[derive(Debug, Clone)]
 pub enum Denial {
     /// It has no bearer token.
     Missing,
-    /// It has more than one token, or one in a place where tokens do not belong.
+    /// It has more than one token, or a token in its URL.
     Malformed(&'static str),
     /// The token is not valid here, for this reason.
     Invalid(&'static str),
-    /// The token is valid, but has none of the scopes that are needed.
+    /// The token is valid but has none of our scopes.
     Insufficient,
-    /// The token could not be checked now.
+    /// The token cannot be checked right now.
     Unavailable(Error),
 }
 
@@ -98,15 +98,15 @@ type Verified<T> = std::result::Result<T, Denial>;
 /// Checks bearer tokens.
 #[derive(Debug)]
 pub enum Verifier {
-    /// Tokens are not needed, on loopback: the access of everybody.
+    /// No tokens are needed, on loopback: the access level of everybody.
     Open(Access),
-    /// People have these tokens; usually one person has all of them.
+    /// These static tokens; usually all of one person.
     Known(TokenList),
-    /// People have tokens of an issuer.
+    /// The tokens of an issuer.
     Issuer(AtIssuer),
 }
 
-/// An issuer, and the ways to learn from it who calls.
+/// An issuer, and the ways to find out from it who calls.
 #[derive(Debug)]
 pub struct AtIssuer {
     issuer: Arc<Issuer>,
@@ -145,17 +145,17 @@ impl AtIssuer {
 }
 
 impl Verifier {
-    /// Returns a verifier that takes every caller for the one person of this machine.
+    /// Returns a verifier that treats every caller as the one person of this machine.
     pub fn open(access: Access) -> Self {
         Self::Open(access)
     }
 
-    /// Returns a verifier that knows these tokens and their people, as tests need it.
+    /// Returns a verifier that knows these tokens and their people, for tests.
     pub fn known(people: HashMap<String, Person>) -> Self {
         Self::Known(people.into_iter().collect())
     }
 
-    /// Returns a verifier of an issuer's tokens. Nothing is fetched before the first of them.
+    /// Returns a verifier of an issuer's tokens. Nothing is fetched before the first token.
     pub fn at_issuer(settings: Settings) -> Self {
         let issuer = Arc::new(Issuer::new(settings));
         let introspection = Introspection::new(issuer.clone());
@@ -163,10 +163,10 @@ impl Verifier {
         Self::Issuer(AtIssuer { issuer, introspection, web })
     }
 
-    /// Returns who sends `token`, the value after `Bearer `.
+    /// Returns the person who sends `token`, the value after `Bearer `.
     ///
     /// # Errors
-    /// Why the request must not be answered.
+    /// Why the request is denied.
     pub async fn verify(&self, token: Option<&str>) -> Result<Person, Denial> {
         match (self, token) {
             (Self::Open(access), _) => Ok(Person::local(*access)),

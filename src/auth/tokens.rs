@@ -1,7 +1,7 @@
 //! Static tokens: a file with a hash per line, for the server of a single person. It is read
 //! again when it has changed, so that a token can be withdrawn from a running server.
 //!
-//! A token is 256 random bits, so that a plain hash of it is enough: there is nothing to guess.
+//! A token is 256 random bits, so a plain hash is enough: it cannot be guessed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 
 use crate::Person;
 
-/// What every token begins with, so that scanners for secrets can find it.
+/// The prefix of every token, by which secret scanners can find it.
 const PREFIX: &str = "daysheet_";
-/// The random bytes of a token.
+/// The number of random bytes in a token.
 const BYTES: usize = 32;
 
 /// The least time between two looks at the file.
@@ -43,8 +43,8 @@ struct Known {
 }
 
 impl TokenList {
-    /// Reads lines of a hash in 64 hexadecimal digits and perhaps an access level; without one,
-    /// everything is allowed that the settings allow. Labels are comments, which begin with `#`.
+    /// Reads lines of a hash, 64 hexadecimal digits, and optionally an access level; without one,
+    /// the settings alone decide. Labels are comments, which begin with `#`.
     ///
     /// # Errors
     /// [`Kind::Config`] for a line that is not like that, and for a text without a token.
@@ -171,10 +171,10 @@ impl std::fmt::Debug for TokenList {
     }
 }
 
-/// Makes a random token. Returns it, and its line for the file.
+/// Creates a random token. Returns it, and its line for the file.
 ///
 /// # Errors
-/// [`Kind::Internal`] if the system has no random bytes.
+/// [`Kind::Internal`] if the system random generator failed.
 pub fn new_token(access: Option<Access>, label: Option<&str>) -> Result<(String, String)> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| {

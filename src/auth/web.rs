@@ -1,8 +1,8 @@
-//! Sign-in with a browser at the issuer, for the pages: an authorization code with PKCE, a
-//! state and a nonce (OAuth 2.1, OpenID Connect).
+//! Sign-in to the pages at the issuer, in a browser: an authorization code with PKCE, a state and
+//! a nonce (OAuth 2.1, OpenID Connect).
 //!
-//! Nothing is kept here between the two steps: the caller keeps what [`Web::begin`] returns
-//! where only the same browser can bring it back, and uses it once.
+//! Nothing is stored here between the two steps: the caller stores what [`Web::begin`] returns,
+//! gives it back only to the same browser, and uses it once.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::issuer::{Client, Issuer};
 use crate::jwt::{Checked, Claims, Jwt, Use};
 use crate::{Denial, Person};
 
-/// What is asked of the issuer: who it is, and a name to show.
+/// The requested scopes: the subject, and a name to show.
 const SCOPES: &str = "openid profile email";
 
 /// What has to be remembered of a sign-in until the browser comes back. It is a secret of that
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Pending {
     }
 }
 
-/// The way to sign in with a browser.
+/// Sign-in with a browser.
 #[derive(Debug)]
 pub struct Web {
     issuer: Arc<Issuer>,
@@ -44,7 +44,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Returns the way to sign in at `issuer`, if this server has a client there.
+    /// Returns the sign-in at `issuer`, if this server has a client there.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let client = issuer.settings().client.clone()?;
         Some(Self { issuer, client })
@@ -60,7 +60,7 @@ impl Web {
     ///
     /// # Errors
     /// [`Kind::Network`], [`Kind::Timeout`], [`Kind::Provider`] or [`Kind::Config`] if the issuer
-    /// does not answer or its metadata is not usable.
+    /// does not respond or its metadata is not usable.
     pub async fn begin(&self, redirect: &Url) -> Result<(Url, Pending)> {
         let known = self.issuer.known(|_| false).await?;
         let mut url = known.metadata.endpoint("authorization_endpoint")?;
@@ -84,12 +84,12 @@ impl Web {
         Ok((url, pending))
     }
 
-    /// Ends a sign-in with the query that the browser came back with. Returns who signed in:
-    /// with all access, because nobody stands between them and the pages.
+    /// Ends a sign-in with the query that the browser returned with. Returns the person who signed
+    /// in, with full access, because they use the pages themselves.
     ///
     /// # Errors
-    /// [`Kind::Auth`] if the query is not the answer to this sign-in or says that it was refused,
-    /// or if the ID token is not valid; else those of [`Web::begin`].
+    /// [`Kind::Auth`] if the query is not the answer to this sign-in or reports a refusal, or if
+    /// the ID token is not valid; else those of [`Web::begin`].
     pub async fn finish(&self, pending: Pending, query: &str) -> Result<Person> {
         let known = self.issuer.known(|_| false).await?;
         let answer = Answer::read(query).map_err(refused)?;
@@ -100,10 +100,14 @@ impl Web {
         // Otherwise the code of one issuer could be sent to another (RFC 9207).
         let named = known.metadata.says("authorization_response_iss_parameter_supported");
         if answer.issuer.as_ref().map_or(named, |named| named != issuer) {
-            return Err(refused("the answer is not the issuer's"));
+            return Err(refused("the answer does not name this issuer"));
         }
         let code = answer.code.map_err(|denied| {
-            refused(if denied { "it was declined" } else { "the issuer refused it" })
+            refused(if denied {
+                "the sign-in was declined"
+            } else {
+                "the issuer refused the sign-in"
+            })
         })?;
         let form = [
             ("grant_type", "authorization_code"),
@@ -113,7 +117,7 @@ impl Web {
         ];
         let tokens = self.issuer.post(&known.metadata, "token_endpoint", &form).await;
         let tokens = tokens.map_err(|error| match error.kind() {
-            Kind::Provider(400..=499) => refused("the issuer refuses the code"),
+            Kind::Provider(400..=499) => refused("the issuer refused the code"),
             _ => error,
         })?;
         let token = tokens.get("id_token").and_then(Value::as_str);
@@ -133,7 +137,7 @@ impl Web {
     fn check<'a>(&self, claims: &'a Claims, pending: &Pending) -> Checked<&'a str> {
         claims.check_parties(self.issuer(), &self.client.id)?;
         if claims.0.get("azp").is_some_and(|azp| azp.as_str() != Some(&self.client.id)) {
-            return Err("the ID token is another client's");
+            return Err("the ID token is for another client");
         }
         if claims.text("nonce") != Some(pending.nonce.secret()) {
             return Err("the ID token belongs to another sign-in");
@@ -142,7 +146,7 @@ impl Web {
     }
 }
 
-/// The answer that a browser brings from the issuer.
+/// The issuer's answer, which the browser delivers.
 struct Answer {
     state: String,
     issuer: Option<String>,
@@ -161,9 +165,9 @@ impl Answer {
                 "error" => &mut error,
                 _ => continue,
             };
-            // Whoever reads the first and whoever reads the last must not disagree.
+            // Two readers must not find different values.
             if place.replace(value.into_owned()).is_some() {
-                return Err("the answer says something twice");
+                return Err("the answer has a parameter twice");
             }
         }
         let code = match (code, error) {
@@ -175,7 +179,7 @@ impl Answer {
     }
 }
 
-/// Returns the error of a sign-in that has no result.
+/// Returns the error of a failed sign-in.
 fn refused(why: &str) -> Error {
     Error::new(Kind::Auth, format!("nobody was signed in: {why}")).next("sign in again")
 }

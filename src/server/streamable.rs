@@ -1,17 +1,17 @@
 //! MCP's Streamable HTTP, one request at a time and at any instance.
 //!
-//! rmcp answers a request without a session, and nothing of it is left here when the response
-//! has been sent. What it would keep in memory for the older eras is here instead:
+//! rmcp answers each request without a session, and nothing of it remains once the response has
+//! been sent. For older protocol versions, rmcp would keep state in memory. Here instead:
 //!
 //! - What a client said when it shook hands is in the id of its session, which this server has
 //!   signed. Nothing is stored. The id says what the client can do and never who it is. To one
 //!   that cannot be read the response is 404, on which clients begin a new session: without one,
 //!   the user would be asked nothing.
 //! - A question to the user is asked on the stream that answers the call. Its id is that of a
-//!   ticket of the caller's, so that nobody can guess it, and an answer from somebody else does
-//!   not fit. The client may post the answer to any instance, which fills the ticket; the one
-//!   that asks looks at it while the question is open. A person's answer takes seconds, so that
-//!   looking is as good as a notification (`LISTEN`), and works with either database.
+//!   ticket of the caller: nobody can guess it, and an answer from another person does not match.
+//!   The client may post the answer to any instance, which fills the ticket; the instance that
+//!   asks polls it while the question is open. A person takes seconds to answer, so polling is as
+//!   good as a notification (`LISTEN`), and it works with either database.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -58,9 +58,9 @@ pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 const SESSION: &str = "mcp-session-id";
 /// The kind of the tickets of questions that were asked on a stream.
 const ASKED: &str = "asked";
-/// The time between two looks at an open question.
+/// The interval at which an open question is polled.
 const LOOK: Duration = Duration::from_millis(250);
-/// Messages that may wait to be sent on a stream.
+/// The number of messages that may wait to be sent on a stream.
 const WAITING: usize = 16;
 /// The longest id of a session that can be one of ours.
 const LONGEST: usize = 1024;
@@ -69,7 +69,7 @@ const VERSION: &str = "mcp-protocol-version";
 /// The seconds after which a client may repeat a request that could not be answered.
 const AGAIN: &str = "5";
 
-/// What instances share.
+/// What all instances share.
 #[derive(Clone)]
 pub(super) struct Shared {
     /// The rows of the person who calls.
@@ -78,8 +78,8 @@ pub(super) struct Shared {
     key: Arc<OnceCell<[u8; 32]>>,
 }
 
-/// What a client said when it shook hands, as far as it matters afterwards: how its user can be
-/// asked, and the format of answers that it has declared.
+/// What a client declared at initialization and later calls need: how to ask its user, and its
+/// format of answers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {
     #[serde(rename = "v")]
@@ -91,7 +91,7 @@ struct Session {
 }
 
 impl Shared {
-    /// Returns the signature of what an id says, for its owner alone.
+    /// Returns the signature of an id's content, which is valid for its owner only.
     async fn sign(&self, content: &str) -> Result<Hmac<Sha256>> {
         let server = self.store.for_owner(SERVER);
         let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
@@ -101,8 +101,8 @@ impl Shared {
         Ok(mac)
     }
 
-    /// Returns the id of a session that begins with this request. `None` if the client has
-    /// nothing that matters afterwards.
+    /// Returns the id of a session that begins with this request. `None` if the client declared
+    /// nothing that later calls need.
     async fn begin(&self, initialize: &Value) -> Result<Option<String>> {
         let version = initialize.pointer("/params/protocolVersion");
         let Some(version) = version.and_then(|version| Deserialize::deserialize(version).ok())
@@ -126,7 +126,8 @@ impl Shared {
         Ok((id.len() <= LONGEST).then_some(id))
     }
 
-    /// Returns what the id of a session says; `None` if it is not one of ours and this owner's.
+    /// Returns the content of a session's id; `None` if this server did not sign it for this
+    /// owner.
     async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
         let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= LONGEST) else {
             return Ok(None);
@@ -148,8 +149,8 @@ impl Shared {
 }
 
 impl Server {
-    /// Lets other processes over the same database answer what this one has asked: for HTTP.
-    /// `store` has the rows of the person who calls.
+    /// Lets other processes over the same database pass on the answers to this one's questions,
+    /// for HTTP. `store` has the rows of the person who calls.
     #[must_use]
     pub fn shared(mut self, store: Store) -> Self {
         self.questions = Questions::Stored(store.clone());
@@ -157,8 +158,8 @@ impl Server {
         self
     }
 
-    /// Answers one HTTP request, whose body has been read: the caller has checked who sends
-    /// it, from where, and how long it is.
+    /// Answers one HTTP request, whose body has been read. The caller has checked its sender, its
+    /// origin and its length.
     pub async fn answer(&self, request: Request<Bytes>) -> HttpAnswer {
         let (parts, mut body) = request.into_parts();
         // One that is not text is as unknown as any other.
@@ -176,7 +177,7 @@ impl Server {
             };
             body = sound.into();
             if message.is_array() {
-                let what = "a batch of messages: send one in each request";
+                let what = "batches are not supported: send one message per request";
                 let error = ErrorData::invalid_request(what, None);
                 return refusal(StatusCode::BAD_REQUEST, None, error);
             }
@@ -229,7 +230,7 @@ impl Server {
 }
 
 impl Shared {
-    /// Takes the answer to a question of any instance.
+    /// Receives the answer to a question of any instance.
     async fn answered(&self, message: &Value) -> HttpAnswer {
         let words = ["accept", "decline", "cancel"];
         let action = message.pointer("/result/action").and_then(Value::as_str);
@@ -246,14 +247,14 @@ impl Shared {
     }
 }
 
-/// Answers calls of clients that can be asked, each on a stream of its own. It stands where rmcp
-/// has its sessions, and lasts for one request.
+/// Answers calls of clients whose users can be asked, each on a stream of its own. It takes the
+/// place of rmcp's sessions, and lasts for one request.
 struct Streams {
     server: Server,
     session: Option<InitializeRequestParams>,
 }
 
-/// Returns the error for what rmcp asks of sessions, and what never happens here.
+/// Returns the error of rmcp's session functions, which are never called here.
 fn no_session() -> Error {
     Error::new(Kind::Internal, "there are no sessions")
 }
@@ -299,7 +300,7 @@ impl SessionManager for Streams {
         let session = self.session.clone();
         let running =
             serve_directly::<_, _, _, _, TransportAdapterIdentity>(server, conversation, session);
-        // Dropped with the stream, which ends the call if the client has gone.
+        // Dropped with the stream, which ends the call if the client has disconnected.
         let mut running = Some(running);
         Ok(poll_fn(move |context| {
             if running.is_none() {
@@ -338,8 +339,8 @@ impl SessionManager for Streams {
     }
 }
 
-/// One call as rmcp's loop has it: the request, what is sent on its stream, and the answers
-/// to its questions, wherever they were posted.
+/// One call in rmcp's loop: the request, the messages on its stream, and the answers to its
+/// questions, wherever they were posted.
 struct Conversation {
     first: Option<ClientJsonRpcMessage>,
     output: mpsc::Sender<ServerJsonRpcMessage>,
@@ -361,7 +362,7 @@ impl Transport<RoleServer> for Conversation {
                 ServerJsonRpcMessage::Request(mut question) => {
                     let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
                     let ticket = store.put_ticket(ASKED, "", seconds).await?;
-                    // rmcp counts its ids, and knows the question by them.
+                    // rmcp identifies the question by its own, sequential id.
                     let id = std::mem::replace(
                         &mut question.id,
                         RequestId::String(ticket.as_str().into()),
@@ -371,7 +372,7 @@ impl Transport<RoleServer> for Conversation {
                 }
                 other => other,
             };
-            let gone = |_| Error::new(Kind::Network, "the client has gone");
+            let gone = |_| Error::new(Kind::Network, "the client has disconnected");
             output.send(message).await.map_err(gone)
         }
     }
@@ -388,8 +389,8 @@ impl Transport<RoleServer> for Conversation {
     }
 }
 
-/// Looks at the ticket of a question until it is answered, and passes the answer on. A question
-/// that nobody answers in time has failed.
+/// Polls the ticket of a question until it is answered, and passes the answer on. A question that
+/// nobody answers in time fails.
 async fn look(
     store: Store,
     ticket: String,
@@ -401,7 +402,7 @@ async fn look(
     let action = loop {
         let over = tokio::select! {
             _ = times.tick() => false,
-            // The call has ended, or its client has gone.
+            // The call has ended, or its client has disconnected.
             () = answers.closed() => true,
         };
         match store.peek_ticket(ASKED, &ticket).await {
@@ -412,7 +413,7 @@ async fn look(
             Ok(Some(_)) => {}
             Ok(None) => break String::new(),
             // The database may be back before the question is closed.
-            Err(error) => tracing::debug!(%error, "an open question could not be looked at"),
+            Err(error) => tracing::debug!(%error, "an open question could not be read"),
         }
         if over || Instant::now() > end {
             break String::new();

@@ -9,17 +9,17 @@ use crate::{HERE, summary};
 
 const SIGNATURE: &str = "the signature of the token is not the issuer's";
 const ALGORITHM: &str = "the algorithm of the token is not allowed";
-const TYPE: &str = "the token is of another type";
+const TYPE: &str = "the token is of the wrong type";
 const KEY: &str = "the key of the token is unknown";
 const NO_JWT: &str = "the token is not a JWT";
 const AUDIENCE: &str = "the token is for another audience";
-const ISSUER: &str = "the token is of another issuer";
+const ISSUER: &str = "the token is from another issuer";
 const EXPIRED: &str = "the token has expired";
 const EARLY: &str = "the token is not valid yet";
 const TIME: &str = "a time of the token is not a number";
 const SUBJECT: &str = "the token has no subject";
 const OTHER: &str = "the token is not an access token";
-const BOUND: &str = "the token is bound to a key of its sender";
+const BOUND: &str = "tokens bound to a key of the sender are not supported";
 
 #[tokio::test]
 async fn only_the_issuers_signature_counts() {
@@ -68,9 +68,9 @@ async fn only_the_issuers_signature_counts() {
         json!({"alg": "ES256"}), "ec", KEY;
         json!({"kid": "ec"}), "rsa", KEY;
         json!({"alg": "EdDSA", "kid": "ec"}), "ed", KEY;
-        json!({"crit": ["exp"]}), "rsa", "the token needs extensions that are not known here";
+        json!({"crit": ["exp"]}), "rsa", "the token requires unknown extensions";
         json!({"crit": ["b64"], "b64": false}), "rsa",
-            "the token needs extensions that are not known here";
+            "the token requires unknown extensions";
         json!({"typ": null}), "rsa", TYPE;
         json!({"typ": "dpop+jwt"}), "rsa", TYPE;
         json!({"typ": "logout+jwt"}), "rsa", TYPE;
@@ -137,7 +137,7 @@ async fn claims_say_for_whom_and_how_long() {
         json!({"iss": "https://other.example"}), ISSUER;
         json!({"iss": format!("{}/", issuer.url)}), ISSUER;
         json!({"iss": [issuer.url]}), ISSUER;
-        json!({"exp": null}), "the token does not expire";
+        json!({"exp": null}), "the token has no expiry";
         json!({"exp": now - 30}), "full";
         json!({"exp": now - 61}), EXPIRED;
         json!({"exp": 0}), EXPIRED;

@@ -92,12 +92,12 @@ async fn answers_of_other_sign_ins_are_refused() {
         "code=x&state=STATE&state=STATE&iss=ISSUER", "twice";
         "code=x&code=y&state=STATE&iss=ISSUER", "twice";
         // Mix-up: the answer of another issuer, or of nobody knows which.
-        "code=x&state=STATE", "not the issuer's";
-        "code=x&state=STATE&iss=https://evil.example", "not the issuer's";
-        "code=x&state=STATE&iss=ISSUER/", "not the issuer's";
+        "code=x&state=STATE", "does not name this issuer";
+        "code=x&state=STATE&iss=https://evil.example", "does not name this issuer";
+        "code=x&state=STATE&iss=ISSUER/", "does not name this issuer";
         "code=x&state=STATE&iss=ISSUER&iss=ISSUER", "twice";
         "error=access_denied&state=STATE&iss=ISSUER", "declined";
-        "error=%3Cscript%3E&state=STATE&iss=ISSUER", "the issuer refused it";
+        "error=%3Cscript%3E&state=STATE&iss=ISSUER", "the issuer refused the sign-in";
         "code=x&error=y&state=STATE&iss=ISSUER", "has no code";
     ] {
         let (asked, pending) = begin(web).await;
@@ -122,14 +122,14 @@ async fn id_tokens_of_others_are_refused() {
         json!({"azp": CLIENT}), json!({}), "rsa", "";
         json!({"aud": "other"}), json!({}), "rsa", "another audience";
         json!({"aud": HERE}), json!({}), "rsa", "another audience";
-        json!({"azp": "other"}), json!({}), "rsa", "another client's";
+        json!({"azp": "other"}), json!({}), "rsa", "for another client";
         json!({"iss": "https://evil.example"}), json!({}), "rsa", "another issuer";
         json!({"nonce": null}), json!({}), "rsa", "another sign-in";
         json!({"nonce": "guessed"}), json!({}), "rsa", "another sign-in";
         json!({"exp": now - 100}), json!({}), "rsa", "expired";
-        json!({"exp": null}), json!({}), "rsa", "does not expire";
+        json!({"exp": null}), json!({}), "rsa", "has no expiry";
         json!({"sub": ""}), json!({}), "rsa", "no subject";
-        json!({}), json!({"typ": "at+jwt"}), "rsa", "another type";
+        json!({}), json!({"typ": "at+jwt"}), "rsa", "wrong type";
         json!({}), json!({"alg": "none"}), "rsa", "algorithm";
         json!({}), json!({"alg": "HS256"}), "rsa", "algorithm";
         json!({}), json!({}), "next", "signature";
@@ -149,7 +149,7 @@ async fn id_tokens_of_others_are_refused() {
         200, json!({"access_token": "x"}), "no ID token";
         200, json!({"id_token": "opaque"}), "not a JWT";
         200, Value::Null, "not JSON";
-        400, json!({"error": "invalid_grant"}), "refuses the code";
+        400, json!({"error": "invalid_grant"}), "refused the code";
         302, json!({}), "HTTP 302";
         500, json!({}), "HTTP 500";
     ] {

@@ -74,8 +74,8 @@ async fn metadata_is_taken_only_from_the_issuer_itself() {
     let at = |path: &str| format!("{}{path}", elsewhere.url);
     for (changes, expected) in cases![
         json!({}), "full";
-        json!({"issuer": "https://other.example"}), "calls itself otherwise";
-        json!({"issuer": null}), "calls itself otherwise";
+        json!({"issuer": "https://other.example"}), "names itself differently";
+        json!({"issuer": null}), "names itself differently";
         json!({"jwks_uri": null}), "no usable `jwks_uri`";
         json!({"jwks_uri": "http://keys.example/"}), "no usable `jwks_uri`";
         json!({"jwks_uri": "http://169.254.169.254/latest/meta-data"}), "no usable `jwks_uri`";

@@ -31,7 +31,7 @@ async fn issuer_says_what_an_opaque_token_is() {
         json!({"active": 1}), INACTIVE;
         json!({"aud": null}), AUDIENCE;
         json!({"aud": "https://other.example"}), AUDIENCE;
-        json!({"iss": "https://other.example"}), "the token is of another issuer";
+        json!({"iss": "https://other.example"}), "the token is from another issuer";
         json!({"exp": now - 100}), "the token has expired";
         json!({"nbf": now + 100}), "the token is not valid yet";
         json!({"sub": null}), "the token has no subject";
@@ -39,7 +39,7 @@ async fn issuer_says_what_an_opaque_token_is() {
         json!({"token_use": "refresh_token"}), OTHER;
         json!({"typ": "Refresh"}), OTHER;
         json!({"token_type": "DPoP"}), OTHER;
-        json!({"cnf": {}}), "the token is bound to a key of its sender";
+        json!({"cnf": {}}), "tokens bound to a key of the sender are not supported";
     ] {
         issuer.set("/introspect", 200, "", with(&usual, &changes));
         let outcome = summary(asking(&issuer).verify(Some("opaque")).await);
@@ -118,8 +118,8 @@ async fn static_tokens_are_those_of_the_file() {
 
     let hash = "a".repeat(64);
     for (file, expected) in cases![
-        String::new(), "there is no token";
-        "# nothing".to_owned(), "there is no token";
+        String::new(), "the file has no token";
+        "# nothing".to_owned(), "the file has no token";
         "secret".to_owned(), "line 1 is not";
         format!("{hash}\n{hash} raed"), "line 2 is not";
         format!("{hash} read phone"), "line 1 is not";

@@ -95,7 +95,7 @@ async fn tokens_of_others_are_refused() {
         "claims of another token", swapped, 401, "signature";
         "expired", says(json!({"exp": now - 3600})), 401, "expired";
         "expiry as a text", says(json!({"exp": "9999999999"})), 401, "not a number";
-        "no expiry", says(json!({"exp": null})), 401, "does not expire";
+        "no expiry", says(json!({"exp": null})), 401, "has no expiry";
         "not valid yet", says(json!({"nbf": now + 3600})), 401, "not valid yet";
         "another type", signed(json!({"typ": "logout+jwt"}), "rsa"), 401, "type";
         "no type", signed(json!({"typ": null}), "rsa"), 401, "type";

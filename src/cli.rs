@@ -70,10 +70,10 @@ use sandboxed::Sandboxed;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The PostgreSQL database of the state, as postgres://user@host/name.
+    /// Store the state in this PostgreSQL database, such as postgres://user@host/name.
     ///
-    /// Others on the machine can read the command line: a password is better in
-    /// DAYSHEET_DATABASE, or in ~/.pgpass.
+    /// Other users of the machine can read the command line: put a password in
+    /// DAYSHEET_DATABASE or in ~/.pgpass instead.
     #[cfg(feature = "postgres")]
     #[arg(long, global = true, value_name = "URL")]
     database: Option<String>,
@@ -92,17 +92,19 @@ Environment:
   DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
                                    domain of a directory
-  DAYSHEET_DATABASE                postgres://user:password@host/name, for a state that several
-                                   instances share (default: SQLite in the state folder)
-  DAYSHEET_DATABASE_CONNECTIONS    the most connections to it per process (default: 10)
-  DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
+  DAYSHEET_DATABASE                postgres://user:password@host/name, if several instances share
+                                   the state (default: SQLite in the state folder)
+  DAYSHEET_DATABASE_CONNECTIONS    maximum number of connections to it per process (default: 10)
+  DAYSHEET_KEY_STORE               where Daysheet keeps the key that encrypts tokens: keychain
+                                   (default; file where there is none) or file
   DAYSHEET_KEYS_FILE, DAYSHEET_KEYS_VALUE, DAYSHEET_KEYS_COMMAND
-                                   instead: a file with it, itself, or a command that prints it;
-                                   32 bytes in Base64, and former ones below it
+                                   your own master key instead: a file, the key itself, or a
+                                   command that prints it; 32 bytes in Base64 (daysheet store
+                                   new-key), with former keys on the lines below
   DAYSHEET_RETENTION_AUDIT, DAYSHEET_RETENTION_SENDS, DAYSHEET_RETENTION_UNDOS,
   DAYSHEET_RETENTION_OUTPUTS, DAYSHEET_RETENTION_CURSORS
-                                   days that rows are stored (default: 0, which is for ever, 400,
-                                   30, 30 and 30)
+                                   days to keep rows (default: 0 for the audit log, which means
+                                   for ever, 400 for sends, 30 for the others)
   DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
   DAYSHEET_TOOLS                   the tools to offer, by name prefix, besides accounts, lookup
@@ -129,13 +131,14 @@ Environment:
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
   DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to, such as
                                    2026-11-16, when they were written (default: today)
-  DAYSHEET_HTTP_PUBLIC_URL         the address of serve --http that clients use
+  DAYSHEET_HTTP_PUBLIC_URL         URL by which clients reach serve --http, such as
+                                   https://mail.example.com
   DAYSHEET_HTTP_HOSTS, DAYSHEET_HTTP_ORIGINS
-                                   further hosts that requests may name, and further origins
-                                   whose pages may call (default: those of the address)
+                                   further values of Host and Origin to accept, separated by
+                                   commas (default: only those of the public URL)
   DAYSHEET_HTTP_CERTIFICATE, DAYSHEET_HTTP_KEY
-                                   PEM files for TLS
-  DAYSHEET_HTTP_PROXY              off (default), or on: a proxy has TLS
+                                   PEM files for TLS: certificate chain and private key
+  DAYSHEET_HTTP_PROXY              off (default), or on: a proxy terminates TLS (--behind-proxy)
   DAYSHEET_HTTP_LOG                auto (default: text on a terminal, else json), text or json
   DAYSHEET_HTTP_METRICS            an address for Prometheus, such as 127.0.0.1:9464 (default: none)
   OTEL_EXPORTER_OTLP_ENDPOINT      where serve --http exports traces to by OTLP, such as
@@ -148,13 +151,17 @@ Environment:
                                    them (default: nothing)
   DAYSHEET_HTTP_INTROSPECTION      off (default), or on: the issuer is asked about other tokens
   DAYSHEET_HTTP_CLIENT_ID, DAYSHEET_HTTP_CLIENT_SECRET
-                                   the server's own client at the issuer
-  DAYSHEET_HTTP_TOKEN_FILE         hashes of tokens, instead of an issuer (daysheet token)
+                                   the server's own client at the issuer, for the pages and
+                                   introspection
+  DAYSHEET_HTTP_TOKEN_FILE         file with hashes of static tokens, instead of an issuer
+                                   (--token-file; daysheet token)
   DAYSHEET_LIMITS_CALLS_AT_ONCE, DAYSHEET_LIMITS_CALLS_PER_MINUTE,
-  DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person of serve --http (default: 8, 120 and 0,
-                                   which is no limit)
-  DAYSHEET_LIMITS_UPSTREAM_AT_ONCE requests to services at once, of all people (default: 256)
-  DAYSHEET_LIMITS_REQUESTS_AT_ONCE requests to the server at once, of all people (default: 1024)
+  DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person of serve --http (default: 8, 120, and 0
+                                   for no limit)
+  DAYSHEET_LIMITS_UPSTREAM_AT_ONCE requests to providers at once, for all people together
+                                   (default: 256)
+  DAYSHEET_LIMITS_REQUESTS_AT_ONCE requests to the server at once, from all people together
+                                   (default: 1024)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
@@ -170,9 +177,11 @@ Only in the settings file:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve MCP: over stdio for a client to start, or with --http over HTTP.
+    /// Serve MCP: over stdio to the client that starts it, or with --http over HTTP.
     Serve {
-        /// Serve MCP over HTTP at this address, such as 127.0.0.1:8750, instead of stdio.
+        /// Serve MCP over HTTP on this address, such as 127.0.0.1:8750, instead of stdio.
+        ///
+        /// Without an issuer or a token file, it must be a loopback address.
         #[cfg(feature = "http")]
         #[arg(long, value_name = "ADDRESS", value_parser = address)]
         http: Option<std::net::SocketAddr>,
@@ -184,10 +193,10 @@ enum Command {
         #[command(flatten)]
         sandboxed: Sandboxed,
     },
-    /// Open your accounts in the browser: connect, inspect, see what was done, erase.
+    /// Manage your accounts in the browser: connect them, see their activity, erase your data.
     #[cfg(feature = "http")]
     Ui {
-        /// The port of 127.0.0.1; 0 takes a free one.
+        /// The port on 127.0.0.1; 0 chooses a free one.
         #[arg(long, default_value_t = 0)]
         port: u16,
         #[command(flatten)]
@@ -224,25 +233,25 @@ enum Command {
         #[command(flatten)]
         sandboxed: Sandboxed,
     },
-    /// Make a token for serve --http --token-file, and the line of the file for it.
+    /// Create a token for serve --http --token-file, and its line for that file.
     #[cfg(feature = "http")]
     Token {
-        /// The most that it allows: read, organize, draft, send or full (default).
+        /// The most that the token allows: read, organize, draft, send or full (default).
         #[arg(long, value_name = "LEVEL", value_parser = level)]
         access: Option<Access>,
-        /// A name for it in the file, such as laptop.
+        /// A label for its line in the file, such as laptop.
         #[arg(long, value_name = "TEXT")]
         label: Option<String>,
     },
     /// Sign accounts in and out.
     #[command(subcommand)]
     Account(Account),
-    /// Look after the database of the state.
+    /// Maintain the database: migrate, back up, check, move, rotate keys.
     #[command(subcommand)]
     Store(store::Upkeep),
-    /// Print the audit log: a line of JSON before and one after every write.
+    /// Print the audit log: one line of JSON before and one after every write.
     Audit {
-        /// Print so many lines at most, the last ones.
+        /// Print only the last lines, at most this many.
         #[arg(long, value_name = "LINES")]
         last: Option<usize>,
         /// Print the lines of one person of a server, who is called as in the lines of all.
@@ -283,7 +292,7 @@ enum Command {
     /// Calendar and Graph on 127.0.0.1.
     #[cfg(feature = "sandbox")]
     Sandbox {
-        /// The port; 0 takes a free one.
+        /// The port; 0 chooses a free one.
         #[arg(long, default_value_t = 0)]
         port: u16,
         /// A folder of .eml and .mbox files instead of the sample mailboxes.
@@ -295,7 +304,7 @@ enum Command {
         /// Faults to inject, such as 429=0.2,500=0.1,reset=0.05,delay=50ms.
         #[arg(long, value_name = "SPEC")]
         fault: Option<String>,
-        /// How long access tokens are good, in seconds.
+        /// How long access tokens are valid, in seconds.
         #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
         token_life: u64,
     },
@@ -306,20 +315,22 @@ enum Command {
     },
 }
 
-/// Who may call over HTTP, where it is not as the settings say.
+/// Who may call over HTTP, if not as in the settings.
 #[cfg(feature = "http")]
 #[derive(Debug, Args, Default)]
 struct Callers {
-    /// With --http: take the access tokens of this OIDC issuer, for many people.
+    /// With --http: accept the access tokens of this OIDC issuer, for many people.
     #[arg(long, value_name = "URL", requires = "http")]
     issuer: Option<String>,
-    /// With --http: take the tokens whose hashes are in this file, for one person.
+    /// With --http: accept the tokens whose hashes are in this file, for one person (see
+    /// daysheet token).
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
     token_file: Option<PathBuf>,
-    /// With --http: the address that clients use, such as `https://mail.example.com`.
+    /// With --http: the URL by which clients reach the server, such as
+    /// `https://mail.example.com`.
     #[arg(long, value_name = "URL", requires = "http")]
     public_url: Option<String>,
-    /// With --http: TLS is a proxy's business, which alone can reach the address.
+    /// With --http: a proxy terminates TLS, and nobody else can reach the address.
     #[arg(long, requires = "http")]
     behind_proxy: bool,
 }
@@ -328,7 +339,7 @@ struct Callers {
 impl Callers {
     fn apply(self, config: &mut Config) -> Result<()> {
         let identity = &mut config.identity;
-        // One of them on the command line is instead of either in the settings.
+        // Either of them on the command line replaces both in the settings.
         if self.issuer.is_some() || self.token_file.is_some() {
             (identity.issuer, identity.token_file) = (self.issuer, self.token_file);
         }
@@ -340,13 +351,13 @@ impl Callers {
     }
 }
 
-/// What may be done, where it is not as the settings say.
+/// What may be done, if not as in the settings.
 #[derive(Debug, Args, Default)]
 struct Limits {
     /// What may be changed: read, organize, draft, send or full.
     ///
-    /// Tools above the level are not offered, and sign-ins ask for no more than
-    /// it needs. Default: the settings' level, or draft.
+    /// Tools above the level are not offered, and sign-ins request no more than it
+    /// needs. Default: the level of the settings, or draft.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     access: Option<Access>,
     /// The tools to offer, by name prefix: mail,calendar.
@@ -356,7 +367,7 @@ struct Limits {
 
 impl Limits {
     fn apply(&self, config: &mut Config) {
-        // Who says read in either place means it.
+        // `read` in either place wins.
         if let Some(access) = self.access
             && config.access != Access::Read
         {

@@ -78,11 +78,11 @@ pub struct Config {
     pub microsoft_tenant: String,
     /// The location of the key that encrypts tokens.
     pub key_store: KeyStore,
-    /// The PostgreSQL database of the state, if it is not in the state folder.
+    /// The PostgreSQL database, if the state is not in the state folder.
     pub database: Option<Database>,
-    /// The most connections that a process has to it.
+    /// The maximum number of connections to it per process.
     pub database_connections: usize,
-    /// The keys that are used instead of one that Daysheet keeps.
+    /// The master keys that are used instead of one that Daysheet keeps.
     pub keys: Option<GivenKeys>,
     /// How long rows are stored.
     pub retention: Retention,
@@ -134,13 +134,13 @@ pub struct Config {
     /// The signature of messages from Outlook: text, or HTML. Graph does not expose the
     /// one that Outlook itself uses.
     pub outlook_signature: Option<String>,
-    /// The limits of each person, where there are many.
+    /// The limits of each person on a shared server.
     pub limits: Limits,
     /// Who may call over HTTP.
     pub identity: IdentitySettings,
     /// The settings of the HTTP server.
     pub http: HttpSettings,
-    /// The address at which a server gives its metrics; none by default.
+    /// The address on which a server serves its metrics; none by default.
     pub metrics: Option<SocketAddr>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
@@ -166,15 +166,15 @@ pub enum AccessBy {
 /// How much each person may use of a server for many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at once; further ones wait for a short while.
+    /// Calls at once; further ones wait for a while.
     pub calls_at_once: usize,
-    /// Calls within a minute; 0 is no limit.
+    /// Calls per minute; 0 means no limit.
     pub calls_per_minute: usize,
-    /// Tokens of answers within a day of UTC; 0 is no limit.
+    /// Tokens of answers per day (UTC); 0 means no limit.
     pub tokens_per_day: usize,
-    /// Requests to services at once, of all people; one has a quarter of them at most.
+    /// Requests to providers at once, of all people together; one person gets at most a quarter.
     pub upstream_at_once: usize,
-    /// Requests to the server at once, of all people; further ones are refused.
+    /// Requests to the server at once, of all people together; further ones are refused.
     pub requests_at_once: usize,
 }
 
@@ -302,8 +302,8 @@ impl Config {
         Some(page)
     }
 
-    /// Puts the machine out of the reach of one person of many, whose machine it is not: its
-    /// files, and what its own user may do without a sign-in.
+    /// Removes what only the machine's own user may use, for one person of many: its files, and
+    /// access that needs no sign-in.
     pub fn share(&mut self) {
         self.files.clear();
         self.token_commands.clear();
@@ -311,7 +311,7 @@ impl Config {
         self.outlook_signature = None;
     }
 
-    /// Returns the settings of the adapters of one person alone.
+    /// Returns the settings of the adapters of a single person.
     pub fn services(&self) -> ServiceSettings {
         ServiceSettings {
             endpoints: self.endpoints.clone(),

@@ -1,4 +1,4 @@
-//! `daysheet audit`: the audit log, one line of JSON for each of its lines.
+//! `daysheet audit`: prints the audit log, which is lines of JSON.
 
 use std::process::ExitCode;
 

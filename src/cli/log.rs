@@ -27,7 +27,7 @@ pub(super) fn start(
     };
     let filter = config.log.as_deref().unwrap_or("warn");
     let mut filter = EnvFilter::try_new(filter).map_err(|_| wrong())?;
-    // What libraries say below this is whole messages, with mail in them.
+    // Below this level, libraries log whole requests, with mail in them.
     for library in ["rmcp", "hyper", "hyper_util", "h2", "sqlx", "rustls", "html5ever"] {
         let quiet = format!("{library}=warn");
         filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);

@@ -1,4 +1,4 @@
-//! `daysheet serve`: MCP over stdio, or over HTTP; and `daysheet ui`, the pages alone.
+//! `daysheet serve`: MCP over stdio or HTTP; and `daysheet ui`: only the pages.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::error::{Error, Kind};
 use crate::server::WRITES_END;
 
-/// Waits for a request to end; for ever where there is no such thing.
+/// Waits for a signal to end; for ever on systems without signals.
 async fn terminated() {
     #[cfg(unix)]
     {
@@ -35,8 +35,8 @@ pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCod
     let calls = server.calls();
     let ended = tokio::select! {
         ended = server.serve_stdio() => ended,
-        // Ended from outside, the process still clears away what it has made, and
-        // ends what it has begun to write.
+        // Ended by a signal, the process still removes its temporary files and
+        // finishes the writes that it has begun.
         () = terminated() => {
             calls.finish(WRITES_END).await;
             Ok(())
@@ -59,7 +59,7 @@ pub(super) async fn run_http(
     app.check_keys().await?;
     let app = std::sync::Arc::new(app);
     let service = crate::http::Service::new(app.clone(), verifier);
-    eprintln!("daysheet: serving at {address}");
+    eprintln!("daysheet: listening on {address}");
     let ended = tokio::select! {
         ended = service.serve(listener, terminated()) => ended,
         never = app.purge_daily() => match never {},
@@ -68,7 +68,7 @@ pub(super) async fn run_http(
     ended.map(|()| ExitCode::SUCCESS)
 }
 
-/// Listens at an address, and notes in the settings where the pages are.
+/// Listens on an address, and records the URL of the pages in the settings.
 #[cfg(feature = "http")]
 async fn listen(
     address: std::net::SocketAddr,
@@ -82,7 +82,7 @@ async fn listen(
             .next("leave out --sandbox, or the database (--database, DAYSHEET_DATABASE)"));
     }
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
-        Error::new(Kind::Network, format!("{address} cannot be listened at ({error})"))
+        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
     })?;
     let address = listener.local_addr().unwrap_or(address);
     config.http.listen_at(address)?;
@@ -97,7 +97,7 @@ pub(super) async fn run_pages(
     port: u16,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
-    // How others are served is no matter here.
+    // The settings of a shared server do not apply here.
     config.http = crate::config::HttpSettings::default();
     let (listener, address) =
         listen((std::net::Ipv4Addr::LOCALHOST, port).into(), &mut config, sandboxed).await?;
@@ -110,7 +110,7 @@ pub(super) async fn run_pages(
         false => say!("Open this address in a browser on this machine:"),
     }
     say!("{link}");
-    say!("It signs in once, within ten minutes. Press Ctrl+C to end.");
+    say!("The address works once, within ten minutes. Press Ctrl+C to stop.");
     let ended = crate::http::Service::of_pages(app.clone()).serve(listener, terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `daysheet store`: looking after the database.
+//! `daysheet store`: maintenance of the database.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,52 +13,52 @@ use crate::store::{Checked, Rotated, Store, new_key};
 pub(super) enum Upkeep {
     /// Bring the tables up to date.
     ///
-    /// Every start does so; this does it before, and says from which version to which.
+    /// Every start does this; the command does it in advance, and prints the versions.
     Migrate,
-    /// Copy the database into a new file, while others use it.
+    /// Copy the database to a new file, even while it is in use.
     ///
-    /// The file has everything but the master key and the audit log of a single user
-    /// (audit.jsonl). To restore it, put it in the place of daysheet.db while nothing runs, and
-    /// delete daysheet.db-wal and daysheet.db-shm. For PostgreSQL, the command to run is printed.
+    /// The file contains everything except the master key and the audit log of a single user
+    /// (audit.jsonl). To restore it, stop all processes, replace daysheet.db with it, and delete
+    /// daysheet.db-wal and daysheet.db-shm. For PostgreSQL, this prints the command to run.
     Backup {
         /// The file; it must not exist.
         file: PathBuf,
     },
-    /// Check that the database is whole and that every secret in it can be decrypted.
+    /// Check that the database is intact and that every secret in it can be decrypted.
     Check {
-        /// Print the number of rows of each owner, not of all together.
+        /// Also print the number of rows of each owner.
         #[arg(long)]
         owners: bool,
     },
     /// Copy all rows of all owners from SQLite to PostgreSQL, in one transaction.
     ///
-    /// Stop other processes before. The rows here stay as they are; a database that has rows of
-    /// one of the owners is refused. Secrets stay encrypted with the same master key.
+    /// Stop all other processes first. The rows in SQLite do not change. A target that already has
+    /// rows of one of the owners is refused. Secrets stay encrypted with the same master key.
     Move {
-        /// The database, such as postgres://user@host/name.
+        /// The target database, such as postgres://user@host/name.
         #[arg(long, value_name = "URL")]
         to: String,
     },
-    /// Delete what is older than the settings of the section `retention` say.
+    /// Delete rows that are older than the retention settings allow.
     ///
-    /// A server does so once a day.
+    /// A server does this once a day.
     Purge,
-    /// Put a new master key in the place of the old one.
+    /// Replace the master key.
     ///
-    /// Where Daysheet keeps the key itself, a random one takes its place. A server is first
-    /// given both keys, on every instance: the new one on a line above the old one; once this
-    /// has succeeded, the old one can be removed. It can be interrupted and repeated, and
-    /// running instances go on.
+    /// If Daysheet keeps the key itself, a random key replaces it. On a server, first list both
+    /// keys on every instance, the new one on a line above the old one; once this command has
+    /// succeeded, remove the old one. The command can be interrupted and repeated, and instances
+    /// keep running.
     RotateKey {
-        /// Give every owner a new data key, too, and encrypt the tokens with it.
+        /// Also give every owner a new data key, and encrypt their tokens with it.
         #[arg(long)]
         data_keys: bool,
     },
-    /// Print a new master key, for keys.file, keys.value or what keys.command prints.
+    /// Print a new master key, for keys.file, keys.value or the output of keys.command.
     NewKey,
 }
 
-/// Prints a new master key, which needs no settings.
+/// Prints a new master key. This needs no settings.
 pub(super) fn print_key() -> Result<ExitCode> {
     say!("{}", new_key()?);
     Ok(ExitCode::SUCCESS)
@@ -79,7 +79,7 @@ pub(super) async fn run(config: Config, command: &Upkeep) -> Result<ExitCode> {
         }),
         Upkeep::Backup { file } => store.backup(file).await.map(|()| {
             say!("The database was copied to {}.", file.display());
-            say!("The master key is not in it: keep a copy of that elsewhere.");
+            say!("The copy does not contain the master key: keep a copy of that elsewhere.");
         }),
         Upkeep::Check { owners } => store.check().await.and_then(|found| checked(&found, *owners)),
         Upkeep::Move { to } => move_to(&store, &config, to).await,
@@ -129,8 +129,8 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     say!("Copied, and counted there: {rows} of {owners}.");
     say!("The rows here are unchanged: set `database`, and remove them once all is well.");
     say!(
-        "The master key is the same. To give the server one of its own, list it above the old \
-         one and run `daysheet store rotate-key` there."
+        "The master key is the same. To replace it, list a new one above it and run \
+         `daysheet store rotate-key` on the server."
     );
     Ok(())
 }

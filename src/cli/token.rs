@@ -1,11 +1,11 @@
-//! `daysheet token`: makes a token for `serve --http --token-file`.
+//! `daysheet token`: creates a token for `serve --http --token-file`.
 
 use std::process::ExitCode;
 
 use crate::access::Access;
 use crate::error::Result;
 
-/// Prints a random token, and the line for the file.
+/// Prints a random token, and its line for the file.
 pub(super) fn run(access: Option<Access>, label: Option<&str>) -> Result<ExitCode> {
     let (token, line) = daysheet_auth::new_token(access, label)?;
     say!("Token, for the client; it is shown only now:\n{token}\n");

@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 pub struct Database(Url);
 
 impl Database {
-    /// Reads `postgres://user:password@host:port/name`; the reason if it is no such address.
+    /// Reads `postgres://user:password@host:port/name`.
     ///
     /// # Errors
-    /// What is wrong, after the name of the setting.
+    /// What is wrong, to be put after the name of the setting.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
         if !cfg!(feature = "postgres") {
-            return Err("names a database, and this Daysheet was built without PostgreSQL");
+            return Err("is set, but this Daysheet was built without PostgreSQL");
         }
-        let wrong = "is not an address like postgres://user:password@host/name";
+        let wrong = "is not a URL like postgres://user:password@host/name";
         let url = Url::parse(text).map_err(|_quotes_it| wrong)?;
         if !matches!(url.scheme(), "postgres" | "postgresql") {
             return Err(wrong);
@@ -26,13 +26,13 @@ impl Database {
         Ok(Self(url))
     }
 
-    /// Returns the address, with the password.
+    /// Returns the URL, including the password.
     pub fn url(&self) -> &Url {
         &self.0
     }
 }
 
-/// The server and the database's name.
+/// Shows the server and the name of the database.
 impl std::fmt::Display for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let named = self.0.query_pairs().find(|(key, _)| key == "host");
@@ -59,10 +59,10 @@ impl std::fmt::Debug for Database {
 }
 
 impl Config {
-    /// Keeps the state in the PostgreSQL database at this URL.
+    /// Stores the state in the PostgreSQL database at this URL.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if it is none.
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if it is not the URL of one.
     pub fn use_database(&mut self, url: &str) -> Result<()> {
         let database = Database::parse(url);
         self.database = Some(database.map_err(|why| Error::argument(format!("--database {why}")))?);

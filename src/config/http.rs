@@ -8,25 +8,25 @@ use url::Url;
 use super::settings::{Settings, is_loopback};
 use crate::error::{Error, Kind, Result};
 
-/// How HTTP is served.
+/// The settings of the HTTP server.
 #[derive(Debug, Clone, Default)]
 pub struct HttpSettings {
-    /// The address that clients use, with a slash at its end; set when the server starts, if
-    /// no setting has it.
+    /// The URL that clients use, ending in a slash. If no setting has it, it is set when the
+    /// server starts.
     pub public_url: Option<Url>,
     /// Further hosts that requests may name, with or without a port.
     pub hosts: Vec<String>,
     /// Further origins whose pages may call, such as `https://app.example.com`.
     pub origins: Vec<String>,
-    /// The PEM files of the certificate, with those that lead to the issuer's, and of its key.
+    /// The PEM files of the certificate chain and of its private key.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// True if a proxy before the server has TLS.
+    /// True if a proxy in front of the server terminates TLS.
     pub proxy: bool,
-    /// How the log is written.
+    /// The format of the log.
     pub log: LogForm,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogForm {
     /// As text on a terminal, else as JSON.
@@ -34,7 +34,7 @@ pub enum LogForm {
     Automatic,
     /// As text.
     Text,
-    /// One JSON object in a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -46,7 +46,7 @@ impl HttpSettings {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
             _ => {
-                return Err(Error::new(Kind::Config, "TLS needs a certificate and its key")
+                return Err(Error::new(Kind::Config, "TLS needs both a certificate and its key")
                     .next("set both http.certificate and http.key, or neither"));
             }
         };
@@ -65,33 +65,34 @@ impl HttpSettings {
         })
     }
 
-    /// Sets the address that clients use.
+    /// Sets the URL that clients use.
     ///
     /// # Errors
-    /// [`Kind::Config`] if it is none, or other machines could listen to what is said.
+    /// [`Kind::Config`] if it is not the URL of a server, or would send secrets in clear text.
     pub fn use_public_url(&mut self, url: &str) -> Result<()> {
         self.public_url = Some(public(url, "--public-url")?);
         Ok(())
     }
 
-    /// Takes the address that is listened at for the public one, unless a setting has that.
+    /// Derives the public URL from the address that the server listens on, unless a setting has
+    /// it.
     ///
     /// # Errors
-    /// [`Kind::Config`] if other machines could listen to what is said, or if they reach the
-    /// address and no setting says by which name.
+    /// [`Kind::Config`] if other machines could reach the address without TLS, or if they can
+    /// reach it and no setting has the public URL.
     pub fn listen_at(&mut self, address: SocketAddr) -> Result<()> {
         if !address.ip().is_loopback() {
             if self.tls.is_none() && !self.proxy {
-                let what = format!("{address} can be reached from other machines, without TLS");
+                let what = format!("{address} can be reached from other machines, but has no TLS");
                 return Err(Error::new(Kind::Config, what).next(
-                    "set http.certificate and http.key, or --behind-proxy if a proxy has TLS, or \
-                     use an address of this machine, such as 127.0.0.1:8750",
+                    "set http.certificate and http.key, or --behind-proxy if a proxy terminates \
+                     TLS, or use a loopback address, such as 127.0.0.1:8750",
                 ));
             }
             if self.public_url.is_none() {
-                let what = format!("no setting says what clients call {address}");
+                let what = format!("the URL by which clients reach {address} is not set");
                 return Err(Error::new(Kind::Config, what)
-                    .next("set --public-url to the address that clients use"));
+                    .next("set --public-url, for example to https://mail.example.com"));
             }
         }
         if self.public_url.is_none() {
@@ -101,7 +102,7 @@ impl HttpSettings {
         Ok(())
     }
 
-    /// Returns true if the server is for this machine alone.
+    /// Returns true if the server is for this machine only.
     pub fn is_local(&self) -> bool {
         let local = |host: &String| {
             Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
@@ -110,7 +111,7 @@ impl HttpSettings {
     }
 }
 
-/// Returns the address that clients use, with a slash at its end.
+/// Returns the URL that clients use, ending in a slash.
 fn public(text: &str, origin: &str) -> Result<Url> {
     let url = Url::parse(text).ok();
     let url =
@@ -123,7 +124,7 @@ fn public(text: &str, origin: &str) -> Result<Url> {
             && url.password().is_none()
     };
     url.filter(whole).ok_or_else(|| {
-        Error::new(Kind::Config, format!("{origin} is not the address of a server"))
-            .next("write it like https://mail.example.com; plain http is for this machine only")
+        Error::new(Kind::Config, format!("{origin} is not the URL of a server"))
+            .next("write it like https://mail.example.com; plain http is allowed on loopback only")
     })
 }

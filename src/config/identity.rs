@@ -6,14 +6,14 @@ use super::OauthClient;
 use super::settings::Settings;
 use crate::error::Result;
 
-/// Who may call over HTTP: the people of an issuer, or who has one of a few tokens.
+/// Who may call over HTTP: the people of an issuer, or the holders of static tokens.
 #[derive(Debug, Clone, Default)]
 pub struct IdentitySettings {
-    /// The OIDC issuer whose access tokens are taken, as it calls itself.
+    /// The OIDC issuer whose access tokens are accepted, as it names itself.
     pub issuer: Option<String>,
-    /// What its tokens have to be meant for; by default the address of `/mcp`.
+    /// The audience that its tokens must have; by default the URL of `/mcp`.
     pub audience: Option<String>,
-    /// The algorithms that its tokens may be signed with, in lower case; empty for the usual.
+    /// The algorithms that its tokens may be signed with, in lower case; empty for the default.
     pub algorithms: Vec<String>,
     /// What clients put before the name of a scope; empty for nothing.
     pub scope_prefix: String,
@@ -30,7 +30,7 @@ impl IdentitySettings {
     pub(super) fn from(settings: &Settings) -> Result<Self> {
         let issuer = settings.get("http.issuer")?.map(|found| found.value);
         if issuer.is_some() {
-            // Checked as a URL; but its text is its name, in which every character counts.
+            // Checked as a URL, but kept as text: it is a name that is compared exactly.
             settings.url("http.issuer", "", false)?;
         }
         Ok(Self {

@@ -9,15 +9,15 @@ use base64::engine::general_purpose::STANDARD;
 use super::settings::Settings;
 use crate::error::{Error, Kind, Result};
 
-/// Where master keys come from if Daysheet does not keep them itself: a list of keys, each 32
-/// bytes in Base64, the newest first, separated by white space. `Debug` never shows a key.
+/// The source of master keys if Daysheet does not keep them itself: a list of keys, each 32 bytes
+/// in Base64, newest first, separated by white space. `Debug` never shows a key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum GivenKeys {
-    /// A file that has them.
+    /// A file with the keys.
     File(PathBuf),
     /// The keys themselves.
     Value(Vec<[u8; 32]>),
-    /// A program with its arguments that prints them, such as the client of a key service.
+    /// A program, with its arguments, that prints the keys, such as the client of a key service.
     Command(Vec<String>),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Debug for GivenKeys {
 }
 
 impl GivenKeys {
-    /// Returns the setting that names them.
+    /// Returns the name of the setting.
     pub fn setting(&self) -> &'static str {
         match self {
             Self::File(_) => "keys.file",
@@ -41,7 +41,7 @@ impl GivenKeys {
         }
     }
 
-    /// Returns the keys of a list; `None` if it is empty or has anything but keys.
+    /// Returns the keys in a list; `None` if it is empty or contains anything else.
     pub fn parse(text: &str) -> Option<Vec<[u8; 32]>> {
         let keys = text.split_whitespace();
         let keys: Option<Vec<_>> =
@@ -49,12 +49,12 @@ impl GivenKeys {
         keys.filter(|keys| !keys.is_empty())
     }
 
-    /// Reads them from the section `keys`.
+    /// Reads the section `keys`.
     pub(super) fn from(settings: &Settings) -> Result<Option<Self>> {
         let file = settings.get("keys.file")?.map(|found| found.path()).transpose()?;
         let value = settings.get("keys.value")?.map(|found| {
             let next = "write each as 32 bytes in Base64; `daysheet store new-key` prints one";
-            Self::parse(&found.value).ok_or_else(|| found.wrong("is no list of keys").next(next))
+            Self::parse(&found.value).ok_or_else(|| found.wrong("is not a list of keys").next(next))
         });
         let command = settings.command("keys.command")?;
         let mut given =
@@ -63,8 +63,8 @@ impl GivenKeys {
                 .flatten();
         match (given.next(), given.next()) {
             (one, None) => Ok(one),
-            _ => Err(Error::new(Kind::Config, "keys are given in several ways")
-                .next("set one of keys.file, keys.value and keys.command")),
+            _ => Err(Error::new(Kind::Config, "master keys are set in more than one way")
+                .next("set only one of keys.file, keys.value and keys.command")),
         }
     }
 }
@@ -72,13 +72,13 @@ impl GivenKeys {
 /// How long rows are stored, in days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    /// Lines of the audit log; 0 is for ever.
+    /// Lines of the audit log; 0 means for ever.
     pub audit: u32,
     /// The journal of sent messages, which keeps a draft from being sent twice.
     pub sends: u32,
-    /// The earlier states of what was changed.
+    /// Earlier states, for undo.
     pub undos: u32,
-    /// Long answers.
+    /// Shortened answers.
     pub outputs: u32,
     /// Positions in lists, and what was last shown of events.
     pub cursors: u32,

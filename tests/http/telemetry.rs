@@ -65,7 +65,7 @@ impl Program {
         let mut begun = String::new();
         let address = loop {
             assert_ne!(log.read_line(&mut begun).await.unwrap(), 0, "it has ended: {begun}");
-            if let Some((_, address)) = begun.split_once("daysheet: serving at ") {
+            if let Some((_, address)) = begun.split_once("daysheet: listening on ") {
                 break format!("http://{}", address.trim());
             }
         };

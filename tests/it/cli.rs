@@ -548,7 +548,7 @@ fn database_is_looked_after_by_commands() {
         (vec!["backup", copy], ("", ""), 0, "The database was copied to "),
         (vec!["backup", copy], ("", ""), 1, "name a file that does not exist"),
         (vec!["backup", "/x.dump"], postgres, 1, "--file='/x.dump' 'postgres://127.0.0.1:1/mail'"),
-        (vec!["move", "--to", "mysql://x"], ("", ""), 1, "--database is not an address"),
+        (vec!["move", "--to", "mysql://x"], ("", ""), 1, "--database is not a URL"),
         (vec!["new-key"], bad, 0, "="),
     ] {
         let arguments = [vec!["store"], arguments].concat();

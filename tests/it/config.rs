@@ -132,9 +132,9 @@ fn every_mistake_is_named_and_no_value_is_shown() {
         &[("DAYSHEET_FORMAT", "xml")], None, &["DAYSHEET_FORMAT `xml`", "toon, json"];
         &[("DAYSHEET_KEY_STORE", "vault")], None, &["DAYSHEET_KEY_STORE `vault`", "keychain, file"];
         &[("DAYSHEET_KEYS_VALUE", "hunter2")], None,
-            &["DAYSHEET_KEYS_VALUE", "is no list of keys", "daysheet store new-key"];
+            &["DAYSHEET_KEYS_VALUE", "is not a list of keys", "daysheet store new-key"];
         &[("DAYSHEET_KEYS_FILE", "/key"), ("DAYSHEET_KEYS_COMMAND", "hunter2")], None,
-            &["keys are given in several ways", "set one of keys.file"];
+            &["set in more than one way", "set only one of keys.file"];
         &[], Some("[keys]\ncommand = [123]"), &["`keys.command`", "a shell has to be named"];
         &[], Some("[keys]\ncommand = 123"), &["`keys.command`", "not a text or a list of texts"];
         &[("DAYSHEET_ZONE", "Middle/Earth")], None,

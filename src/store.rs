@@ -9,7 +9,7 @@
 //! query, so a process that makes none touches no disk.
 //!
 //! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer or text
-//! columns, so that they run on both unchanged. The differences are in `engine.rs`: how a
+//! columns, so they run on both unchanged. The differences are in `engine.rs`: how a
 //! connection is opened, how a writing transaction begins, and how a database's error is
 //! explained. Every row has an owner, the person whose data it is: a [`Store`]
 //! reads and writes the rows of one, and [`Store::for_owner`] gives another's.
@@ -64,11 +64,11 @@ pub use unfinished::{CutOff, Writing};
 /// The owner of the rows where there is only one person: the user of this machine.
 pub const LOCAL: &str = "local";
 
-/// The owner of the rows that are of nobody in particular.
+/// The owner of the rows that belong to nobody in particular.
 pub const SERVER: &str = "server";
 
 /// The owner in whose name the rows of all owners can be read, to list what exists. In
-/// PostgreSQL none can be written so.
+/// PostgreSQL, no row can be written in this name.
 pub const EVERYBODY: &str = "*";
 
 /// The database's file name in the state folder.
@@ -80,7 +80,7 @@ const RETRY: Duration = Duration::from_millis(20);
 /// How long closing waits for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// A transaction of one owner's.
+/// A transaction of one owner.
 type Tx = Transaction<'static, Any>;
 
 /// A handle on one person's rows in the store. Clones share one connection pool.
@@ -139,7 +139,7 @@ impl Store {
         Self { owner: owner.into(), inner: self.inner.clone() }
     }
 
-    /// Returns whose rows these are.
+    /// Returns the owner of these rows.
     pub fn owner(&self) -> &str {
         &self.owner
     }

@@ -190,7 +190,8 @@ impl Store {
     }
 
     /// Deletes an account with its tokens, the outputs that concern it and the earlier states
-    /// that are of it alone: those have texts. Its handles stay, because their numbers must never mean anything else. Returns false if there was none.
+    /// that belong only to it, because those contain texts. Its handles stay, because their
+    /// numbers must never mean anything else. Returns false if there was none.
     ///
     /// # Errors
     /// [`Kind::Store`].

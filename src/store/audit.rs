@@ -1,5 +1,5 @@
-//! The audit log: `audit.jsonl` in the state folder for the user of this machine, which can be
-//! read whatever becomes of the database; rows for people who are served, and in PostgreSQL.
+//! The audit log: for the user of this machine `audit.jsonl` in the state folder, which stays
+//! readable whatever happens to the database; rows for the people of a server, and in PostgreSQL.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct AuditLine {
 }
 
 impl Store {
-    /// Adds a line; it is kept when this returns. Lines of several processes stay whole.
+    /// Adds a line, which is stored when this returns. Lines of several processes do not mix.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -44,8 +44,8 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Returns at most `most` lines, the newest first: those before the line `before`, or the
-    /// last ones.
+    /// Returns at most `most` lines, newest first: those before the line `before`, or the last
+    /// ones.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -120,13 +120,13 @@ impl Store {
         Ok(all)
     }
 
-    /// In one write, so that lines of several processes stay whole.
+    /// In one write, so that lines of several processes do not mix.
     fn append_line(&self, line: &str) -> Result<()> {
         files::private_folder(self.home())?;
         let path = self.home().join(FILE);
         files::private_file(&path)?;
         let mut file = open_locked(&path).map_err(|error| unwritten(&path, &error))?;
-        // A line that a full disk has cut off stays a line by itself.
+        // A line that a full disk has cut off stays on a line of its own.
         let torn = ends_within_a_line(&mut file).unwrap_or(false);
         let begin = if torn { "\n" } else { "" };
         file.write_all(format!("{begin}{line}\n").as_bytes())
@@ -182,8 +182,8 @@ pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
     rewrite().map_err(|error| unwritten(&path, &error))
 }
 
-/// Opens the log for reading and appending, for one process at a time as far as the file system
-/// has locks. A log that was replaced while it was waited for is opened again.
+/// Opens the log for reading and appending, for one process at a time if the file system supports
+/// locks. If the log was replaced while this waited for it, it is opened again.
 fn open_locked(path: &Path) -> std::io::Result<std::fs::File> {
     loop {
         let file = std::fs::OpenOptions::new().read(true).append(true).open(path)?;

@@ -1,7 +1,7 @@
 //! The two databases that rows can be in: SQLite in the state folder, and PostgreSQL.
 //!
-//! sqlx's `Any` driver runs the same statements on both. What differs is here: how a pool of
-//! connections is opened, which errors pass by themselves, and how errors are explained.
+//! sqlx's `Any` driver runs the same statements on both. The differences are here: how a pool of
+//! connections is opened, which errors are temporary, and how errors are explained.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,15 +18,15 @@ use crate::error::{Error, Kind, Result};
 
 pub(super) mod locks;
 
-/// How long opening is retried while another process creates the file, or the server starts,
-/// and how long a connection is waited for.
+/// How long to retry opening while another process creates the file or the server starts, and to
+/// wait for a connection.
 pub(super) const OPENING: Duration = Duration::from_secs(10);
 
-/// How long the reason is looked for if there was no connection.
+/// How long to look for the reason if no connection was available.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What every connection to PostgreSQL begins with. A statement waits for another instance as
-/// long as one waits for SQLite's lock, and an instance that hangs holds nothing for ever.
+/// The first statement on every connection to PostgreSQL. Statements wait for other instances as
+/// long as they wait for SQLite's lock, and an instance that hangs does not hold locks for ever.
 const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
                        SET idle_in_transaction_session_timeout = '60s'";
 
@@ -39,7 +39,7 @@ const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives
 pub(super) enum Engine {
     /// In this file.
     Sqlite(PathBuf),
-    /// On a server, for any number of instances; each has at most so many connections.
+    /// On a server, for any number of instances; each opens at most this many connections.
     Postgres(Database, u32),
 }
 
@@ -63,28 +63,28 @@ impl Engine {
         Ok(options.disable_statement_logging())
     }
 
-    /// Returns a pool with one connection, and creates the file of SQLite.
+    /// Returns a pool with one connection, and creates SQLite's file.
     pub(super) async fn connect(&self) -> sqlx::Result<AnyPool> {
         sqlx::any::install_default_drivers();
         let options = self.options()?;
         let pool = AnyPoolOptions::new().acquire_timeout(OPENING);
         match self {
             Self::Sqlite(_) => {
-                // A few connections: reads run beside a write, and no more.
+                // A few connections, so that reads can run during a write.
                 let pool = pool
                     .max_connections(4)
-                    // A file does not go away as a server does, and each question whether it
-                    // has would be two switches between threads.
+                    // A file does not go away as a server does, and each test would be two
+                    // switches between threads.
                     .test_before_acquire(false)
-                    // A full disk may have ended a transaction that sqlx still takes for
-                    // open: such a connection can begin no other, and is dropped.
+                    // A full disk may have ended a transaction that sqlx still considers
+                    // open: such a connection cannot begin another, and is dropped.
                     .before_acquire(|connection, _| {
                         let sound = !connection.is_in_transaction();
                         Box::pin(async move { Ok(sound) })
                     })
                     .connect_with(options)
                     .await?;
-                // The file remembers it for all connections.
+                // The file stores this for all connections.
                 let wal = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await;
                 match wal {
                     Ok(_done) => Ok(pool),
@@ -96,8 +96,8 @@ impl Engine {
             }
             Self::Postgres(_, connections) => {
                 pool.max_connections(*connections)
-                    // Every use begins with a statement of ours, which shows as well
-                    // whether the connection still is one.
+                    // Every use begins with a statement of ours, which also shows whether the
+                    // connection still works.
                     .test_before_acquire(false)
                     .after_connect(|connection, _| {
                         Box::pin(async move {
@@ -131,18 +131,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns true if the database may work in a moment: a connection or its server is
-    /// gone, or another process has just created the file.
+    /// Returns true for a temporary error: a connection or its server is lost, or another
+    /// process has just created the file.
     pub(super) fn passes(&self, error: &sqlx::Error) -> bool {
         match self {
-            // The change to WAL mode needs the file for itself, and SQLite does not
-            // apply its own waiting to it.
+            // The change to WAL mode needs exclusive access to the file, and SQLite does
+            // not wait for that by itself.
             Self::Sqlite(_) => matches!(sqlite_code(error), Some(BUSY_CODE | LOCKED_CODE)),
             Self::Postgres(..) => is_lost(error),
         }
     }
 
-    /// Returns true if a use of a server failed because the connection is gone.
+    /// Returns true if an operation on a server failed because the connection was lost.
     pub(super) fn lost(&self, error: &sqlx::Error) -> bool {
         self.is_postgres() && is_lost(error)
     }
@@ -169,10 +169,10 @@ impl Engine {
             // fail on a stale read.
             Self::Sqlite(_) => pool.begin_with("BEGIN IMMEDIATE").await,
             // A lock that ends with the transaction, by a hash of the owner. Each statement
-            // then sees what was committed before it, and so all that was done under the lock.
+            // sees what was committed before it, so everything that was done under the lock.
             Self::Postgres(..) => {
-                // On a task of its own: dropped half way, as with a cancelled call, a connection
-                // would go back to the pool within a transaction that nobody ends.
+                // On a task of its own: if this were dropped half-way, as in a cancelled call, a
+                // connection would return to the pool with a transaction that nobody ends.
                 let pool = pool.clone();
                 let begun = tokio::spawn(async move { pool.begin().await });
                 let mut tx = begun.await.map_err(|_ended| sqlx::Error::WorkerCrashed)??;
@@ -204,8 +204,8 @@ impl Engine {
         }
     }
 
-    /// Explains why no connection was to be had, by one more attempt of its own: the pool
-    /// says only that its time was up.
+    /// Explains why no connection was available, by one more attempt: the pool reports only its
+    /// timeout.
     pub(super) async fn unconnected(&self, error: &sqlx::Error) -> Error {
         if let (Self::Postgres(..), sqlx::Error::PoolTimedOut, Ok(options)) =
             (self, error, self.options())
@@ -217,7 +217,7 @@ impl Engine {
                     self.broken(error)
                 }
                 Ok(Err(error)) => self.broken(&error),
-                Err(_elapsed) => self.explained("does not answer", DOWN),
+                Err(_elapsed) => self.explained("does not respond", DOWN),
             };
         }
         self.broken(error)
@@ -235,15 +235,15 @@ impl Engine {
         Error::new(Kind::Store, format!("{self} {what}")).next(next)
     }
 
-    /// Only a damaged file is ever to be moved away: all other errors are temporary, and
-    /// the file is needed afterwards.
+    /// Only for a damaged file is moving it away suggested: other errors are temporary, and the
+    /// file is needed afterwards.
     fn broken_file(&self, error: &sqlx::Error) -> Error {
         if matches!(error, sqlx::Error::PoolTimedOut) {
-            return self.explained("is in use for too long", "try again with fewer calls at once");
+            return self.explained("was in use for too long", "try again with fewer calls at once");
         }
         match sqlite_code(error) {
             Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => self.explained(
-                "is in use by another process for too long",
+                "was in use by another process for too long",
                 "try again; if it persists, end other Daysheet processes",
             ),
             Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => self.explained(
@@ -252,7 +252,7 @@ impl Engine {
             ),
             Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => self.explained(
                 "cannot be opened for writing",
-                "check the folder's permissions, or set DAYSHEET_HOME to another",
+                "check the folder's permissions, or set DAYSHEET_HOME to another folder",
             ),
             Some(FULL_CODE) => Error::new(Kind::Store, format!("the disk of {self} is full"))
                 .next("free space and try again"),
@@ -275,7 +275,7 @@ impl Engine {
                  database_connections",
             ),
             Some("28P01" | "28000") => (
-                "refuses the user, or the password",
+                "refuses the user or the password",
                 "correct them in DAYSHEET_DATABASE, or the server's pg_hba.conf",
             ),
             Some("3D000") => (
@@ -283,13 +283,13 @@ impl Engine {
                 "create it, or correct its name in DAYSHEET_DATABASE",
             ),
             Some("42501") => (
-                "denies the user a right",
+                "does not give the user the rights it needs",
                 "make the user the owner of the database's schema and tables",
             ),
-            Some("25006") => ("is read-only", "name the primary server in DAYSHEET_DATABASE"),
-            Some("53100") => ("has a full disk", "free space there and try again"),
+            Some("25006") => ("is read-only", "set DAYSHEET_DATABASE to the primary server"),
+            Some("53100") => ("has a full disk", "free space on it and try again"),
             Some("55P03" | "57014" | "40001" | "40P01") => (
-                "is in use by another instance for too long",
+                "was in use by another instance for too long",
                 "try again; if it persists, look for the instance that holds its locks",
             ),
             Some("XX001" | "XX002") => ("is damaged", "restore it from a backup"),
@@ -297,19 +297,19 @@ impl Engine {
             Some(_) => return self.explained(format_args!("failed ({error})"), "try again"),
             None => match error {
                 sqlx::Error::PoolTimedOut => {
-                    ("is in use for too long", "try again with fewer calls at once")
+                    ("was in use for too long", "try again with fewer calls at once")
                 }
                 sqlx::Error::Io(error) => {
                     return self
-                        .explained(format_args!("does not answer ({})", error.kind()), DOWN);
+                        .explained(format_args!("does not respond ({})", error.kind()), DOWN);
                 }
                 sqlx::Error::Tls(_) => (
                     "cannot be reached over TLS",
                     "check its certificate, or sslmode and sslrootcert in DAYSHEET_DATABASE",
                 ),
-                // What it says may quote the URL.
+                // Its text may quote the URL.
                 sqlx::Error::Configuration(_) => {
-                    ("has an address that cannot be used", "correct DAYSHEET_DATABASE")
+                    ("has an unusable URL", "correct DAYSHEET_DATABASE")
                 }
                 error if is_lost(error) => ("has lost the connection", DOWN),
                 error => return self.explained(format_args!("failed ({error})"), "try again"),
@@ -319,7 +319,7 @@ impl Engine {
     }
 }
 
-/// The file's path, or where the server is; never a password.
+/// Shows the file's path, or the server's address; never a password.
 impl std::fmt::Display for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -329,9 +329,9 @@ impl std::fmt::Display for Engine {
     }
 }
 
-const DOWN: &str = "try again; if it persists, check that it runs and can be reached";
+const DOWN: &str = "try again; if it persists, check that the server runs and can be reached";
 
-/// Returns true if the connection to a server is gone, or could not be made.
+/// Returns true if the connection to a server was lost or could not be made.
 fn is_lost(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => true,

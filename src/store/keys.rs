@@ -1,16 +1,16 @@
 //! The master keys that Daysheet keeps itself: in the system's keychain, or in a file.
 //!
-//! The location is chosen once, at the first secret, and recorded in the database. From
-//! then on a missing key is an error with the way to get it back, and never a reason to
-//! create a new one: a new key would make the existing tokens permanently unreadable.
+//! The location is chosen once, for the first secret, and recorded in the database. After
+//! that, a missing key is an error that says how to restore it, and never a reason to create
+//! a new one: a new key would make the existing tokens permanently unreadable.
 //!
 //! Several processes may choose at once. The first one creates the key file (`O_EXCL`);
 //! a keychain entry is written under a random name and counts only if its name is the
-//! one in the database. While a key is replaced, the file has two lines and the choice two
-//! names, the new key's first, so that every process can open what either has sealed.
+//! one in the database. While a key is being replaced, the file has two lines and the choice
+//! two names, the new key first, so that every process can open what either key has sealed.
 //!
-//! `keychain.rs` accesses the keychain, `master.rs` has all sources of master keys together,
-//! `data.rs` the data keys that master keys seal, and `rotation.rs` replaces them.
+//! `keychain.rs` accesses the keychain, `master.rs` combines all sources of master keys,
+//! `data.rs` has the data keys that they seal, and `rotation.rs` replaces both.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl Store {
         if self.inner.keys.store == KeyStore::File {
             return self.file_masters(create).await;
         }
-        // Twice, because a choice may turn out to be void; see below.
+        // Twice, because a choice may turn out to be invalid; see below.
         for _ in 0..2 {
             let choice = match self.choice().await? {
                 Some(choice) => choice,
@@ -65,8 +65,8 @@ impl Store {
             if let Some(masters) = read_entries(entries).await? {
                 return Ok(masters);
             }
-            // Somebody cleared the keychain. If nothing was sealed with that key,
-            // nothing is lost with it.
+            // The keychain was cleared. If nothing was sealed with that key, nothing
+            // is lost.
             if !create || self.needs_key(Place::Keychain).await? {
                 break;
             }
@@ -75,7 +75,7 @@ impl Store {
         Err(missing_entry())
     }
 
-    /// Returns the recorded location. It is of the state folder, whoever's rows these are.
+    /// Returns the recorded location, which all owners of a state folder share.
     async fn choice(&self) -> Result<Option<String>> {
         self.for_owner(LOCAL).setting(CHOICE).await
     }
@@ -138,8 +138,9 @@ impl Store {
         Ok(keys.into_iter().map(|key| Master { place: Place::File, key }).collect())
     }
 
-    /// Makes `new` the newest key of the location, and keeps the others beside it; unless there
-    /// are others already, which means that a replacement was interrupted. Returns false then.
+    /// Makes `new` the newest key of the location, and keeps the old one after it. If there are
+    /// already several, a replacement was interrupted: then this changes nothing and returns
+    /// false.
     async fn begin_replacing(&self, masters: &[Master], new: Key) -> Result<bool> {
         if masters.len() > 1 {
             return Ok(false);
@@ -166,7 +167,7 @@ impl Store {
         }
     }
 
-    /// Drops all keys of the location but `new`, if that is still the newest.
+    /// Drops all keys of the location except `new`, if that is still the newest.
     async fn end_replacing(&self, new: &Master) -> Result<()> {
         if new.place == Place::File {
             return self
@@ -191,14 +192,14 @@ impl Store {
         Ok(())
     }
 
-    /// Replaces the keys of the key file by those that `change` makes of them, if any. Of several
-    /// processes, one does so at a time.
+    /// Replaces the keys in the key file with those that `change` returns, if any. Only one
+    /// process does this at a time.
     async fn rewrite_key_file(
         &self,
         change: impl FnOnce(&[Key]) -> Option<Vec<Key>>,
     ) -> Result<bool> {
         let path = self.key_path();
-        // Nobody else writes to the database meanwhile.
+        // Nobody else can write to the database during this.
         let lock = self.writing().await?;
         let Some(keys) = change(&read_key_file(&path).await?) else {
             return Ok(false);
@@ -238,7 +239,7 @@ fn missing_entry() -> Error {
         .next("restore it, or remove the accounts with `daysheet account remove` and sign in again")
 }
 
-/// Writes a new key, unless another process was faster: then theirs counts.
+/// Writes a new key, unless another process has already written one.
 fn create_key_file(path: &Path) -> io::Result<()> {
     let key: Key = random().map_err(|error| io::Error::other(error.to_string()))?;
     let mut file = match private_options().create_new(true).open(path) {
@@ -257,8 +258,8 @@ fn create_key_file(path: &Path) -> io::Result<()> {
     written
 }
 
-/// Reads the key file. An incomplete one is looked at again for a while, since
-/// another process may have created it a moment ago.
+/// Reads the key file. An incomplete one is read again for a while, since another
+/// process may have just created it.
 async fn read_key_file(path: &Path) -> Result<Vec<Key>> {
     for _ in 0..LOOKS {
         let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;

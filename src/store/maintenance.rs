@@ -1,5 +1,5 @@
-//! Work on the rows of all owners: deleting old ones, migrating, and backups; `check.rs` looks
-//! for what is wrong, and `transfer.rs` moves everything to PostgreSQL.
+//! Work on the rows of all owners: deleting old ones, migrating, and backups. `check.rs` finds
+//! damage, and `transfer.rs` moves everything to PostgreSQL.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -28,7 +28,8 @@ const LOOK: Duration = Duration::from_secs(60 * 60);
 const PURGED: &str = "purged";
 
 impl Store {
-    /// Returns all owners, in order. Who has handles has counters, which are fewer.
+    /// Returns all owners, in order. Handles are not searched: each owner who has some also has
+    /// counters, which are fewer.
     pub(super) async fn owners(&self) -> Result<Vec<String>> {
         let tables = schema::tables().filter(|table| *table != "handles");
         let each: Vec<String> = tables.map(|table| format!("SELECT owner FROM {table}")).collect();
@@ -38,13 +39,14 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Returns the time, in seconds since 1970, up to which rows that are stored so many days are
+    /// Returns the time, in seconds since 1970, up to which rows with this retention in days are
     /// too old.
     pub(super) fn too_old(&self, days: u32) -> i64 {
         now() - i64::from(days) * DAY
     }
 
-    /// Deletes the rows of all owners that are older than the settings say; returns how many.
+    /// Deletes the rows of all owners that are older than the settings allow. Returns their
+    /// number.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -56,7 +58,7 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Does so once a day, of all instances one.
+    /// Does this once a day, on one of all instances.
     pub async fn purge_daily(&self) -> Infallible {
         let server = self.for_owner(SERVER);
         loop {
@@ -119,7 +121,8 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Brings the schema up to date; returns its version before, if there was one, and now.
+    /// Brings the schema up to date. Returns its previous version, if there was one, and the
+    /// current one.
     ///
     /// # Errors
     /// Those of [`Store::open`].
@@ -149,8 +152,8 @@ impl Store {
     /// Copies the database into a new file that only its owner can read, while others use it.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if there is such a file, or the rows are in PostgreSQL: then the next
-    /// step is the command that backs it up. [`Kind::Store`].
+    /// [`Kind::Argument`] if the file exists, or the rows are in PostgreSQL: then the next step is
+    /// the command that backs it up. [`Kind::Store`].
     pub async fn backup(&self, to: &Path) -> Result<()> {
         let named = to.display();
         if let Engine::Postgres(database, _) = &self.inner.engine {
@@ -158,7 +161,7 @@ impl Store {
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.set_query(None);
-            let what = "a database in PostgreSQL is backed up with its own tools";
+            let what = "PostgreSQL is backed up with its own tools";
             return Err(Error::argument(what).next(format!(
                 "run `pg_dump --format=custom --file='{named}' '{url}'` as a user who bypasses \
                  row-level security"

@@ -1,4 +1,4 @@
-//! One owner's own decisions: how much programs may do, and all rows exported to be read or erased.
+//! One owner's own decisions: their access level, and the export and erasure of all their rows.
 
 use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
@@ -9,16 +9,15 @@ use crate::error::Result;
 
 /// The settings row of the person's own access level.
 const ACCESS: &str = "own_access";
-/// The columns that an export leaves out: keys, tokens, and what only the store can use.
+/// The columns that an export omits: keys, tokens, and what only the store can use.
 const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
-/// The tables that it leaves out: texts for a short while, which others have asked for, and
-/// calls that are under way. The audit log is added by itself.
+/// The tables that it omits: tickets, and calls in progress. The audit log is added separately.
 const UNREAD: &[&str] = &["tickets", "writes", "audit"];
-/// The settings that it leaves out.
+/// The settings that it omits.
 const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
-/// The columns with times since 1970.
+/// The columns with times.
 const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires", "at", "began"];
-/// Times from here on are microseconds; as seconds they would be of the year 5138.
+/// Times from this value on are in microseconds; as seconds they would be in the year 5138.
 const MICROSECONDS: i64 = 100_000_000_000;
 
 impl Store {
@@ -27,7 +26,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn own_access(&self) -> Result<Option<Access>> {
-        // A word that nobody knows any more must not allow everything.
+        // An unknown word must not allow everything.
         let level = self.setting(ACCESS).await?;
         Ok(level.map(|word| Access::find(&word).unwrap_or(Access::Read)))
     }
@@ -40,12 +39,11 @@ impl Store {
         self.set_setting(ACCESS, level.word()).await
     }
 
-    /// Deletes all rows of the owner in all tables, and with them the data keys: what a copy of
-    /// the database has of the owner can no longer be read with it. The owner can begin anew.
-    /// Grants at the providers stay, unless the accounts are removed before.
+    /// Deletes all rows of the owner in all tables, including the data keys. The owner can start
+    /// again. Grants at the providers stay, unless the accounts were removed first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store), and then nothing was deleted but perhaps the audit log.
+    /// [`Kind::Store`](crate::error::Kind::Store); then at most the audit log was deleted.
     pub async fn erase(&self) -> Result<()> {
         if self.has_files() {
             audit::erase(self.home())?;
@@ -61,8 +59,8 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Returns everything about the owner as JSON, a list of rows by table, without tokens and
-    /// keys. Times are RFC 3339; what was sealed is readable, if its key is at hand.
+    /// Returns everything about the owner as JSON, a list of rows per table, without tokens and
+    /// keys. Times are RFC 3339. Sealed texts are decrypted if their key is available.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -100,7 +98,7 @@ impl Store {
         Ok(export.into())
     }
 
-    /// Returns a row as an export shows it, if it does.
+    /// Returns a row in the form of an export; `None` if exports omit it.
     async fn readable(&self, table: &str, mut row: Map<String, Value>) -> Option<Value> {
         let text = |row: &Map<String, Value>, name: &str| {
             row.get(name).and_then(Value::as_str).map(str::to_owned)
@@ -132,7 +130,7 @@ impl Store {
     }
 }
 
-/// Returns a time as people read it.
+/// Returns a time as RFC 3339.
 fn time(stored: i64) -> Value {
     let time = match stored >= MICROSECONDS {
         true => jiff::Timestamp::from_microsecond(stored),

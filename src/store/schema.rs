@@ -8,7 +8,7 @@
 //! Column types are only `TEXT` and `BIGINT`, times are seconds since 1970 (of outputs
 //! microseconds, which order simultaneous uses) and bytes are Base64 text, so that the
 //! same statements create the tables on PostgreSQL. There, a table with owners also gets the
-//! rule that a connection sees the rows of the owner that it has named and no others.
+//! rule that a connection sees only the rows of the owner that it has named.
 
 use sqlx::{AnyPool, AssertSqlSafe};
 
@@ -192,9 +192,9 @@ pub(super) const fn newest() -> usize {
 const CLOCK: &str = "CREATE OR REPLACE FUNCTION unixepoch() RETURNS BIGINT LANGUAGE sql VOLATILE \
     AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::BIGINT'";
 
-/// Gives the tables with owners that are new their rules. They hold for the tables' own
-/// owner, too, who usually is the user that connects. Listing what exists, for work on all
-/// owners one by one, is done in the name of [`EVERYBODY`](super::EVERYBODY).
+/// Adds row-level security to new tables with owners. It also applies to the database user who
+/// owns the tables, usually the one that connects. Work on all owners lists them in the name of
+/// [`EVERYBODY`](super::EVERYBODY).
 const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
     FOR name IN SELECT table_name FROM information_schema.columns \
         WHERE table_schema = current_schema() AND column_name = 'owner' AND NOT EXISTS \
@@ -245,7 +245,7 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
             let statement = match engine.is_postgres() {
-                // In the order of bytes, as SQLite has it.
+                // Sorted by bytes, as in SQLite.
                 true => statement.replace(" TEXT", " TEXT COLLATE \"C\""),
                 false => statement.to_owned(),
             };
@@ -264,12 +264,12 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
     tx.commit().await.map_err(broken)
 }
 
-/// What is said if the rules of rows do not hold for the user: one lock of two is missing then.
+/// The warning if row-level security does not apply to the user: the second lock is missing then.
 pub(super) const BYPASSES: &str = "the database's user is a superuser or bypasses row-level \
     security; connect as a user without these rights, so that the server itself keeps people's \
     rows apart";
 
-/// Returns true if the rules of rows do not hold for the user.
+/// Returns true if row-level security does not apply to the user.
 pub(super) async fn bypasses(pool: &AnyPool) -> sqlx::Result<bool> {
     sqlx::query_scalar("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
         .fetch_one(pool)
@@ -286,6 +286,6 @@ fn pending(engine: &Engine, version: i64) -> Result<&'static [&'static [&'static
                 MIGRATIONS.len()
             ),
         )
-        .next("update Daysheet, or name another database")
+        .next("update Daysheet, or use another database")
     })
 }

@@ -1,8 +1,8 @@
-//! Tickets: texts that are kept for a short while under an id that nobody can guess, and
+//! Tickets: texts that are stored for a short while under an id that nobody can guess, and
 //! are given out once, such as the state of a sign-in or a question to the user.
 //!
-//! Any process may take a ticket that another one put. The database reads the clock, so
-//! that the clocks of several machines need not agree. Callers seal what is secret.
+//! Any process may take a ticket that another one put. Expiry uses the database's clock, so
+//! the clocks of several machines need not agree. Callers seal secret content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,8 +12,8 @@ use super::random::random;
 use crate::error::Result;
 
 impl Store {
-    /// Keeps `content` for `seconds`; returns its id, 24 characters that are safe in URLs.
-    /// A `kind` is the purpose: an id is of use for the one that it was made for.
+    /// Stores `content` for `seconds`. Returns its id, 24 characters that are safe in URLs.
+    /// `kind` is the purpose: an id is valid only for the kind that it was created with.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -41,8 +41,8 @@ impl Store {
         Ok(id)
     }
 
-    /// Returns the content of a ticket and deletes it: of several that take it at once, one
-    /// gets it. `None` if there is none, or no longer.
+    /// Returns the content of a ticket and deletes it. If several callers take it at once, one
+    /// gets it. `None` if it does not exist or has expired.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -57,7 +57,7 @@ impl Store {
         .await
     }
 
-    /// Returns the content of a ticket, which stays.
+    /// Returns the content of a ticket, and keeps it.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -71,8 +71,8 @@ impl Store {
         .await
     }
 
-    /// Puts `content` into a ticket whose content is still empty: of several that fill it at
-    /// once, one does. False if there is none, or it was filled before.
+    /// Puts `content` into a ticket whose content is still empty. If several callers fill it at
+    /// once, one succeeds. Returns false if it does not exist or was already filled.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).

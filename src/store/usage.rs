@@ -1,5 +1,5 @@
-//! How much of a server each person has used, by day of UTC: what a limit per day is checked
-//! against, whichever instance answers.
+//! Each person's use of a server per day (UTC), which daily limits are checked against on every
+//! instance.
 
 use jiff::civil::Date;
 
@@ -7,7 +7,7 @@ use super::Store;
 use crate::error::Result;
 
 impl Store {
-    /// Adds a call and the tokens of its answer to those of a day.
+    /// Adds a call and the tokens of its answer to a day.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).

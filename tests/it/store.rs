@@ -291,7 +291,7 @@ async fn locked_store_works_again_after_release() {
     assert!(started.elapsed() >= Duration::from_millis(4_900), "{:?}", started.elapsed());
     for error in [one.unwrap_err(), two.unwrap_err()] {
         let text = error.to_string();
-        assert!(text.contains("is in use by another process"), "{text}");
+        assert!(text.contains("was in use by another process"), "{text}");
         assert!(!text.contains("move"), "{text}");
     }
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();

@@ -1,12 +1,12 @@
-//! Data keys: what seals an owner's secrets. Each is stored sealed with a master key.
+//! Data keys, which seal an owner's secrets. Each is stored sealed with a master key.
 //!
-//! A settings row of the owner has them, a line each, the newest first: the key's short name,
-//! the name of its master key, and the sealed key. The newest seals, all of them open. It is read
-//! each time, because another process may have replaced or erased it; opening it costs a
+//! A settings row of the owner has one line per key, newest first: the key's short name, the name
+//! of its master key, and the sealed key. The newest key seals; all of them can open. The row is
+//! read each time, because another process may have replaced or erased it; opening a key takes a
 //! microsecond.
 //!
-//! Texts sealed before there were data keys name the place of the key that they were sealed
-//! with (`f1:`, `k1:`). A line named so has that key, once another is in its place.
+//! Texts sealed before data keys existed name the place of the key that sealed them (`f1:`,
+//! `k1:`). Once that key is replaced, a line with the same name has it.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ use crate::error::{Error, Kind, Result};
 
 /// The settings row with an owner's data keys.
 pub(in crate::store) const DATA_KEYS: &str = "data_keys";
-/// How often a row that others change meanwhile is read again.
+/// How often to retry if other processes change the row at the same time.
 pub(super) const TRIES: usize = 20;
 
-/// A data key as its line has it.
+/// One line of the row: a data key.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) id: &'a str,
@@ -38,12 +38,12 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Returns true for a key that is kept for old texts alone.
+    /// Returns true for a key that is kept only for old texts.
     pub(super) fn is_old_master(self) -> bool {
         self.id.ends_with("1:")
     }
 
-    /// Returns the key, opened with its master key.
+    /// Opens the key with its master key.
     pub(super) fn open(self, owner: &str, master: &Master) -> Option<Key> {
         decrypt(&master.key, &bound(owner, self.id), self.sealed)?.try_into().ok()
     }
@@ -61,7 +61,7 @@ pub(super) fn line(owner: &str, id: &str, key: &Key, master: &Master) -> Result<
     Ok(format!("{id} {} {sealed}", master.name()))
 }
 
-/// Returns what a sealed data key is bound to.
+/// Returns the name that a sealed data key is bound to.
 fn bound(owner: &str, id: &str) -> String {
     format!("data key {id} of {owner}")
 }
@@ -87,7 +87,7 @@ impl Store {
                     }
                     None if strict => return Err(self.wrong_master(line.master)),
                     // The key is lost, or the user chose another place. What it sealed can be
-                    // opened as soon as it comes back.
+                    // opened again once the key is restored.
                     None => {}
                 }
             }
@@ -117,8 +117,8 @@ impl Store {
         Ok((id, value))
     }
 
-    /// Returns the keys that a sealed text may have been sealed with, of which one did, and the
-    /// text without its mark. None if it names no key of the owner's.
+    /// Returns the keys that may have sealed a text, one of which did, and the text without its
+    /// mark. `None` if it names no key of the owner.
     pub(in crate::store) async fn opening_keys<'a>(
         &self,
         sealed: &'a str,
@@ -161,8 +161,8 @@ impl Store {
         Ok(count > 0)
     }
 
-    /// Replaces the setting `old`, or its absence, by `new`. Returns false if it was another,
-    /// and then it stays.
+    /// Replaces the setting `old`, or its absence, with `new`. Returns false, and changes nothing,
+    /// if the setting has another value.
     pub(in crate::store) async fn swap(
         &self,
         name: &str,
@@ -198,13 +198,14 @@ impl Store {
     }
 
     pub(super) fn contended(&self) -> Error {
-        let what = format!("the data keys of {} are changed all the time", self.owner());
+        let what =
+            format!("the data keys of {} are being changed by other processes", self.owner());
         Error::new(Kind::Store, what).next("try again")
     }
 }
 
-/// The beginning of texts sealed with a data key; its name follows, and a colon.
+/// The prefix of texts sealed with a data key; the key's name and a colon follow.
 pub(in crate::store) const MARK: &str = "d1:";
-/// The marks of texts sealed with a key of Daysheet's own itself, by its place.
+/// The marks of texts sealed directly with one of Daysheet's own keys, by place.
 pub(super) const FILE_MARK: &str = "f1:";
 pub(super) const KEYCHAIN_MARK: &str = "k1:";

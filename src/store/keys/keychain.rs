@@ -23,7 +23,7 @@ mod native {
 
     /// The name that the keychain shows to its user.
     const SERVICE: &str = "daysheet";
-    /// The time limit of a keychain, which is how long its user has to type a password.
+    /// The time limit for the keychain, in which its user may have to type a password.
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Writes `key` under `name` and checks that it reads back the same.

@@ -1,8 +1,8 @@
-//! Master keys from all their sources. They seal data keys and nothing else.
+//! Master keys from all sources. They seal data keys and nothing else.
 //!
-//! A source lists its keys, the newest first. One of them is in use: the `server` owner's row
-//! says which, so that an instance with other keys notices before it seals anything with them.
-//! The rest opens what has not been sealed anew yet.
+//! A source lists its keys, newest first. One of them is in use; a row of the owner `server` names
+//! it, so that an instance with other keys notices before it seals anything with them. The others
+//! open what has not been re-sealed yet.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use crate::error::{Error, Kind, Result};
 
 /// The settings row with the name of the master key in use.
 const IN_USE: &str = "master_key";
-/// What to do where instances have different keys.
-const SHARE: &str = "give all instances the same: set keys.file, keys.value or keys.command; \
+/// The next step if instances have different keys.
+const SHARE: &str = "give all instances the same key: set keys.file, keys.value or keys.command; \
                      `daysheet store new-key` prints one";
 /// How long a command that prints keys may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The settings of master keys, and the keys themselves once they were read.
+/// The settings of master keys, and the keys themselves once they have been read.
 pub(in crate::store) struct Keys {
     pub(super) store: KeyStore,
     pub(super) given: Option<GivenKeys>,
@@ -46,8 +46,8 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Returns the character that names of its keys begin with, and the marks of what was sealed
-    /// with such a key itself, before there were data keys.
+    /// Returns the first character of the names of its keys, and of the marks of texts that such a
+    /// key sealed directly, before data keys existed.
     pub(super) const fn initial(self) -> char {
         match self {
             Self::File => 'f',
@@ -65,18 +65,18 @@ pub(super) struct Master {
 }
 
 impl Master {
-    /// Returns its name: the place, and the beginning of its digest.
+    /// Returns its name: the place, and the first bytes of its digest.
     pub(super) fn name(&self) -> String {
         format!("{}-{}", self.place.initial(), key_id(&self.key))
     }
 
-    /// Returns true if `name` means this key, wherever it was then.
+    /// Returns true if `name` is this key's, in any place.
     pub(super) fn is(&self, name: &str) -> bool {
         name.split_once('-').is_some_and(|(_, id)| id == key_id(&self.key))
     }
 }
 
-/// Returns a short name of a key, which says nothing about it.
+/// Returns a short name of a key, which reveals nothing about it.
 pub(super) fn key_id(key: &Key) -> String {
     let digest = Sha256::new().chain_update(b"daysheet key").chain_update(key).finalize();
     digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
@@ -113,8 +113,8 @@ impl Store {
         }
     }
 
-    /// Returns the configured keys, the newest first. `again` reads them from their source even
-    /// if they are known, and `create` allows creating the first one.
+    /// Returns the configured keys, newest first. `again` reads them from their source even if
+    /// they are known, and `create` allows creating the first one.
     pub(super) async fn masters(&self, again: bool, create: bool) -> Result<Arc<[Master]>> {
         let mut read = self.inner.keys.read.lock().await;
         if let Some(known) = read.as_ref().filter(|_| !again) {
@@ -126,7 +126,7 @@ impl Store {
         let masters: Vec<Master> = match (&self.inner.keys.given, read.as_ref()) {
             (None, _) if self.inner.engine.is_postgres() => self.shared_masters(create).await?,
             (None, _) => self.own_masters(create).await?,
-            // It is not run again: what it costs and whom it asks is not ours to know.
+            // It is not run again: it may be slow, or ask somebody.
             (Some(GivenKeys::Command(_)), Some(known)) => known.to_vec(),
             (Some(GivenKeys::Command(words)), None) => given(run(words).await?),
             (Some(GivenKeys::Value(keys)), _) => given(keys.clone()),
@@ -135,7 +135,7 @@ impl Store {
                     unread(&format!("the file {} cannot be read ({error})", path.display()))
                 })?;
                 given(GivenKeys::parse(&text).ok_or_else(|| {
-                    unread(&format!("the file {} has something else in it", path.display()))
+                    unread(&format!("the file {} contains something else", path.display()))
                 })?)
             }
         };
@@ -176,10 +176,10 @@ impl Store {
     }
 
     /// Returns the master key in use. If Daysheet keeps its keys itself and no longer has that
-    /// one, its newest takes the place.
+    /// one, the newest key replaces it.
     pub(super) async fn master_in_use(&self) -> Result<Master> {
         let masters = self.masters(false, true).await?;
-        let newest = masters.first().ok_or_else(|| unread("there is none"))?;
+        let newest = masters.first().ok_or_else(|| unread("no key is set"))?;
         let server = self.for_owner(SERVER);
         let name = match server.setting(IN_USE).await? {
             Some(name) => name,
@@ -195,18 +195,18 @@ impl Store {
         Ok(newest.clone())
     }
 
-    /// Returns the keys of the key file where several instances may share a database. They have
-    /// to share the file as well, and none creates another.
+    /// Returns the keys in the key file if instances may share a database. They then have to share
+    /// the file as well, and none creates another.
     async fn shared_masters(&self, create: bool) -> Result<Vec<Master>> {
         if self.inner.keys.store != KeyStore::File {
-            let what = "a database that instances share needs a master key that they share";
+            let what = "instances that share a database need to share its master key";
             return Err(Error::new(Kind::Config, what).next(SHARE));
         }
         let first = self.for_owner(SERVER).setting(IN_USE).await?.is_none();
         self.file_masters(create && first).await
     }
 
-    /// Returns true if nothing may take the place of the master key in use by itself.
+    /// Returns true if the master key in use must not be replaced automatically.
     pub(super) fn is_strict(&self) -> bool {
         self.inner.keys.given.is_some() || self.inner.engine.is_postgres()
     }
@@ -216,26 +216,26 @@ impl Store {
         self.for_owner(SERVER).set_setting(IN_USE, &master.name()).await
     }
 
-    /// Returns the error about a master key that is in use and not at hand.
+    /// Returns the error about a master key that is in use but not available.
     pub(super) fn wrong_master(&self, name: &str) -> Error {
         let id = name.split_once('-').map_or(name, |(_, id)| id);
         let next = match &self.inner.keys.given {
             Some(given) => format!(
-                "correct {}; or if its key is to take the place of the old one, add that on a \
-                 line below it and run `daysheet store rotate-key`",
+                "correct {}; to replace the old key with a new one, list the old key on a line \
+                 below the new one and run `daysheet store rotate-key`",
                 given.setting()
             ),
             None if self.inner.engine.is_postgres() => SHARE.to_owned(),
             None => "restore it, or sign in again with `daysheet account add`".to_owned(),
         };
-        Error::new(Kind::Store, format!("the master key {id} of this database is not at hand"))
+        Error::new(Kind::Store, format!("the master key {id} of this database is not available"))
             .next(next)
     }
 }
 
 fn unread(why: &str) -> Error {
     Error::new(Kind::Config, format!("no master key was read: {why}"))
-        .next("it has to be 32 bytes in Base64; `daysheet store new-key` prints one")
+        .next("a key is 32 bytes in Base64; `daysheet store new-key` prints one")
 }
 
 /// Runs the command that prints the keys. What it prints is never shown.
@@ -243,10 +243,11 @@ async fn run(words: &[String]) -> Result<Vec<Key>> {
     let (program, arguments) = words.split_first().ok_or_else(|| unread("no command is named"))?;
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let next = "run it in a terminal to see why; give the full path of its program";
+    let next = "run it in a terminal to see why, and set the full path of the program";
     let output = tokio::time::timeout(LIMIT, command.output()).await.map_err(|_elapsed| {
         let limit = LIMIT.as_secs();
-        Error::new(Kind::Timeout, format!("keys.command took over {limit} seconds")).next(next)
+        Error::new(Kind::Timeout, format!("keys.command took longer than {limit} seconds"))
+            .next(next)
     })?;
     let output = output.map_err(|error| {
         let why = format!("keys.command could not be started ({})", error.kind());

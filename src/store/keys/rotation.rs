@@ -1,8 +1,8 @@
-//! Replacing keys: a new master key seals all data keys anew, and on request every owner gets a
-//! new data key.
+//! Key rotation: a new master key re-seals all data keys, and on request every owner gets a new
+//! data key.
 //!
-//! It can be interrupted anywhere and repeated, and processes that are running go on: the old
-//! and the new master key are both at hand until no data key is sealed with the old one.
+//! It can be interrupted anywhere and repeated, and running processes are not disturbed: the old
+//! and the new master key are both available until no data key is sealed with the old one.
 
 use super::super::random::random;
 use super::super::{Store, account_identity};
@@ -10,43 +10,43 @@ use super::data::{DATA_KEYS, FILE_MARK, KEYCHAIN_MARK, Line, MARK, TRIES, line};
 use super::master::{Master, key_id};
 use crate::error::{Error, Kind, Result};
 
-/// How often owners who are added meanwhile are looked for.
+/// How often to look for owners who were added in the meantime.
 const PASSES: usize = 5;
 
-/// What a rotation did.
+/// The outcome of a rotation.
 #[derive(Debug, Default)]
 pub struct Rotated {
-    /// The short name of the master key in use from now on.
+    /// The short name of the new master key.
     pub master: String,
-    /// The setting that lists the master keys, if Daysheet does not keep them itself; it may
-    /// drop all but the newest.
+    /// The setting that lists the master keys, if Daysheet does not keep them itself. All but the
+    /// newest can be removed from it.
     pub setting: Option<&'static str>,
     /// The number of owners.
     pub owners: usize,
-    /// The number of data keys that were sealed anew.
+    /// The number of data keys that were re-sealed.
     pub sealed: usize,
-    /// The number of accounts whose tokens were sealed with a new data key.
+    /// The number of accounts whose tokens were re-sealed with a new data key.
     pub accounts: usize,
     /// Owners with data keys that could not be opened, and why.
     pub failed: Vec<(String, String)>,
 }
 
 impl Store {
-    /// Puts a new master key in the place of the old one for all owners: a random one where
-    /// Daysheet keeps the key itself, else the newest of the given ones. With `data_keys` every
-    /// owner gets a new data key, too, and the tokens are sealed with it.
+    /// Replaces the master key for all owners: with a random one if Daysheet keeps the key itself,
+    /// else with the newest of the configured ones. With `data_keys`, every owner also gets a new
+    /// data key, which re-seals the tokens.
     ///
     /// # Errors
-    /// [`Kind::Config`] if only one key is given, [`Kind::Store`].
+    /// [`Kind::Config`] if only one key is configured, [`Kind::Store`].
     pub async fn rotate_key(&self, data_keys: bool) -> Result<Rotated> {
         let known = self.masters(true, true).await?;
         match &self.inner.keys.given {
             Some(given) if known.len() < 2 => {
                 let setting = given.setting();
-                let what = format!("{setting} has one master key, and nothing to replace it");
+                let what = format!("{setting} has only one master key, and nothing to replace it");
                 return Err(Error::new(Kind::Config, what).next(
-                    "put a new one on a line above it for all instances and start them again, \
-                     then repeat this; `daysheet store new-key` prints one",
+                    "put a new one on a line above it on all instances, restart them, and repeat \
+                     this; `daysheet store new-key` prints one",
                 ));
             }
             Some(_) => {}
@@ -93,8 +93,8 @@ impl Store {
         Ok(rotated)
     }
 
-    /// Keeps the keys that old texts of the owner's were sealed with themselves among the data
-    /// keys, if there are any.
+    /// Adds the keys that sealed the owner's old texts directly to the data keys, if there are
+    /// such texts.
     pub(in crate::store) async fn seal_old_keys(&self) -> Result<()> {
         let old = [FILE_MARK, KEYCHAIN_MARK];
         for mark in old {
@@ -106,8 +106,8 @@ impl Store {
         Ok(())
     }
 
-    /// Seals the owner's data keys with `master`, and with them the keys that old texts were
-    /// sealed with themselves. Returns how many were not yet.
+    /// Seals the owner's data keys with `master`, including the keys that sealed old texts
+    /// directly. Returns the number of keys that this re-sealed.
     async fn seal_keys_anew(&self, master: &Master) -> Result<usize> {
         for _ in 0..TRIES {
             let row = self.setting(DATA_KEYS).await?;
@@ -133,7 +133,7 @@ impl Store {
                     FILE_MARK => self.file_masters(false).await?,
                     _ => self.keychain_masters().await?,
                 };
-                // The oldest: nothing seals so any more.
+                // The oldest, because it does not seal any more.
                 if let Some(old) = masters.last() {
                     lines.push(line(self.owner(), mark, &old.key, master)?);
                     sealed += 1;
@@ -146,9 +146,9 @@ impl Store {
         Err(self.contended())
     }
 
-    /// Gives the owner a new data key, drops those that nothing is sealed with any more, and
-    /// seals the tokens of the accounts with the new one. The rest follows as it is written
-    /// again. Returns the number of accounts.
+    /// Gives the owner a new data key, drops those that are no longer needed, and re-seals the
+    /// accounts' tokens with the new one. Other texts follow when they are next written. Returns
+    /// the number of accounts.
     async fn replace_data_key(&self, master: &Master) -> Result<usize> {
         let Some(row) = self.setting(DATA_KEYS).await? else {
             return Ok(0);
@@ -159,7 +159,7 @@ impl Store {
                 true => line.id.to_owned(),
                 false => format!("{MARK}{}:", line.id),
             };
-            // What was sealed with the newest a moment ago may not be in its row yet.
+            // A text sealed with the newest key a moment ago may not be stored yet.
             if nth == 0 || self.has_sealed(&mark).await? {
                 kept.push(line.to_string());
             }
@@ -173,7 +173,7 @@ impl Store {
             let identity = account_identity(&account.id);
             let tokens = self.unseal(&identity, &account.sealed).await?;
             let anew = self.seal(&identity, &tokens).await?;
-            // Tokens that were refreshed meanwhile are sealed with the new key already.
+            // Tokens refreshed in the meantime are already sealed with the new key.
             let done = sqlx::query(
                 "UPDATE accounts SET sealed = $3 WHERE owner = $1 AND id = $2 AND sealed = $4",
             )
@@ -189,7 +189,7 @@ impl Store {
         Ok(sealed)
     }
 
-    /// Returns true if something of the owner's was sealed with a key with this mark.
+    /// Returns true if a text of the owner has this mark of a key.
     async fn has_sealed(&self, mark: &str) -> Result<bool> {
         let count: i64 = sqlx::query_scalar(
             "SELECT (SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2) \

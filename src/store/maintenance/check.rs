@@ -1,4 +1,4 @@
-//! Looking for what is wrong with a database, without changing it.
+//! Finds damage in a database, without changing it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use super::super::{EVERYBODY, Store, account_identity, schema};
 use crate::error::{Error, Kind, Result};
 
-/// What was found. Nothing of it is personal: owners who sign in are named by a digest.
+/// The findings. They contain nothing personal: owners who sign in are named by a digest.
 #[derive(Debug, Default)]
 pub struct Checked {
     /// Where the rows are.
@@ -17,17 +17,17 @@ pub struct Checked {
     pub version: usize,
     /// The number of rows per owner and table.
     pub rows: BTreeMap<String, Vec<(&'static str, i64)>>,
-    /// The number of sealed texts whose keys are at hand.
+    /// The number of sealed texts whose keys are available.
     pub sealed: usize,
-    /// What should be otherwise, and does not keep anything from working.
+    /// What should be changed, although everything works.
     pub warnings: Vec<String>,
     /// What is broken.
     pub problems: Vec<String>,
 }
 
 impl Store {
-    /// Checks that the database is whole, that every sealed text can be opened, and in PostgreSQL
-    /// that its rules keep the rows of owners apart.
+    /// Checks that the database is intact, that every sealed text can be opened, and in PostgreSQL
+    /// that row-level security keeps the rows of owners apart.
     ///
     /// # Errors
     /// [`Kind::Store`] if it cannot be read, or is of another version.
@@ -85,8 +85,8 @@ impl Store {
         Ok(())
     }
 
-    /// Opens everything of the owner's that is sealed. The earlier states of what was changed are
-    /// bound to names that the store does not know: of them it opens the keys.
+    /// Opens all sealed texts of the owner. Earlier states are bound to names that the store does
+    /// not know: of these it opens only the keys.
     async fn check_sealed(&self, found: &mut Checked) -> Result<()> {
         let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
         let mut count = |what, opened: bool| match opened {
@@ -104,7 +104,7 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
         for (hash, body) in outputs {
-            count("long answers", self.open_sealed(&hash, &body).await.is_ok());
+            count("shortened answers", self.open_sealed(&hash, &body).await.is_ok());
         }
         let states: Vec<String> = sqlx::query_scalar("SELECT state FROM undos WHERE owner = $1")
             .bind(self.owner())

@@ -10,7 +10,7 @@ const BATCH: usize = 500;
 /// The table of the audit log, which is a file beside SQLite for the user of this machine.
 const AUDIT: &str = "audit";
 
-/// What was moved.
+/// The outcome of a move.
 #[derive(Debug, Default)]
 pub struct Moved {
     /// The number of owners.
@@ -21,22 +21,22 @@ pub struct Moved {
 
 impl Store {
     /// Copies the rows of all owners into `target`, which is in PostgreSQL, in one transaction.
-    /// Sealed texts stay as they are, and data keys come along under the same master key. What
-    /// others write here meanwhile waits. The rows here stay.
+    /// Sealed texts do not change, and data keys are copied under the same master key. Other
+    /// writes to this database wait. Its rows do not change.
     ///
     /// # Errors
     /// [`Kind::Argument`] if `target` has rows of one of the owners, or either database is of
     /// the wrong kind; [`Kind::Store`]. Then nothing was copied.
     pub async fn transfer(&self, target: &Self) -> Result<Moved> {
         if self.inner.engine.is_postgres() || !target.inner.engine.is_postgres() {
-            return Err(Error::argument("rows are moved from SQLite to PostgreSQL")
-                .next("leave `database` unset, and name the new one by --to"));
+            return Err(Error::argument("rows can only be moved from SQLite to PostgreSQL")
+                .next("leave `database` unset, and set --to to the new one"));
         }
         let mut moved = Moved::default();
         let owners: Vec<String> =
             self.owners().await?.into_iter().filter(|owner| owner != SERVER).collect();
         for owner in &owners {
-            // The key file is of this folder: what it sealed itself has to be readable elsewhere.
+            // The key file stays in this folder, but what it sealed has to be readable elsewhere.
             self.for_owner(owner).seal_old_keys().await?;
         }
         let mut source = self.writing().await?;
@@ -76,7 +76,7 @@ impl Store {
         Ok(name.unwrap_or_default())
     }
 
-    /// Copies the owner's rows of a table; returns their number.
+    /// Copies the owner's rows of a table. Returns their number.
     async fn copy(
         &self,
         source: &mut Tx,
@@ -87,10 +87,10 @@ impl Store {
     ) -> Result<usize> {
         if count(target, tx, owner, table).await? > 0 {
             return Err(Error::argument(format!(
-                "{} has rows of {owner} already",
+                "{} already has rows of {owner}",
                 target.inner.engine
             ))
-            .next("name an empty database"));
+            .next("use an empty database"));
         }
         let columns = schema::columns(table);
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
@@ -133,7 +133,7 @@ impl Store {
         }
         let arrived = count(target, tx, owner, table).await?;
         if usize::try_from(arrived) != Ok(cells.len()) {
-            let what = format!("{arrived} of {} rows of {table} arrived", cells.len());
+            let what = format!("only {arrived} of {} rows of {table} arrived", cells.len());
             return Err(Error::new(Kind::Store, what).next("nothing was moved; try again"));
         }
         Ok(cells.len())

@@ -1,4 +1,4 @@
-//! Calls that are writing, as rows: where several instances serve several people.
+//! Calls that are writing, as rows: for several instances that serve several people.
 //!
 //! Each has a lock as well, from before its row until after it. A row without a lock is of a call
 //! that was cut off; any instance reports it, to its owner.

@@ -172,9 +172,9 @@ async fn given_master_keys_are_used_and_wrong_ones_named() {
     assert_eq!(std::fs::read_to_string(counter).unwrap(), "x\n", "it is run once");
 
     let sources = [
-        ("DAYSHEET_KEYS_VALUE", key(2), "of this database is not at hand: correct keys.value"),
+        ("DAYSHEET_KEYS_VALUE", key(2), "of this database is not available: correct keys.value"),
         ("DAYSHEET_KEYS_FILE", "/nowhere".to_owned(), "/nowhere cannot be read"),
-        ("DAYSHEET_KEYS_FILE", "/etc/hostname".to_owned(), "/etc/hostname has something else"),
+        ("DAYSHEET_KEYS_FILE", "/etc/hostname".to_owned(), "/etc/hostname contains something else"),
         ("DAYSHEET_KEYS_COMMAND", "/nowhere".to_owned(), "could not be started"),
         ("DAYSHEET_KEYS_COMMAND", "false".to_owned(), "keys.command failed"),
         ("DAYSHEET_KEYS_COMMAND", "echo hunter2".to_owned(), "printed something else"),
@@ -201,10 +201,10 @@ async fn unused_master_key_can_be_corrected() {
     given(home.path(), &[2]).seal("x", b"y").await.unwrap();
     let wrong = given(home.path(), &[1]);
     let error = wrong.check_keys().await.unwrap_err();
-    assert!(error.message().contains("is not at hand"), "{error}");
+    assert!(error.message().contains("is not available"), "{error}");
     // There are no accounts, and yet it is wrong.
     let found = wrong.check().await.unwrap();
-    assert!(found.problems[0].contains("is not at hand"), "{found:?}");
+    assert!(found.problems[0].contains("is not available"), "{found:?}");
 }
 
 #[tokio::test]
@@ -229,7 +229,8 @@ async fn given_master_key_is_replaced_step_by_step() {
             put_data_keys(home.path(), "p-1", &before).await;
             let opened = open_all(&given(home.path(), &[2]), &sealed).await;
             assert!(
-                opened[0].is_ok() && opened[1].as_ref().is_err_and(|it| it.contains("not at hand"))
+                opened[0].is_ok()
+                    && opened[1].as_ref().is_err_and(|it| it.contains("not available"))
             );
         }
     }
@@ -302,7 +303,7 @@ async fn instances_with_different_keys_are_refused() {
         with(alone.path(), &settings)
     };
     let error = there("keychain").check_keys().await.unwrap_err();
-    assert!(error.to_string().contains("that they share: give all instances the same"), "{error}");
+    assert!(error.to_string().contains("its master key: give all instances"), "{error}");
     let sealed = seal_all(&store(home.path())).await;
     for _ in 0..2 {
         let error = there("file").for_owner("p-9").seal("x", b"y").await.unwrap_err();
@@ -310,7 +311,7 @@ async fn instances_with_different_keys_are_refused() {
     }
     std::fs::write(alone.path().join("key"), key(4)).unwrap();
     let error = there("file").for_owner("p-9").seal("x", b"y").await.unwrap_err();
-    assert!(error.to_string().contains("not at hand: give all instances the same"), "{error}");
+    assert!(error.to_string().contains("not available: give all instances"), "{error}");
     std::fs::copy(home.path().join("key"), alone.path().join("key")).unwrap();
     assert_open(&there("file"), &sealed).await;
 }

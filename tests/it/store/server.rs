@@ -266,11 +266,11 @@ fn unusable_servers_are_named() {
     postgres::run(&admin, "ALTER DATABASE still SET default_transaction_read_only = on");
     let gone = "postgres://mira:hunter2@127.0.0.1:1/daysheet".to_owned();
     let cases = [
-        (gone, "PostgreSQL at 127.0.0.1:1 (database daysheet) does not answer"),
+        (gone, "PostgreSQL at 127.0.0.1:1 (database daysheet) does not respond"),
         (cluster.url("daysheet", "nothing"), "does not have this database"),
-        (cluster.url("nobody", "daysheet"), "refuses the user, or the password"),
+        (cluster.url("nobody", "daysheet"), "refuses the user or the password"),
         (cluster.url("few", "daysheet"), "has no connection left"),
-        (cluster.url("guest", "daysheet"), "denies the user a right"),
+        (cluster.url("guest", "daysheet"), "does not give the user the rights"),
         (cluster.url("postgres", "still"), "is read-only"),
     ];
     let home = tempfile::tempdir().unwrap();

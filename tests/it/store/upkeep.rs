@@ -199,7 +199,7 @@ async fn check_names_what_is_broken() {
     std::fs::remove_file(home.path().join("key")).unwrap();
     let found = other.check().await.unwrap();
     let text = found.problems.join("\n");
-    assert!(text.contains("is not at hand") && text.contains("1 tokens of p-1"), "{text}");
+    assert!(text.contains("is not available") && text.contains("1 tokens of p-1"), "{text}");
     assert!(!text.contains("mira"), "{text}");
 }
 
@@ -234,7 +234,7 @@ async fn moved(home: &Path, database: &str) {
     let moved = here.transfer(&target).await.unwrap();
     assert!(moved.owners >= 2 && moved.rows > 1_210, "{moved:?}");
     let again = here.transfer(&target).await.unwrap_err();
-    assert!(again.message().contains("has rows of"), "{again}");
+    assert!(again.message().contains("already has rows of"), "{again}");
     let identity = account_identity(MIRA);
     for (owner, tokens) in [("local", "token"), ("p-1", "hunter2")] {
         let target = target.for_owner(owner);

@@ -1,11 +1,11 @@
 # syntax=docker/dockerfile:1
-# The server as an image: the program and nothing else, as a user without rights, on a file
-# system that may be read-only. See docs/serving.md and compose.yaml.
+# The server as an image: only the program, run by an unprivileged user; the file system may be
+# read-only. See docs/serving.md and compose.yaml.
 
 FROM rust:1.95-bookworm AS build
 WORKDIR /daysheet
 COPY . .
-# Without the keychain, which a container does not have.
+# Without keychain support: a container has no keychain.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/daysheet/target \
     cargo build --profile dist --locked --bin daysheet \
@@ -18,9 +18,9 @@ COPY --from=build --chown=nonroot:nonroot /image/state /state
 COPY --from=build /image/usr /usr
 ENV DAYSHEET_HOME=/state
 EXPOSE 8750
-# There is no shell and no HTTP client here: whatever starts the container asks
-# /healthz (is it alive?) and /readyz (may it be sent requests?).
+# The image has no shell and no HTTP client: whatever starts the container checks /healthz (is
+# it alive?) and /readyz (can it take requests?).
 HEALTHCHECK NONE
 ENTRYPOINT ["/usr/local/bin/daysheet"]
-# Plain HTTP, for a balancer that ends TLS.
+# Plain HTTP, for a balancer that terminates TLS.
 CMD ["serve", "--http", "0.0.0.0:8750", "--behind-proxy"]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates the server's role and its database in a new cluster; compose.yaml mounts it where the
-# image of PostgreSQL looks for it. Row-level security holds for neither superusers nor roles
-# with BYPASSRLS, and the role is neither.
+# PostgreSQL image looks for it. Row-level security does not apply to superusers and roles with
+# BYPASSRLS, so the role is neither.
 set -eu
 
 psql --set ON_ERROR_STOP=1 --set password="$(cat /run/secrets/daysheet_password)" \

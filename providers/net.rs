@@ -59,9 +59,9 @@ pub struct Turn {
     _own: OwnedSemaphorePermit,
 }
 
-/// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses
-/// continue meanwhile. Each person waits with one response at a time, so that nobody's turn
-/// comes after all that another has requested.
+/// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses continue
+/// meanwhile. Each person waits with one response at a time, so that nobody has to wait for all
+/// the requests of another.
 pub async fn turn(share: &Share) -> Option<Turn> {
     let own = share.own_turn().await?;
     Some(Turn { _common: TURN.acquire().await.ok()?, _own: own })

@@ -35,7 +35,7 @@ pub struct App {
     pub connect: Arc<dyn Connect>,
     /// The pipeline, which carries out calls.
     pub pipeline: Arc<Pipeline>,
-    /// The requests to services of all people.
+    /// The requests to providers, of all people.
     pub upstream: Arc<Upstream>,
     /// MCP over the pipeline.
     server: Server,
@@ -67,7 +67,7 @@ impl App {
         Self { _sign_ins: sign_ins, ..Self::sharing(config, [store, account_store], share) }
     }
 
-    /// Assembles the parts of a person with this share of the requests to services.
+    /// Assembles the parts of a person with this share of the requests to providers.
     fn sharing(config: Arc<Config>, stores: [Store; 2], share: Share) -> Self {
         let upstream = share.upstream().clone();
         let [store, account_store] = stores.clone();
@@ -133,7 +133,7 @@ impl App {
         Ok(())
     }
 
-    /// Checks that the keys of tokens are at hand, before serving.
+    /// Checks that the master key is available, before serving.
     ///
     /// # Errors
     /// Those of [`Store::check_keys`].

@@ -86,13 +86,13 @@ pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
     questions: elicitation::Questions,
-    /// Whoever limits and counts the calls.
+    /// Limits and counts the calls.
     watch: Option<Arc<dyn Watch>>,
     /// Permits for running calls.
     places: Arc<Semaphore>,
-    /// The calls that are under way.
+    /// The calls in progress.
     calls: Calls,
-    /// What instances share over HTTP.
+    /// What all instances share over HTTP.
     #[cfg(feature = "http")]
     shared: Option<streamable::Shared>,
 }

@@ -1,9 +1,10 @@
-//! A sign-in whose consent page redirects to a server's own address.
+//! A sign-in whose consent page redirects to the server's own address.
 //!
-//! People who sign in through a server are elsewhere, so that no port of this machine can be
-//! redirected to (`sign_in.rs`). Nothing of such a sign-in is in this process either: [`WebSignIn`]
-//! has all that is needed to finish it, and whoever keeps it (sealed, under the random id that is
-//! its state) can finish it on any instance. Its keeper checks the state, and who returns.
+//! People who sign in through a server use other machines, so the page cannot redirect to a port
+//! of this machine (`sign_in.rs`). This process keeps no state of such a sign-in either:
+//! [`WebSignIn`] has everything that is needed to finish it. The caller stores it, sealed, under
+//! the random id that is its state, and can finish it on any instance. The caller also checks the
+//! state, and who returns.
 
 use oauth2::{CsrfToken, PkceCodeVerifier, RedirectUrl};
 use serde::{Deserialize, Serialize};
@@ -74,12 +75,12 @@ impl WebSignIn {
     /// # Errors
     /// [`Kind::Auth`] with the next step if the consent was denied, the answer is another
     /// provider's, or the code was refused; [`Kind::Network`] or [`Kind::Timeout`] if the
-    /// provider was not reached.
+    /// provider could not be reached.
     pub async fn finish(self, config: &Config, query: &str) -> Result<Tokens> {
         let authority = self.authority(config)?;
         let provider = authority.provider;
-        // Whom the answer is from (RFC 9207), if it says so: a code of one provider must never
-        // be handed to another.
+        // If the answer names its sender (RFC 9207), it has to be the provider: the code of one
+        // provider must never be sent to another.
         let issuer = url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "iss");
         let issuer = issuer.map(|(_, issuer)| Url::parse(&issuer));
         let expected = (provider.auth)(config, &authority.tenant)?;

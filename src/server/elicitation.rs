@@ -3,8 +3,8 @@
 //! Clients of the older eras are asked by a request of ours, and the call waits. Since 2026-07-28
 //! a server cannot ask by itself: the call ends with the question, and the client repeats it with
 //! the answer. Then nothing was done the first time, and everything is checked again: an answer
-//! is valid once, and only for the same question of the same call. Over HTTP another instance may
-//! get the call with the answer, so that questions are tickets of the store there.
+//! is valid once, and only for the same question of the same call. Over HTTP, another instance may
+//! get the call with the answer, so questions are tickets in the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,8 +38,8 @@ const TICKET: &str = "question";
 /// The lengths of states, in memory and as the id of a ticket.
 const STATES: [usize; 2] = [32, 24];
 
-/// Open questions, by the state that the client returns with its answer. Of a question only
-/// a digest is kept, with that of its call: the text has what the user's mail says.
+/// Open questions, by the state that the client returns with its answer. Only a digest of the
+/// question and its call is kept, because the text quotes the user's mail.
 #[derive(Debug, Clone)]
 pub(super) enum Questions {
     /// In this process, which gets the answer too.
@@ -61,7 +61,7 @@ impl Default for Questions {
     }
 }
 
-/// Returns what stands for the question of a call, which is the tool and its arguments.
+/// Returns the digest of a question of a call, which is the tool and its arguments.
 fn digest(call: &str, question: &str) -> String {
     let digest = Sha256::digest(format!("{}\n{call}{question}", call.len()));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -218,7 +218,7 @@ impl ElicitingClient {
     }
 }
 
-/// Returns what a user is asked, and which page is shown.
+/// Returns the text of a question, and the page to open.
 fn text(question: &ElicitRequestParams) -> String {
     match question {
         ElicitRequestParams::FormElicitationParams { message, .. } => message.clone(),
@@ -263,7 +263,7 @@ impl ClientPrompts for ElicitingClient {
             meta: None,
             message: why.to_owned(),
             url: page.to_owned(),
-            // Nobody is notified when the page is done, so that no other question needs the id.
+            // No notification follows when the page is done, so the id is never used again.
             elicitation_id: digest(&self.call, page),
         };
         self.ask(question).await

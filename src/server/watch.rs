@@ -1,4 +1,4 @@
-//! The limits and the counts of one person's calls, which the layers above provide.
+//! Limits and counts of one person's calls, which the layers above implement.
 
 use std::any::Any;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub trait Watch: Send + Sync {
     /// Waits until another request may begin.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) with the next step, if it may not.
+    /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) with the next step, if none may.
     async fn admit(&self) -> Result<Permit>;
 
-    /// Notes how a call of a tool ended, and how long it took.
+    /// Records the outcome of a tool call, and how long it took.
     async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>);
 }

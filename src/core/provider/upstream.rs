@@ -1,9 +1,9 @@
-//! The requests to services of everybody whom a process serves: how many may be in flight,
+//! The requests to providers for everybody whom a process serves: how many may be in flight,
 //! whose turn it is, and how many there were.
 //!
-//! Permits are taken in two steps, a person's own before everybody's. So each person waits in the
-//! common queue with a few requests only, however many they have, and nobody waits for the end of
-//! another's long job.
+//! Permits are taken in two steps, first a person's own and then a common one. However many
+//! requests a person has, only a few of them wait in the common queue, so nobody waits for another
+//! person's long job.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,7 +14,7 @@ use crate::error::{Error, Kind};
 
 /// Requests in flight unless the settings say otherwise.
 pub const MOST: usize = 256;
-/// The part of them that one person of many may have: 1 of this number.
+/// One person of many may have one part of this number of them.
 const PART: usize = 4;
 
 /// What is counted.
@@ -28,7 +28,7 @@ pub enum What {
     Refresh,
 }
 
-/// A kind of event, counted by itself.
+/// A kind of event that is counted separately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counted {
     /// What happened.

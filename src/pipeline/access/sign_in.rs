@@ -448,8 +448,8 @@ impl Pipeline {
         Ok(page)
     }
 
-    /// Leaves the sign-in to a page of the server: in the client's own way if it has one, else by
-    /// its link in the answer.
+    /// Leaves the sign-in to a page of the server: the client opens it if it can, else the answer
+    /// has the link.
     async fn account_add_on_page(
         &self,
         add: &Add,
@@ -469,7 +469,7 @@ impl Pipeline {
                     .next(format!("nothing was changed; the page is {page}")));
             }
             Confirmation::Later => {
-                return Err(Error::new(Kind::Auth, "the user is asked to sign in first"));
+                return Err(Error::new(Kind::Auth, "the user has to sign in first"));
             }
         };
         let detail = format!("{detail}; then call accounts with op=list");

@@ -80,9 +80,14 @@ struct Cli {
 }
 
 const ENVIRONMENT: &str = "\
-Environment:
+Settings, as environment variables. In the settings file, DAYSHEET_ACCESS is the key access, and
+DAYSHEET_HTTP_ISSUER is the key issuer in the section [http].
+
+Files:
   DAYSHEET_HOME                    state folder (default: the platform's data folder)
   DAYSHEET_CONFIG                  settings file (default: config.toml in the state folder)
+
+Sign-in to mailboxes:
   DAYSHEET_GOOGLE_CLIENT_ID        OAuth client of your Google Cloud project
   DAYSHEET_GOOGLE_CLIENT_SECRET    its secret
   DAYSHEET_GOOGLE_CREDENTIALS      instead of both: credentials.json as downloaded from Google
@@ -92,6 +97,8 @@ Environment:
   DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
                                    domain of a directory
+
+Database and keys:
   DAYSHEET_DATABASE                postgres://user:password@host/name, if several instances share
                                    the state (default: SQLite in the state folder)
   DAYSHEET_DATABASE_CONNECTIONS    maximum number of connections to it per process (default: 10)
@@ -105,32 +112,38 @@ Environment:
   DAYSHEET_RETENTION_OUTPUTS, DAYSHEET_RETENTION_CURSORS
                                    days to keep rows (default: 0 for the audit log, which means
                                    for ever, 400 for sends, 30 for the others)
+
+Access and sending:
   DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
-  DAYSHEET_TOOLS                   the tools to offer, by name prefix, besides accounts, lookup
-                                   and output_read
+  DAYSHEET_TOOLS                   the tools to offer, by name prefix; accounts, lookup and
+                                   output_read are always offered
   DAYSHEET_FILES                   folders to attach files from and save them to (default:
                                    Daysheet in the downloads folder)
   DAYSHEET_LARGEST_FILE            the largest such file in MiB (default: 25)
   DAYSHEET_RECIPIENTS              the only addresses and @domains that mail may go to
   DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow mail to people never
-                                   written to, once strangers' mail was shown
+                                   written to, once untrusted text has been shown
   DAYSHEET_REMOTE_PICTURES         drop (default) or allow remote pictures in written mail
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)
   DAYSHEET_MICROSOFT_SIGNATURE     signature of mail from Outlook: text or HTML
+
+Answers:
   DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without unneeded
                                    braces and quotes
   DAYSHEET_DELIMITER               tab (default), comma or pipe
-  DAYSHEET_BUDGET                  tokens an answer may cost (default: 8000)
+  DAYSHEET_BUDGET                  maximum number of tokens of an answer (default: 8000)
   DAYSHEET_TOKENIZER               o200k (default) or cl100k
   DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, separated by
                                    commas (docs/budget.md)
-  DAYSHEET_OUTPUTS                 where shortened answers are kept whole: memory (default) or
-                                   disk
+  DAYSHEET_OUTPUTS                 where shortened answers are stored in full: memory (default)
+                                   or disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
-  DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to, such as
-                                   2026-11-16, when they were written (default: today)
+  DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to (default:
+                                   today), such as 2026-11-16, when they were written
+
+HTTP server (serve --http):
   DAYSHEET_HTTP_PUBLIC_URL         URL by which clients reach serve --http, such as
                                    https://mail.example.com
   DAYSHEET_HTTP_HOSTS, DAYSHEET_HTTP_ORIGINS
@@ -155,29 +168,45 @@ Environment:
                                    introspection
   DAYSHEET_HTTP_TOKEN_FILE         file with hashes of static tokens, instead of an issuer
                                    (--token-file; daysheet token)
+
+Limits of the HTTP server:
   DAYSHEET_LIMITS_CALLS_AT_ONCE, DAYSHEET_LIMITS_CALLS_PER_MINUTE,
-  DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person of serve --http (default: 8, 120, and 0
-                                   for no limit)
+  DAYSHEET_LIMITS_TOKENS_PER_DAY   limits of each person (default: 8, 120, and 0 for no limit)
   DAYSHEET_LIMITS_UPSTREAM_AT_ONCE requests to providers at once, for all people together
                                    (default: 256)
   DAYSHEET_LIMITS_REQUESTS_AT_ONCE requests to the server at once, from all people together
                                    (default: 1024)
+
+Other:
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
   DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL, DAYSHEET_GOOGLE_REVOKE_URL
-                                   other endpoints; plain http on loopback only
+                                   other endpoints, such as gmail in the section [endpoints];
+                                   plain http on loopback only
   DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL
                                    the same for Microsoft, such as a national cloud
+
 Only in the settings file:
   [token_command]                  commands that print access tokens, by account, such as
                                    \"google:me@example.com\" = [\"gcloud\", \"auth\",
                                    \"print-access-token\"]; then run account add google
                                    --hint me@example.com";
 
+#[cfg(feature = "http")]
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  daysheet serve
+  daysheet serve --http 127.0.0.1:8750
+  daysheet serve --http 0.0.0.0:8750 --public-url https://mail.example.com --behind-proxy \\
+    --token-file tokens.txt
+  daysheet serve --http 0.0.0.0:8750 --public-url https://mail.example.com --behind-proxy \\
+    --issuer https://id.example.com/realms/team";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve MCP: over stdio to the client that starts it, or with --http over HTTP.
+    #[cfg_attr(feature = "http", command(after_help = SERVE_EXAMPLES))]
     Serve {
         /// Serve MCP over HTTP on this address, such as 127.0.0.1:8750, instead of stdio.
         ///
@@ -318,19 +347,18 @@ enum Command {
 /// Who may call over HTTP, if not as in the settings.
 #[cfg(feature = "http")]
 #[derive(Debug, Args, Default)]
+#[command(next_help_heading = "HTTP")]
 struct Callers {
-    /// With --http: accept the access tokens of this OIDC issuer, for many people.
+    /// Accept the access tokens of this OIDC issuer, for many people.
     #[arg(long, value_name = "URL", requires = "http")]
     issuer: Option<String>,
-    /// With --http: accept the tokens whose hashes are in this file, for one person (see
-    /// daysheet token).
+    /// Accept the tokens whose hashes are in this file, for one person (see daysheet token).
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "issuer")]
     token_file: Option<PathBuf>,
-    /// With --http: the URL by which clients reach the server, such as
-    /// `https://mail.example.com`.
+    /// The URL by which clients reach the server, such as `https://mail.example.com`.
     #[arg(long, value_name = "URL", requires = "http")]
     public_url: Option<String>,
-    /// With --http: a proxy terminates TLS, and nobody else can reach the address.
+    /// A proxy terminates TLS, and only the proxy can reach the address.
     #[arg(long, requires = "http")]
     behind_proxy: bool,
 }

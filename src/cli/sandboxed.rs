@@ -28,6 +28,7 @@ const OWNER: &str = "sandbox";
 
 /// Whether the embedded sandbox stands in for the providers.
 #[derive(Debug, Args, Default)]
+#[command(next_help_heading = "Sandbox")]
 pub(super) struct Sandboxed {
     /// Use the embedded sandbox instead of real accounts.
     #[arg(long)]

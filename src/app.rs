@@ -110,7 +110,7 @@ impl App {
         drop(of_people);
         let stores = self.stores.each_ref().map(|store| store.for_owner(owner));
         let mut app = Self::sharing(config, stores, self.upstream.share_of(owner));
-        // Another instance may have shown what nobody here has seen.
+        // Another instance may already have shown untrusted text.
         app.pipeline.distrust();
         app.server = app.server().shared(app.store().clone());
         app

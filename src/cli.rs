@@ -153,16 +153,17 @@ HTTP server (serve --http):
                                    PEM files for TLS: certificate chain and private key
   DAYSHEET_HTTP_PROXY              off (default), or on: a proxy terminates TLS (--behind-proxy)
   DAYSHEET_HTTP_LOG                auto (default: text on a terminal, else json), text or json
-  DAYSHEET_HTTP_METRICS            an address for Prometheus, such as 127.0.0.1:9464 (default: none)
-  OTEL_EXPORTER_OTLP_ENDPOINT      where serve --http exports traces to by OTLP, such as
-                                   http://127.0.0.1:4318 (default: nowhere)
-  DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens serve --http takes
-  DAYSHEET_HTTP_AUDIENCE           what they are meant for (default: the public address of /mcp)
-  DAYSHEET_HTTP_ALGORITHMS         how they may be signed, such as RS256,ES256 (default: any
-                                   asymmetric way)
-  DAYSHEET_HTTP_SCOPE_PREFIX       what is before daysheet:read and the others where clients ask for
-                                   them (default: nothing)
-  DAYSHEET_HTTP_INTROSPECTION      off (default), or on: the issuer is asked about other tokens
+  DAYSHEET_HTTP_METRICS            address for Prometheus, such as 127.0.0.1:9464 (default: none)
+  OTEL_EXPORTER_OTLP_ENDPOINT      where to export traces by OTLP, such as http://127.0.0.1:4318
+                                   (default: no export)
+  DAYSHEET_HTTP_ISSUER             OIDC issuer whose access tokens are accepted (--issuer)
+  DAYSHEET_HTTP_AUDIENCE           audience of these tokens (default: the public URL of /mcp)
+  DAYSHEET_HTTP_ALGORITHMS         allowed signature algorithms, such as RS256,ES256 (default: all
+                                   supported ones, which are asymmetric)
+  DAYSHEET_HTTP_SCOPE_PREFIX       prefix of daysheet:read and the other scopes in requests of
+                                   clients (default: none)
+  DAYSHEET_HTTP_INTROSPECTION      off (default), or on: accept opaque tokens, and ask the issuer
+                                   about them
   DAYSHEET_HTTP_CLIENT_ID, DAYSHEET_HTTP_CLIENT_SECRET
                                    the server's own client at the issuer, for the pages and
                                    introspection
@@ -212,7 +213,7 @@ enum Command {
         ///
         /// Without an issuer or a token file, it must be a loopback address.
         #[cfg(feature = "http")]
-        #[arg(long, value_name = "ADDRESS", value_parser = address)]
+        #[arg(long, value_name = "ADDRESS", value_parser = address, help_heading = "HTTP")]
         http: Option<std::net::SocketAddr>,
         #[cfg(feature = "http")]
         #[command(flatten)]

@@ -146,8 +146,8 @@ pub struct Config {
     pub log: Option<String>,
     /// What is probably wrong with the environment, in sentences for the log.
     pub warnings: Vec<String>,
-    /// The address of the pages where people connect accounts, with a slash at its end; none
-    /// unless HTTP is served. No setting changes it; the server that serves them does.
+    /// The URL of the pages where people connect accounts, ending in a slash; none unless HTTP
+    /// is served. No setting changes it; the server that serves them does.
     pub pages: Option<Url>,
 }
 

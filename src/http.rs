@@ -170,7 +170,7 @@ impl Service {
             return said.clone();
         }
         let said = tokio::time::timeout(READY, self.people.base().ready()).await;
-        let late = || Error::new(Kind::Timeout, "the database does not answer");
+        let late = || Error::new(Kind::Timeout, "the database does not respond");
         let said = said.unwrap_or_else(|_elapsed| Err(late()));
         probed.insert((Instant::now(), said)).1.clone()
     }

@@ -48,7 +48,7 @@ pub struct Settings {
     /// What clients put before the name of a scope when they ask for it; empty for nothing. Tokens
     /// may have it or not.
     pub scope_prefix: String,
-    /// True if tokens that are not JWTs are shown to the issuer.
+    /// True if the issuer is asked about tokens that are not JWTs.
     pub introspection: bool,
     /// This server's own client at the issuer.
     pub client: Option<Client>,

@@ -1,4 +1,4 @@
-//! Static tokens: a file with a hash per line, for the server of a single person. It is read
+//! Static tokens: a file with one hash per line, for the server of a single person. It is read
 //! again when it has changed, so that a token can be withdrawn from a running server.
 //!
 //! A token is 256 random bits, so a plain hash is enough: it cannot be guessed.
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_secs(1);
 type Hash = [u8; 32];
 type Entries = Vec<(Hash, Person)>;
 
-/// The tokens that are taken, each with the person who has it.
+/// The accepted tokens, each with the person who has it.
 pub struct TokenList {
     /// The file that they are read from again whenever it has changed.
     file: Option<PathBuf>,
@@ -47,7 +47,7 @@ impl TokenList {
     /// the settings alone decide. Labels are comments, which begin with `#`.
     ///
     /// # Errors
-    /// [`Kind::Config`] for a line that is not like that, and for a text without a token.
+    /// [`Kind::Config`] for any other line, and for a text without a token.
     pub fn read(text: &str) -> Result<Self> {
         Self::of(None, None, entries(text)?)
     }
@@ -71,7 +71,7 @@ impl TokenList {
         entries: Entries,
     ) -> Result<Self> {
         if entries.is_empty() {
-            return Err(Error::new(Kind::Config, "there is no token")
+            return Err(Error::new(Kind::Config, "the file has no token")
                 .next("add the line that `daysheet token` prints"));
         }
         let known = Known { entries, version, looked: Instant::now() };

@@ -20,8 +20,8 @@ use crate::{Denial, Person};
 /// The requested scopes: the subject, and a name to show.
 const SCOPES: &str = "openid profile email";
 
-/// What has to be remembered of a sign-in until the browser comes back. It is a secret of that
-/// browser's: kept encrypted. `Debug` shows nothing of it.
+/// The state of a sign-in until the browser returns. It is a secret of that browser: store it
+/// encrypted. `Debug` shows nothing of it.
 #[derive(Serialize, Deserialize)]
 pub struct Pending {
     state: CsrfToken,
@@ -55,8 +55,8 @@ impl Web {
         &self.issuer.settings().issuer
     }
 
-    /// Begins a sign-in that comes back to `redirect`. Returns the address for the browser, and
-    /// what [`Web::finish`] needs.
+    /// Begins a sign-in that returns to `redirect`. Returns the address for the browser, and the
+    /// state for [`Web::finish`].
     ///
     /// # Errors
     /// [`Kind::Network`], [`Kind::Timeout`], [`Kind::Provider`] or [`Kind::Config`] if the issuer

@@ -127,7 +127,7 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     let moved = moved?;
     let (rows, owners) = (many(moved.rows, "row"), many(moved.owners, "owner"));
     say!("Copied, and counted there: {rows} of {owners}.");
-    say!("The rows here are unchanged: set `database`, and remove them once all is well.");
+    say!("The rows in SQLite are unchanged: set `database`, test, and then delete them.");
     say!(
         "The master key is the same. To replace it, list a new one above it and run \
          `daysheet store rotate-key` on the server."

@@ -17,7 +17,7 @@ pub struct IdentitySettings {
     pub algorithms: Vec<String>,
     /// What clients put before the name of a scope; empty for nothing.
     pub scope_prefix: String,
-    /// True if tokens that are not JWTs are shown to the issuer.
+    /// True if the issuer is asked about tokens that are not JWTs.
     pub introspection: bool,
     /// This server's own client at the issuer, for introspection and for signing in to the pages.
     pub client: OauthClient,

@@ -42,7 +42,7 @@ pub struct Guard {
     hosts: Vec<String>,
     /// The origins of our own pages: of one machine, those of each of its names.
     own: Vec<String>,
-    /// Those of others that the settings list.
+    /// Further origins, which the settings list.
     origins: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl Guard {
 pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    // At a level that is always on: what is logged within has the id.
+    // At a level that is always on, so that every log line within has the id.
     let span = match PROBES.contains(&path.as_str()) {
         // Nobody wants their traces.
         true => tracing::error_span!("request", id),

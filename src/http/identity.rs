@@ -137,7 +137,7 @@ pub struct Challenge {
     resource: Option<(Url, String)>,
     /// What is before the name of a scope.
     prefix: String,
-    /// The access of the settings, which is the most that a token is good for.
+    /// The access level of the settings: the most that any token allows.
     most: Access,
 }
 

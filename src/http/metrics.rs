@@ -176,7 +176,7 @@ where
     metric
 }
 
-/// The requests to providers, read when they are asked for.
+/// The requests to providers, read when Prometheus requests them.
 #[derive(Debug)]
 struct UpstreamCounts(Arc<Upstream>);
 

@@ -31,7 +31,7 @@ const PIECE: usize = 16 * 1024;
 /// The seconds after which a request that could not be answered may be repeated.
 const AGAIN: u64 = 5;
 
-/// The header of the size of STC, as a part of the size of the same JSON.
+/// The header with the size of STC, as a fraction of the size of the same JSON.
 const RATIO: &str = "x-stc-ratio";
 /// The header with the version of STC.
 const VERSION: &str = "x-stc-version";
@@ -50,7 +50,7 @@ pub async fn read(app: &App, watch: &dyn Watch, hash: &str, headers: &HeaderMap)
         }))
     };
     let mut response = response.await.unwrap_or_else(refusal);
-    // Whatever the response is, another request may have another.
+    // Another request may prefer another format, even of an error.
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
     response
 }
@@ -129,7 +129,7 @@ fn in_pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
     Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }
 
-/// Returns the tag of one form: forms differ, so one tag for all would be wrong.
+/// Returns the tag of one form. Each form has its own, because their bytes differ.
 fn tag(hash: &str, form: Form) -> String {
     match form {
         Form::Text | Form::Toon => format!("\"{hash}\""),

@@ -102,7 +102,7 @@ async fn carried_out<T: Send + 'static>(
     tokio::spawn(work.in_current_span()).await.unwrap_or_else(bug)
 }
 
-/// Adds the headers that keep a page to itself.
+/// Adds the headers that isolate a page from other sites.
 async fn guarded(mut response: Response) -> Response {
     const HEADERS: [(HeaderName, &str); 5] = [
         (

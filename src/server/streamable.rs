@@ -3,10 +3,10 @@
 //! rmcp answers each request without a session, and nothing of it remains once the response has
 //! been sent. For older protocol versions, rmcp would keep state in memory. Here instead:
 //!
-//! - What a client said when it shook hands is in the id of its session, which this server has
-//!   signed. Nothing is stored. The id says what the client can do and never who it is. To one
-//!   that cannot be read the response is 404, on which clients begin a new session: without one,
-//!   the user would be asked nothing.
+//! - What a client declared at initialization is in the id of its session, which this server
+//!   signs. Nothing is stored. The id says what the client can do and never who it is. An id that
+//!   cannot be read gets 404, upon which clients begin a new session: without one, the user would
+//!   not be asked any questions.
 //! - A question to the user is asked on the stream that answers the call. Its id is that of a
 //!   ticket of the caller: nobody can guess it, and an answer from another person does not match.
 //!   The client may post the answer to any instance, which fills the ticket; the instance that
@@ -164,7 +164,7 @@ impl Server {
         let (parts, mut body) = request.into_parts();
         // One that is not text is as unknown as any other.
         let named = parts.headers.get(SESSION).map(|id| id.to_str().unwrap_or_default());
-        // A session is in its id alone, so that there is nothing to delete.
+        // A session exists only in its id, so there is nothing to delete.
         if parts.method == Method::DELETE && named.is_some() {
             return empty(StatusCode::NO_CONTENT);
         }
@@ -239,7 +239,7 @@ impl Shared {
         match self.store.fill_ticket(ASKED, id, action).await {
             Ok(true) => empty(StatusCode::ACCEPTED),
             Ok(false) => {
-                let what = "no question of that id is open";
+                let what = "no question with this id is open";
                 refusal(StatusCode::BAD_REQUEST, None, ErrorData::invalid_request(what, None))
             }
             Err(error) => unavailable(None, &error),
@@ -471,8 +471,8 @@ pub fn unanswered(body: &[u8], error: &Error) -> HttpAnswer {
     unavailable(id_of(&message), error)
 }
 
-/// Returns the response for a database that does not answer. Why is in the log alone: its address
-/// is no business of the caller's.
+/// Returns the response if the database does not respond. Only the log has the reason, which
+/// contains the database's address.
 fn unavailable(id: Option<RequestId>, error: &Error) -> HttpAnswer {
     tracing::warn!(%error, "a request could not be answered");
     let what = "the server's database cannot be used now: repeat the request in a few seconds";

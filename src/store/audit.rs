@@ -141,7 +141,7 @@ fn time_of(line: &str) -> Option<i64> {
     Some(time.as_second())
 }
 
-/// Returns true if the last line of a file has no end.
+/// Returns true if the last line of a file has no line feed.
 fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);

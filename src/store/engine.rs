@@ -194,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// Does what is due when the last connection is about to be closed.
+    /// Runs before the last connection is closed.
     pub(super) async fn finish(&self, connection: &mut AnyConnection) {
         if let Self::Sqlite(_) = self {
             let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -22,7 +22,7 @@ pub use transfer::Moved;
 const DAY: i64 = 24 * 60 * 60;
 /// The days for which it is stored how much each person has used; limits count one.
 const USAGE: i64 = 30;
-/// How often it is looked whether a new day has begun.
+/// How often to check whether a new day has begun.
 const LOOK: Duration = Duration::from_secs(60 * 60);
 /// The settings row with the last day on which old rows were deleted.
 const PURGED: &str = "purged";

@@ -209,8 +209,8 @@ const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
             USING (current_setting(''daysheet.owner'', true) = ''*'')', name); \
     END LOOP; END $$";
 
-/// What stands for the owner while the tables are changed: of several instances that start at
-/// once, one changes them, and the others then find nothing to do.
+/// The owner whose lock a migration holds: of several instances that start at once, one changes
+/// the tables, and the others then find nothing to do.
 pub(super) const SCHEMA: &str = "schema";
 
 /// Brings the database to the newest version this program knows.

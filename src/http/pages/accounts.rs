@@ -172,7 +172,7 @@ fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
         h2 #level { "Your access level" }
         p {
             "What programs may do with your accounts. " (who) " allows you up to "
-            strong { (most.word()) } "; here you can allow less."
+            strong { (most.word()) } "; you can choose a lower level."
         }
         form method="post" action="/accounts/level" {
             (session.field("/accounts/level"))
@@ -195,7 +195,7 @@ pub(super) async fn level(
     post: Post,
 ) -> std::result::Result<Response, Problem> {
     let level = post.field("level").and_then(Access::find);
-    let level = level.ok_or_else(|| Problem::bad("this is not an access level"))?;
+    let level = level.ok_or_else(|| Problem::bad("this access level does not exist"))?;
     let most = pages.service.people.base().config.access;
     if level > most {
         return Err(Problem::bad(format!(

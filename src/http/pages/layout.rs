@@ -166,7 +166,7 @@ impl IntoResponse for Problem {
             p { a href="/accounts" { "Go to your accounts" } }
         };
         let wait = self.wait.map(|wait| [(RETRY_AFTER, wait.as_secs().to_string())]);
-        (self.status, wait, page("This did not work", None, body)).into_response()
+        (self.status, wait, page("Something went wrong", None, body)).into_response()
     }
 }
 

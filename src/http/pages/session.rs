@@ -1,9 +1,9 @@
-//! Who a browser is signed in as: a sealed cookie, and a ticket of the person's.
+//! Who a browser is signed in as: a sealed cookie, and a ticket of the person.
 //!
-//! Any instance can open the cookie, with the server's own key; nobody else can make or read one.
-//! It is renewed at each sign-in, so that a cookie from before is of no use to whoever set it, and
-//! good while its ticket is there: signing out takes it, at all instances at once. A session that
-//! began with a token ends with it, too, and allows what the token allows now.
+//! Any instance can open the cookie with the server's own key; nobody else can create or read one.
+//! It is replaced at each sign-in, so a cookie that somebody planted before is useless to them. It
+//! is valid while its ticket exists: signing out deletes that, for all instances at once. A session
+//! that began with a token also ends with the token, and allows what the token allows now.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ impl Pages {
         Ok(response)
     }
 
-    /// Returns the session of a request; `None` if nobody is signed in, or no longer.
+    /// Returns the session of a request; `None` if there is none, or it has expired.
     ///
     /// # Errors
     /// [`Kind::Store`] if it is not known whether the session has ended.

@@ -1,9 +1,9 @@
 //! Signing in to the pages, and out.
 //!
-//! A server of many people sends the browser to their issuer and back. The sign-in under way is
-//! in the browser alone, sealed in a cookie: an answer of the issuer that somebody else began is
-//! of no use here, none is looked at twice in one browser, and the issuer takes its code once.
-//! Whoever only asks for the page leaves nothing behind.
+//! A server for many people sends the browser to their issuer and back. A sign-in in progress
+//! exists only in the browser, sealed in a cookie: the issuer's answer to somebody else's sign-in
+//! is useless here, no answer is read twice in one browser, and the issuer accepts its code once.
+//! A request for the page alone stores nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const LONGEST: usize = 1_024;
 
 /// How people sign in to the pages.
 pub(super) enum Way<'a> {
-    /// Anybody may: only this machine can reach the pages, as it can reach MCP.
+    /// Without anything: only this machine can reach the pages, and MCP likewise.
     Open,
     /// With a token of the server, entered once.
     Token,
@@ -217,7 +217,7 @@ async fn finished(
     let Way::Issuer(web) = pages.way() else {
         return Err(Problem::new(StatusCode::NOT_FOUND, "this server has no issuer"));
     };
-    let other = || Problem::bad("this is not the sign-in that this browser began; sign in again");
+    let other = || Problem::bad("this sign-in was not started in this browser; sign in again");
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
     let opened = pages.server.unseal(BEGUN, sealed).await.map_err(|_| other())?;
     let begun: Begun = serde_json::from_slice(&opened).map_err(|_| other())?;

@@ -83,9 +83,9 @@ pub(super) fn key_id(key: &Key) -> String {
 }
 
 impl Store {
-    /// Checks that the master key in use is at hand, as before serving; creates the first one
-    /// where Daysheet keeps it itself. A given key is in use from the first secret on: until
-    /// then, a wrong one can be corrected.
+    /// Checks that the master key in use is available, before serving. Creates the first one if
+    /// Daysheet keeps it itself. A configured key is in use from the first secret on: until then,
+    /// a wrong one can be corrected.
     ///
     /// # Errors
     /// [`Kind::Store`] or [`Kind::Config`], with the next step.
@@ -160,7 +160,7 @@ impl Store {
 
     /// Returns the key with this name, wherever it is.
     pub(super) async fn any_master(&self, name: &str) -> Result<Option<Master>> {
-        // An error here says less than one of the place that the name means.
+        // An error of the place in the name, below, is more precise.
         if let Ok(Some(master)) = self.configured_master(name, false).await {
             return Ok(Some(master));
         }

@@ -49,7 +49,7 @@ impl Store {
                 .map_err(|error| self.broken(&error))?;
         let mut found = Vec::new();
         for (number, what, began) in rows {
-            // Of several instances that look at once, one gets it.
+            // Of several instances that do this at once, one gets it.
             if let Some(_lock) = self.lock_write(number).await?
                 && self.remove_write(number).await?
             {

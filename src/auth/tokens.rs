@@ -115,7 +115,7 @@ impl Known {
         match load(path) {
             // None is left if all were withdrawn.
             Ok(entries) => self.entries = entries,
-            Err(error) => tracing::warn!(%error, "the tokens stay as they were"),
+            Err(error) => tracing::warn!(%error, "the previous tokens stay valid"),
         }
     }
 }
@@ -147,9 +147,9 @@ fn entries(text: &str) -> Result<Entries> {
         let (hash, access) = entry.ok_or_else(|| {
             Error::new(
                 Kind::Config,
-                format!("line {number} is not the SHA-256 of a token and an access level"),
+                format!("line {number} is not the SHA-256 of a token and a known level"),
             )
-            .next("write the line that `daysheet token` prints; labels begin with #")
+            .next("copy the line that `daysheet token` prints; labels begin with #")
         })?;
         list.push((hash, Person::local(access)));
     }

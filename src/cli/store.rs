@@ -102,14 +102,14 @@ fn many<N: PartialEq + From<u8> + std::fmt::Display>(count: N, what: &str) -> St
 fn rotated(done: Rotated) -> Result<()> {
     say!("Master key {} is in use.", done.master);
     let (keys, owners) = (many(done.sealed, "data key"), many(done.owners, "owner"));
-    say!("Encrypted anew: {keys} of {owners}.");
+    say!("Re-encrypted: {keys} of {owners}.");
     if done.accounts > 0 {
         let accounts = many(done.accounts, "account");
-        say!("Encrypted with new data keys: the tokens of {accounts}.");
+        say!("Re-encrypted with new data keys: the tokens of {accounts}.");
     }
     if let Some((owner, why)) = done.failed.first() {
         let owners = many(done.failed.len(), "owner");
-        let what = format!("old keys are left for {owners}: {owner}: {why}");
+        let what = format!("the keys of {owners} could not be replaced: {owner}: {why}");
         return Err(Error::new(Kind::Store, what));
     }
     if let Some(setting) = done.setting {
@@ -126,7 +126,7 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     target.close().await;
     let moved = moved?;
     let (rows, owners) = (many(moved.rows, "row"), many(moved.owners, "owner"));
-    say!("Copied, and counted there: {rows} of {owners}.");
+    say!("Copied and counted: {rows} of {owners}.");
     say!("The rows in SQLite are unchanged: set `database`, test, and then delete them.");
     say!(
         "The master key is the same. To replace it, list a new one above it and run \

@@ -9,6 +9,6 @@ use crate::error::Result;
 pub(super) fn run(access: Option<Access>, label: Option<&str>) -> Result<ExitCode> {
     let (token, line) = daysheet_auth::new_token(access, label)?;
     say!("Token for the client (it will not be shown again):\n{token}\n");
-    say!("Line, for the server's token file; delete it there to withdraw the token:\n{line}");
+    say!("Line for the server's token file (delete it there to withdraw the token):\n{line}");
     Ok(ExitCode::SUCCESS)
 }

@@ -118,8 +118,10 @@ impl Limits {
         let places = person.places.clone().acquire_many_owned(all);
         match tokio::time::timeout(self.patience, places).await {
             Ok(places) => Ok(Box::new((places.ok(), person))),
-            Err(_elapsed) => Err(Error::new(Kind::Conflict, "your programs are still at work")
-                .next("nothing was done; try again when they have ended")),
+            Err(_elapsed) => {
+                Err(Error::new(Kind::Conflict, "calls of your programs are still running")
+                    .next("nothing was done; try again when they have ended"))
+            }
         }
     }
 

@@ -98,7 +98,7 @@ async fn carried_out<T: Send + 'static>(
         };
         calls.run(Course::default(), work).await
     };
-    let bug = |_| Err(Error::new(Kind::Internal, "a bug ended this"));
+    let bug = |_| Err(Error::new(Kind::Internal, "a bug ended this request"));
     tokio::spawn(work.in_current_span()).await.unwrap_or_else(bug)
 }
 

@@ -216,7 +216,7 @@ impl Server {
                 .await;
         if let (Some(id), StatusCode::UNSUPPORTED_MEDIA_TYPE) = (asked, answer.status()) {
             // It is JSON: what rmcp means is that it is no message.
-            let what = "the body is no message of JSON-RPC: it has jsonrpc \"2.0\", a method, and \
+            let what = "the body is not a JSON-RPC message: it needs jsonrpc \"2.0\", a method, and \
                         in a request an id, which is a text or a whole number";
             return refusal(StatusCode::BAD_REQUEST, id, ErrorData::invalid_request(what, None));
         }

@@ -626,7 +626,7 @@ async fn level_is_never_above_the_servers() {
     // As low as the settings is no lower.
     ann.submit(&page, "/accounts/level", &[("level", "organize")]).await.is(303);
     let refused = stage.modern("ann").error("mail_draft", json!({"subject": "x"})).await;
-    let says = "needs access `draft`, but this server has `organize`: ask whoever runs it to \
+    let says = "needs access `draft`, but this server has `organize`: ask the operator to \
                 start it with --access draft";
     assert!(refused.contains(says), "{refused}");
 }
@@ -830,8 +830,8 @@ async fn missing_pages_say_so() {
     for (method, path, status, says) in [
         ("GET", "/nowhere", 404, "There is no such page."),
         ("POST", "/accounts/nowhere", 404, "There is no such page."),
-        ("GET", "/sign-out", 405, "cannot be opened like that"),
-        ("DELETE", "/accounts", 405, "cannot be opened like that"),
+        ("GET", "/sign-out", 405, "cannot be opened in this way"),
+        ("DELETE", "/accounts", 405, "cannot be opened in this way"),
     ] {
         let page = browser.send(method, path, &[], String::new()).await.is(status);
         page.says(says).says("href=\"/accounts\"");

@@ -199,7 +199,7 @@ pub(super) async fn level(
     let most = pages.service.people.base().config.access;
     if level > most {
         return Err(Problem::bad(format!(
-            "nothing was changed: this server allows `{}` at most, whatever you allow",
+            "nothing was changed: this server allows `{}` at most",
             most.word()
         )));
     }

@@ -129,7 +129,7 @@ impl Problem {
 
     /// Returns the problem that a page is not requested like that.
     pub(super) fn bad_method() -> Self {
-        let why = "this page cannot be opened like that; open it from another page";
+        let why = "this page cannot be opened in this way; open it from another page";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, why)
     }
 

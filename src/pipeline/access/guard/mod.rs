@@ -175,7 +175,7 @@ pub fn above(what: &str, needed: Access, config: &Config) -> Error {
             ("this server has", format!("ask the user to start it with --access {needed}"))
         }
         (AccessBy::Settings, Some(_)) => {
-            ("this server has", format!("ask whoever runs it to start it with --access {needed}"))
+            ("this server has", format!("ask the operator to start it with --access {needed}"))
         }
         (AccessBy::Person, page) => {
             let page = page.as_ref().map_or("", Url::as_str);

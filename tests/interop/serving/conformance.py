@@ -52,7 +52,7 @@ NOT_OURS = {
 }
 EXCUSED = {name: why for why, names in NOT_OURS.items() for name in names.split()}
 
-# Scenarios of which some checks cannot pass, and all others hold.
+# Scenarios of which these checks cannot pass, and all others hold.
 IN_PART = {
     "server-stateless": dict.fromkeys(
         ("sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"),
@@ -197,10 +197,16 @@ def served(base, revision):
     return results(*suite("server", "--url", base + "/mcp", "--requirements", revision), "server")
 
 
-def wrong(made, excused=()):
+def failed(made):
     """The checks of a scenario that do not hold."""
     return {one["id"]: one.get("errorMessage") for one in made
-            if one["status"] in ("FAILURE", "WARNING") and one["id"] not in excused}
+            if one["status"] in ("FAILURE", "WARNING")}
+
+
+def check(title, name, made):
+    """Checks that a scenario holds, but for what cannot."""
+    found = failed(made)
+    checks.that(title, found.keys() == IN_PART.get(name, {}).keys(), found)
 
 
 def straight(instance, renamed, revision):
@@ -211,9 +217,9 @@ def straight(instance, renamed, revision):
     for name in sorted(set(found) - VOID):
         made = (by_name if name in RENAMED else found)[name]
         if name in EXCUSED:
-            checks.that(f"{revision}, {name} fails: {EXCUSED[name]}", wrong(made))
+            checks.that(f"{revision}, {name} fails: {EXCUSED[name]}", failed(made))
         else:
-            checks.same(f"{revision}, {name}", wrong(made, IN_PART.get(name, ())), {})
+            check(f"{revision}, {name}", name, made)
 
 
 # Authorization --------------------------------------------------------------------
@@ -247,7 +253,7 @@ def authorization(binary):
                 interop.browse(oidc_stage.browser(line.strip(), "somebody"))
                 break
         for name, made in results(process, folder, "authorization-server").items():
-            checks.same(f"{revision}, {name}", wrong(made), {})
+            check(f"{revision}, {name}", name, made)
     status, got = oidc_stage.grant(
         issuer, "/auth", "/token", "somebody", {"client_id": client}, "daysheet:send",
         person=oidc_stage.browser, redirect=callback, resource=resource)
@@ -262,9 +268,9 @@ def authorization(binary):
     base = before(instance, with_token)
     for revision in TRANSPORT:
         for name, made in served(base, revision).items():
-            if name not in {*EXCUSED, *RENAMED, *VOID}:
-                checks.same(f"{revision}, {name}, with a token",
-                            wrong(made, IN_PART.get(name, ())), {})
+            # The relay has an origin of its own.
+            if name not in {*EXCUSED, *RENAMED, *VOID, "dns-rebinding-protection"}:
+                check(f"{revision}, {name}, with a token", name, made)
 
 
 def main():

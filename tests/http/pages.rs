@@ -425,7 +425,7 @@ async fn session_ends_with_its_token() {
     }
     write(format!("{line} read")).await;
     for (form, action, field) in &forms {
-        browser.submit(form, action, &[*field]).await.is(403).says("allows too little");
+        browser.submit(form, action, &[*field]).await.is(403).says("does not allow this");
     }
     browser.get("/accounts").await.is(200).says(ME);
     let mut call = stage.modern(&token);
@@ -814,7 +814,7 @@ async fn erasing_leaves_nothing_of_running_calls() {
         ann.submit(&form, "/accounts/erase", &[("confirm", "erase")]).await.is(200)
     };
     let (_, erased) = tokio::join!(call.call("mail_search", json!({"q": "for"})), erase);
-    erased.says("Everything that Daysheet kept for you is deleted.");
+    erased.says("Everything that Daysheet stored for you has been deleted.");
     let left = stage.app.store().for_owner(&person("ann").owner).export().await.unwrap();
     let lists = left.as_object().unwrap().iter().filter(|(_, rows)| rows.is_array());
     for (table, rows) in lists {

@@ -322,6 +322,7 @@ async fn outlook_writes_need_a_working_audit_log() {
 /// created and reported, and the next call works when the lock is gone.
 #[tokio::test]
 async fn locked_store_does_not_fail_completed_writes() {
+    let _files = crate::common::postgres::in_files();
     let mut setup = Setup::new("google").await;
     let calls = setup.calls().await;
     let since = setup.audit(0).len();

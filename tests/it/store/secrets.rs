@@ -106,6 +106,7 @@ fn processes_starting_together_agree_on_one_key() {
 
 #[tokio::test]
 async fn lost_key_file_is_not_replaced_while_needed() {
+    let _files = crate::common::postgres::in_files();
     let home = tempfile::tempdir().unwrap();
     let key = home.path().join("key");
     let sealed = super::store(home.path()).seal("x", b"y").await.unwrap();

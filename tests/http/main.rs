@@ -11,7 +11,8 @@
 //! | `telemetry` | what a collector of traces gets, and that it names nobody | |
 //! | `formats` | the format that a client declares for all answers | |
 //! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
-//! | `pages` | people connect accounts, see what was done and lower their level; forms, sessions, redirects and texts of others do no harm | |
+//! | `pages` | people connect accounts, see what was done and lower their level; forms and texts of others do no harm (`browser` opens them) | |
+//! | `sessions` | signing in to the pages and out; redirects lead to no other host | |
 //! | `outputs` | whole answers in the form that a request prefers | 12 |
 //! | `people` | what a person can reach of the machine; apps that are dropped; progress | |
 
@@ -37,6 +38,7 @@ mod common {
 }
 
 mod attacks;
+mod browser;
 mod eras;
 mod formats;
 mod guards;
@@ -45,6 +47,7 @@ mod metrics;
 mod outputs;
 mod pages;
 mod people;
+mod sessions;
 mod stage;
 #[cfg(all(unix, feature = "telemetry"))]
 mod telemetry;

@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 use tokio::sync::{OnceCell, mpsc};
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, sleep};
 
 use super::elicitation::{OPEN, Questions};
 use super::{FORMAT, Server, framing};
@@ -60,6 +60,8 @@ const SESSION: &str = "mcp-session-id";
 const ASKED: &str = "asked";
 /// The interval at which an open question is polled.
 const LOOK: Duration = Duration::from_millis(250);
+/// The interval after a while: the user may have walked away.
+const LONGEST_LOOK: Duration = Duration::from_secs(2);
 /// The number of messages that may wait to be sent on a stream.
 const WAITING: usize = 16;
 /// The longest id of a session that can be one of ours.
@@ -398,10 +400,10 @@ async fn look(
     answers: mpsc::Sender<ClientJsonRpcMessage>,
 ) {
     let end = Instant::now() + OPEN;
-    let mut times = interval(LOOK);
+    let mut pause = LOOK;
     let action = loop {
         let over = tokio::select! {
-            _ = times.tick() => false,
+            () = sleep(pause) => false,
             // The call has ended, or its client has disconnected.
             () = answers.closed() => true,
         };
@@ -418,6 +420,7 @@ async fn look(
         if over || Instant::now() > end {
             break String::new();
         }
+        pause = (pause * 5 / 4).min(LONGEST_LOOK);
     };
     let answer = |action| {
         ClientJsonRpcMessage::response(

@@ -34,6 +34,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{Denial, Person, Verifier};
+use http_body_util::BodyExt;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -67,7 +68,7 @@ pub struct Service {
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
     /// Permits for requests.
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 impl Service {
@@ -86,7 +87,7 @@ impl Service {
         let challenge = Challenge::new(&app.config, &verifier);
         let metrics = Arc::new(Metrics::new(app.upstream.clone()));
         let limits = Arc::new(Limits::new(app.config.limits, metrics.clone()));
-        let places = Semaphore::new(app.config.limits.requests_at_once);
+        let places = Arc::new(Semaphore::new(app.config.limits.requests_at_once));
         let people = People::new(app);
         Arc::new(Self {
             people,
@@ -205,13 +206,24 @@ async fn ready(State(service): State<Arc<Service>>) -> Response {
     }
 }
 
+/// Keeps something until the response has been sent, or given up.
+fn keeping(response: Response, kept: impl Send + 'static) -> Response {
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _ = &kept;
+            frame
+        }))
+    })
+}
+
 /// Counts a request, and refuses it if too many are in progress.
 async fn counted(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     // A probe asks whether the instance works, however busy it is.
     let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
-    let response = match service.places.try_acquire() {
-        Ok(_place) => next.run(request).await,
+    let response = match service.places.clone().try_acquire_owned() {
+        // A stream is in progress until its end.
+        Ok(place) => keeping(next.run(request).await, place),
         Err(_full) if probe => next.run(request).await,
         Err(_full) => {
             service.metrics.denied("flood");

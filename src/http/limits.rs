@@ -41,6 +41,8 @@ struct Person {
     places: Arc<Semaphore>,
     /// Permits to wait for a place.
     queue: Semaphore,
+    /// Permits to read a document at one's own pace.
+    readers: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
 }
 
@@ -140,6 +142,7 @@ impl Limits {
         let person = Arc::new(Person {
             places: Arc::new(Semaphore::new(self.limits.calls_at_once)),
             queue: Semaphore::new(self.limits.calls_at_once.saturating_mul(WAITING)),
+            readers: Arc::new(Semaphore::new(self.limits.calls_at_once)),
             bucket: Mutex::new(Bucket::full(most, now)),
         });
         people.insert(owner.to_owned(), person.clone());
@@ -162,6 +165,15 @@ struct Watched {
     person: Arc<Person>,
     store: Store,
     tokens_per_day: usize,
+}
+
+impl Watched {
+    /// Returns the error of too many calls at once.
+    fn full(&self) -> Error {
+        let what = format!("{} calls are already running", self.limits.limits.calls_at_once);
+        let next = ", with fewer calls at once";
+        self.limits.refuse("calls_at_once", Duration::from_secs(5), what, next)
+    }
 }
 
 #[async_trait]
@@ -187,21 +199,20 @@ impl Watch for Watched {
                 return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
             }
         }
-        let running = || format!("{} calls are already running", limits.calls_at_once);
-        let wait = Duration::from_secs(5);
         // Only a few calls may wait; more would take up the places of other people.
         let Ok(_waiting) = self.person.queue.try_acquire() else {
-            let next = ", with fewer calls at once";
-            return Err(self.limits.refuse("calls_at_once", wait, running(), next));
+            return Err(self.full());
         };
         let place = self.person.places.clone().acquire_owned();
         match tokio::time::timeout(self.limits.patience, place).await {
             Ok(place) => Ok(Box::new((place.ok(), self.limits.metrics.running()))),
-            Err(_elapsed) => {
-                let next = ", with fewer calls at once";
-                Err(self.limits.refuse("calls_at_once", wait, running(), next))
-            }
+            Err(_elapsed) => Err(self.full()),
         }
+    }
+
+    fn reads(&self) -> Result<Permit> {
+        let place = self.person.readers.clone().try_acquire_owned();
+        place.map(|place| Box::new(place) as Permit).map_err(|_full| self.full())
     }
 
     async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {

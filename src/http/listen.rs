@@ -15,7 +15,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -195,12 +194,7 @@ where
         Box::pin(async move {
             let response: Response = router.oneshot(request.map(Body::new)).await?;
             // The request is in progress until its response is sent.
-            Ok::<_, std::convert::Infallible>(response.map(|body| {
-                body.map_frame(move |frame| {
-                    let _ = &busy;
-                    frame
-                })
-            }))
+            Ok::<_, std::convert::Infallible>(super::keeping(response, busy))
         })
     });
     let stream = TokioIo::new(stream);
@@ -214,7 +208,8 @@ where
         Box::pin(watched(server.serve_connection(stream, service), activity, ending)).await;
     } else {
         let mut server = http1::Builder::new();
-        server.timer(TokioTimer::new()).max_buf_size(HEADERS as usize);
+        // Its own time for headers begins as soon as a connection is idle.
+        server.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(HEADERS as usize);
         watched(server.serve_connection(stream, service), activity, ending).await;
     }
 }

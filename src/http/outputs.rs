@@ -15,7 +15,6 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use http_body_util::BodyExt;
 
 use super::negotiate::{Form, STC, choose};
 use crate::app::App;
@@ -39,15 +38,11 @@ const VERSION: &str = "x-stc-version";
 /// Returns the output with this hash of the person whose app it is.
 pub async fn read(app: &App, watch: &dyn Watch, hash: &str, headers: &HeaderMap) -> Response {
     let response = async {
-        let permit = watch.admit().await?;
+        let _permit = watch.admit().await?;
         let response = respond(app, hash, headers).await?;
-        // It is the person's until they have read it: what slow readers keep in memory is bounded.
-        Ok::<_, Error>(response.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                let _ = &permit;
-                frame
-            }))
-        }))
+        // Slow readers keep a bounded amount of memory, and no place of a call.
+        let reading = watch.reads()?;
+        Ok::<_, Error>(super::keeping(response, reading))
     };
     let mut response = response.await.unwrap_or_else(refusal);
     // Another request may prefer another format, even of an error.
@@ -69,14 +64,15 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok(not_found());
     }
     let tag = tag(hash, form);
+    // Only the person may cache mail, and has to revalidate it, in case access was revoked.
+    let cached = (CACHE_CONTROL, "private, no-cache".to_owned());
     if matches(headers, &tag) {
-        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response());
+        return Ok((StatusCode::NOT_MODIFIED, [cached, (ETAG, tag)]).into_response());
     }
     let head = [
         (CONTENT_TYPE, form.content_type().to_owned()),
         (ETAG, tag),
-        // Only the person may cache mail, and has to revalidate it, in case access was revoked.
-        (CACHE_CONTROL, "private, no-cache".to_owned()),
+        cached,
         (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
     if matches!(form, Form::Text | Form::Toon) {

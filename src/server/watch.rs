@@ -20,6 +20,12 @@ pub trait Watch: Send + Sync {
     /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) with the next step, if none may.
     async fn admit(&self) -> Result<Permit>;
 
+    /// Lets a document that is complete be read, which takes as long as its reader likes.
+    ///
+    /// # Errors
+    /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) if too many are being read.
+    fn reads(&self) -> Result<Permit>;
+
     /// Records the outcome of a tool call, and how long it took.
     async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>);
 }

@@ -51,7 +51,7 @@ use people::People;
 const SWEEP: Duration = Duration::from_secs(60);
 /// How long the database may take to respond.
 const READY: Duration = Duration::from_secs(2);
-/// How long what it said counts for later probes.
+/// How long the outcome of a probe counts for later ones.
 const PROBED: Duration = Duration::from_secs(3);
 
 /// What all requests share.
@@ -63,7 +63,7 @@ pub struct Service {
     links: bool,
     /// True once the server is shutting down.
     ending: AtomicBool,
-    /// What the database and the keys said to the last probe that asked them, and when.
+    /// The outcome of the last probe that asked the database and the keys, and when.
     probed: Mutex<Option<(Instant, Result<()>)>>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
@@ -165,15 +165,15 @@ impl Service {
             return Err(Error::new(Kind::Network, "the server is shutting down"));
         }
         let mut probed = self.probed.lock().await;
-        if let Some((at, said)) = &*probed
+        if let Some((at, outcome)) = &*probed
             && at.elapsed() < PROBED
         {
-            return said.clone();
+            return outcome.clone();
         }
-        let said = tokio::time::timeout(READY, self.people.base().ready()).await;
+        let outcome = tokio::time::timeout(READY, self.people.base().ready()).await;
         let late = || Error::new(Kind::Timeout, "the database does not respond");
-        let said = said.unwrap_or_else(|_elapsed| Err(late()));
-        probed.insert((Instant::now(), said)).1.clone()
+        let outcome = outcome.unwrap_or_else(|_elapsed| Err(late()));
+        probed.insert((Instant::now(), outcome)).1.clone()
     }
 }
 

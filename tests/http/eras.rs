@@ -234,13 +234,16 @@ async fn database_that_fails_is_an_error_without_its_address() {
         let answer = reply.json();
         assert_eq!((reply.status, reply.header("retry-after")), (503, "5"));
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32603)));
-        let said = answer["error"]["message"].as_str().unwrap();
-        assert!(said.contains("repeat the request"), "{said}");
+        let reason = answer["error"]["message"].as_str().unwrap();
+        assert!(reason.contains("repeat the request"), "{reason}");
         let token = ("authorization", "Bearer ann");
         let output = caller.http.send("GET", "/outputs/aaaaaaaaaa", &[token], "").await;
         assert_eq!((output.status, output.header("retry-after")), (503, "5"));
-        for said in [said, &output.text()] {
-            assert!(!said.contains(".db") && !said.contains(home.to_str().unwrap()), "{said}");
+        for reason in [reason, &output.text()] {
+            assert!(
+                !reason.contains(".db") && !reason.contains(home.to_str().unwrap()),
+                "{reason}"
+            );
         }
     }
 }

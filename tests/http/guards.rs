@@ -1,7 +1,6 @@
 //! What every request passes: hosts, origins, sizes and times; TLS; and how an instance ends.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -12,16 +11,11 @@ use daysheet::config::GivenKeys;
 use daysheet::http::guard::read_within;
 use daysheet::store::Store;
 use futures_util::StreamExt;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::stage::Stage;
-
-const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/localhost.pem");
-const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/localhost-key.pem");
+use crate::stage::{CERTIFICATE, KEY, Stage};
 
 /// The status of a raw response.
 fn status(response: &str) -> &str {
@@ -192,19 +186,7 @@ async fn responses_have_the_id_of_their_request() {
 
 /// Says `bytes` over TLS with this protocol; what comes back.
 async fn over_tls(stage: &Stage, protocol: &[u8], bytes: &[u8]) -> (Option<Vec<u8>>, Vec<u8>) {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(CERTIFICATE).unwrap()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![protocol.to_vec()];
-    let stream = TcpStream::connect(stage.address).await.unwrap();
-    let name = ServerName::try_from("localhost").unwrap();
-    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-    let mut stream = connector.connect(name, stream).await.unwrap();
+    let mut stream = stage.tls(protocol).await;
     let agreed = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
     stream.write_all(bytes).await.unwrap();
     let mut got = vec![0; 1024];

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +20,15 @@ use hyper::{Request, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use jiff::tz::TimeZone;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio_rustls::client::TlsStream;
 
 pub use crate::common::client::{ME, Reply, User};
 use crate::common::messages::mailboxes;
@@ -35,6 +39,10 @@ pub const ISSUER: &str = "https://issuer.example";
 /// The version of the protocol without a handshake, and the last one with it.
 pub const MODERN: &str = "2026-07-28";
 pub const OLD: &str = "2025-11-25";
+
+/// A certificate for `localhost`, and its key.
+pub const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/localhost.pem");
+pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/localhost-key.pem");
 
 /// A running instance. Its folder and its sandbox may be shared with others ([`Stage::another`]).
 pub struct Stage {
@@ -100,7 +108,7 @@ impl Stage {
             issuer,
             _mail: mail,
         });
-        let stage = Self::instance(shared).await;
+        let stage = Self::instance(shared, None).await;
         if names.is_empty() {
             stage.app.consent("google", ME).await.unwrap();
         }
@@ -113,13 +121,36 @@ impl Stage {
 
     /// Starts another instance over the same state and sandbox.
     pub async fn another(&self) -> Self {
-        Self::instance(self.shared.clone()).await
+        Self::instance(self.shared.clone(), None).await
     }
 
-    async fn instance(shared: Arc<Shared>) -> Self {
+    /// Another instance, with TLS.
+    pub async fn encrypted(&self) -> Self {
+        Self::instance(self.shared.clone(), Some((CERTIFICATE.into(), KEY.into()))).await
+    }
+
+    /// A connection with this protocol above TLS.
+    pub async fn tls(&self, protocol: &[u8]) -> TlsStream<TcpStream> {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(CERTIFICATE).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![protocol.to_vec()];
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+        connector.connect(name, stream).await.unwrap()
+    }
+
+    async fn instance(shared: Arc<Shared>, tls: Option<(PathBuf, PathBuf)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut config = shared.config();
+        config.http.tls = tls.or_else(|| config.http.tls.take());
         config.http.listen_at(address).unwrap();
         config.pages = Some(format!("http://{address}/").parse().unwrap());
         let app = Arc::new(App::new(config));

@@ -266,8 +266,8 @@ fn unknown_variables_are_named_with_the_nearest() {
         ("DAYSHEET_SERVICE_HOST", None),
         ("DAYSHEET_PORT_8750_TCP_ADDR", None),
     ] {
-        let said = unknown([name.to_owned()].into_iter(), &known);
+        let found = unknown([name.to_owned()].into_iter(), &known);
         let expected = warning.map(|next| format!("{name} is not a setting: {next}"));
-        assert_eq!(said, Vec::from_iter(expected), "{name}");
+        assert_eq!(found, Vec::from_iter(expected), "{name}");
     }
 }

@@ -137,8 +137,8 @@ impl Session {
 }
 
 async fn say(connection: &mut AnyConnection, sql: &'static str, name: &str) -> sqlx::Result<bool> {
-    let said = sqlx::query_scalar(sql).bind(name).fetch_one(connection);
-    tokio::time::timeout(ANSWER, said).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    let answer = sqlx::query_scalar(sql).bind(name).fetch_one(connection);
+    tokio::time::timeout(ANSWER, answer).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
 
 impl Drop for Lock {

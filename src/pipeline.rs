@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -181,7 +182,7 @@ impl Pipeline {
     ) -> Result<Response> {
         let what = writing::of(&action);
         // Boxed, as are the others of its size: a thread's stack is small.
-        let call = Box::pin(self.dispatch(action, format, caller));
+        let call = self.dispatch(action, format, caller);
         let mut response = self.as_one(what, call).await;
         if let Err(error) = self.quotes_shown().await {
             tracing::warn!(%error, "what was shown is not noted");
@@ -192,30 +193,32 @@ impl Pipeline {
         response
     }
 
-    async fn dispatch(
-        &self,
+    /// Returns what does an action. A plain function, which has no room for the futures of all
+    /// actions: `output_read` repeats a call from within one, on the same stack.
+    fn dispatch<'a>(
+        &'a self,
         action: Action,
         format: Format,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
+        caller: &'a dyn ClientPrompts,
+    ) -> BoxFuture<'a, Result<Response>> {
         match action {
-            Action::Search(search) => self.search(search).await,
-            Action::Lookup(lookup) => self.lookup(lookup).await,
-            Action::Read(read) => self.read(read).await,
-            Action::Attachment(request) => self.attachment(request).await,
-            Action::Draft(request) => self.write_draft(*request, caller).await,
-            Action::Send(request) => self.send(request, caller).await,
-            Action::Modify(request) => self.modify(request, caller).await,
-            Action::Accounts(op) => self.accounts(op, caller).await,
-            Action::Agenda(agenda) => self.agenda(agenda).await,
-            Action::Free(free) => self.free(free).await,
-            Action::Save(save) => self.save_events(*save, caller).await,
-            Action::Delete(delete) => self.delete(delete, caller).await,
-            Action::Respond(respond) => self.respond(respond, caller).await,
-            Action::Manage(manage) => self.manage(manage, caller).await,
-            Action::Changes(changes) => self.changes(changes).await,
-            Action::Brief(brief) => self.brief(brief).await,
-            Action::Output(output) => self.output(output, format.has_text_fields()).await,
+            Action::Search(search) => Box::pin(self.search(search)),
+            Action::Lookup(lookup) => Box::pin(self.lookup(lookup)),
+            Action::Read(read) => Box::pin(self.read(read)),
+            Action::Attachment(request) => Box::pin(self.attachment(request)),
+            Action::Draft(request) => Box::pin(self.write_draft(*request, caller)),
+            Action::Send(request) => Box::pin(self.send(request, caller)),
+            Action::Modify(request) => Box::pin(self.modify(request, caller)),
+            Action::Accounts(op) => Box::pin(self.accounts(op, caller)),
+            Action::Agenda(agenda) => Box::pin(self.agenda(agenda)),
+            Action::Free(free) => Box::pin(self.free(free)),
+            Action::Save(save) => Box::pin(self.save_events(*save, caller)),
+            Action::Delete(delete) => Box::pin(self.delete(delete, caller)),
+            Action::Respond(respond) => Box::pin(self.respond(respond, caller)),
+            Action::Manage(manage) => Box::pin(self.manage(manage, caller)),
+            Action::Changes(changes) => Box::pin(self.changes(changes)),
+            Action::Brief(brief) => Box::pin(self.brief(brief)),
+            Action::Output(output) => Box::pin(self.output(output, format.has_text_fields())),
         }
     }
 

@@ -228,7 +228,9 @@ impl RateLimiter {
         loop {
             attempt += 1;
             let token = self.tokens.bearer().await?;
-            let error = match self.once(weight, patience, make(token.clone())).await {
+            // In a box: the futures around it would each have room for it.
+            let request = Box::pin(make(token.clone()));
+            let error = match self.once(weight, patience, request).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };

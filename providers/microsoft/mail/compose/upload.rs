@@ -208,7 +208,7 @@ impl Upload<'_> {
             read(answer, ANSWER, share).await
         };
         let response = async {
-            tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
+            tokio::time::timeout(PATIENCE, Box::pin(sent)).await.unwrap_or_else(|_elapsed| {
                 Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
             })
         };

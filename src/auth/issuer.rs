@@ -3,7 +3,7 @@
 //! Both are fetched for the first token, and cached as long as the issuer says, within limits. An
 //! unknown key is looked for at most once a minute, so that nobody can make this server flood the
 //! issuer. While the issuer is down, its last keys stay valid for a day. One request at a time
-//! fetches, and the others wait for it.
+//! fetches; the others wait for it only if the last keys are not enough for them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub(crate) struct Issuer {
     settings: Settings,
     known: Mutex<Option<Arc<Known>>>,
     /// The last attempt to fetch, and its error. The request that fetches holds the lock.
-    last: tokio::sync::Mutex<Option<(Instant, Option<Error>)>>,
+    last: Arc<tokio::sync::Mutex<Option<(Instant, Option<Error>)>>>,
 }
 
 /// The published keys and metadata of an issuer.
@@ -154,7 +154,7 @@ impl Known {
 
 impl Issuer {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, known: Mutex::default(), last: tokio::sync::Mutex::default() }
+        Self { settings, known: Mutex::default(), last: Arc::default() }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -162,7 +162,7 @@ impl Issuer {
     }
 
     /// Returns the claims of an access token, if it is valid.
-    pub(crate) async fn access_claims(&self, jwt: &Jwt<'_>) -> Verified<Claims> {
+    pub(crate) async fn access_claims(self: &Arc<Self>, jwt: &Jwt<'_>) -> Verified<Claims> {
         let claims = self.signed(jwt, Use::Access).await?;
         let checked = claims
             .check_parties(&self.settings.issuer, &self.settings.audience)
@@ -172,7 +172,7 @@ impl Issuer {
     }
 
     /// Returns the claims of a token that the issuer signed for this use and that is valid now.
-    pub(crate) async fn signed(&self, jwt: &Jwt<'_>, use_: Use) -> Verified<Claims> {
+    pub(crate) async fn signed(self: &Arc<Self>, jwt: &Jwt<'_>, use_: Use) -> Verified<Claims> {
         let algorithm = jwt.algorithm(&self.settings.algorithms).map_err(Denial::Invalid)?;
         let unknown = |known: &Known| known.key(jwt, algorithm).is_none();
         let known = self.known(unknown).await.map_err(Denial::Unavailable)?;
@@ -191,12 +191,22 @@ impl Issuer {
     ///
     /// # Errors
     /// If the issuer does not respond, and the last keys are too old.
-    pub(crate) async fn known(&self, missing: impl Fn(&Known) -> bool) -> Result<Arc<Known>> {
+    pub(crate) async fn known(
+        self: &Arc<Self>,
+        missing: impl Fn(&Known) -> bool,
+    ) -> Result<Arc<Known>> {
         let good = |known: &Arc<Known>| known.fetched.elapsed() < known.fresh && !missing(known);
         if let Some(known) = self.kept().filter(&good) {
             return Ok(known);
         }
-        let mut last = self.last.lock().await;
+        let mut last = match self.last.clone().try_lock_owned() {
+            Ok(last) => last,
+            // Somebody fetches, which may take long while the issuer is down.
+            Err(_) => match self.kept().filter(|known| !missing(known)) {
+                Some(known) => return Ok(known),
+                None => self.last.clone().lock_owned().await,
+            },
+        };
         // Another request may have fetched them in the meantime.
         let kept = self.kept();
         if let Some(known) = kept.clone().filter(&good) {
@@ -209,19 +219,23 @@ impl Issuer {
         {
             return outcome;
         }
-        let fetched = self.fetch().await;
-        *last = Some((Instant::now(), fetched.as_ref().err().cloned()));
-        match fetched {
-            Ok(known) => {
-                let known = Arc::new(known);
-                *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
-                Ok(known)
+        let issuer = self.clone();
+        // On a task of its own: a caller who hangs up must not take the attempt along, because the
+        // next one would send another at once.
+        let fetching = tokio::spawn(async move {
+            let fetched = issuer.fetch().await.map(Arc::new);
+            *last = Some((Instant::now(), fetched.as_ref().err().cloned()));
+            match &fetched {
+                Ok(known) => {
+                    let mut kept = issuer.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    *kept = Some(known.clone());
+                }
+                Err(error) => tracing::warn!(%error, "the issuer could not be reached"),
             }
-            Err(error) => {
-                tracing::warn!(%error, "the issuer could not be reached");
-                kept.ok_or(error)
-            }
-        }
+            fetched
+        });
+        let interrupted = |_ended| Error::new(Kind::Internal, "asking the issuer was interrupted");
+        fetching.await.map_err(interrupted)?.or_else(|error| kept.ok_or(error))
     }
 
     /// Returns the last keys and metadata, unless they are too old.

@@ -51,6 +51,25 @@ async fn keys_are_fetched_once_for_many_requests() {
     assert_eq!(issuer.asked("/.well-known/openid-configuration").len(), 1);
 }
 
+/// Callers who hang up while the issuer is asked do not make the next ones ask it again.
+#[tokio::test]
+async fn callers_who_hang_up_leave_the_attempt() {
+    let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", hanging.local_addr().unwrap());
+    let issuer = TestIssuer::start().await;
+    let verifier = Verifier::at_issuer(Settings { issuer: url, ..issuer.settings(HERE) });
+    let token = token(&issuer, "rsa");
+    for _ in 0..10 {
+        let asked = verifier.verify(Some(&token));
+        assert!(tokio::time::timeout(Duration::from_millis(20), asked).await.is_err());
+    }
+    let mut connections = 0;
+    while tokio::time::timeout(Duration::from_millis(200), hanging.accept()).await.is_ok() {
+        connections += 1;
+    }
+    assert_eq!(connections, 1);
+}
+
 #[tokio::test]
 async fn keys_outlive_an_issuer_that_is_down() {
     let issuer = TestIssuer::start().await;

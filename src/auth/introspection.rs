@@ -19,7 +19,8 @@ use crate::{Denial, Verified};
 
 /// How long an answer is kept.
 const KEPT: Duration = Duration::from_secs(30);
-/// The maximum number of cached answers; a token has a few hundred bytes of claims.
+/// The maximum number of cached answers; a token has a few hundred bytes of claims. Half of them
+/// are for active tokens only, so that junk does not keep those out.
 const MOST: usize = 10_000;
 /// The maximum number of requests to the issuer at once: each unknown token costs one.
 const AT_ONCE: usize = 16;
@@ -82,11 +83,12 @@ impl Introspection {
         let active = claims.get("active").and_then(Value::as_bool) == Some(true);
         let answer = active.then(|| Claims(claims)).ok_or("the token is not active");
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        if answers.len() >= MOST {
+        let most = if active { MOST } else { MOST / 2 };
+        if answers.len() >= most {
             let now = Instant::now();
             answers.retain(|_, (_, until)| now < *until);
         }
-        if answers.len() < MOST {
+        if answers.len() < most {
             answers.insert(hash, (answer.clone(), Instant::now() + KEPT));
         }
         Ok(answer)

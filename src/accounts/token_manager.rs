@@ -263,10 +263,13 @@ impl TokenManager {
 
     /// Saves refreshed tokens. Returns false if the row has changed since.
     async fn save(&self, row: &AccountRow, cached: &CachedTokens) -> Result<bool> {
-        let sealed = self.seal(&row.id, cached).await?;
         let mut tries = 1;
         loop {
-            let saved = self.store.replace_tokens(&row.id, row.version, &sealed).await;
+            let saving = async {
+                let sealed = self.seal(&row.id, cached).await?;
+                self.store.replace_tokens(&row.id, row.version, &sealed).await
+            };
+            let saved = saving.await;
             // A lost refresh token may end the grant, so saving is retried.
             if saved.is_ok() || tries == SAVES {
                 return saved;

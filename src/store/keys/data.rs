@@ -96,6 +96,17 @@ impl Store {
             // Of several processes that create one at once, the first wins.
             if self.swap(DATA_KEYS, row.as_deref(), &value).await? {
                 tracing::debug!("the data key {id} was created");
+                // A replacement of the master key that began meanwhile may have passed this row
+                // by, and have dropped the old one already.
+                let newest = self.master_in_use().await?;
+                let made = Line::all(&value).next().filter(|_| !newest.is(&master.name()));
+                if let Some(made) = made
+                    && let Some(key) = made.open(self.owner(), &master)
+                {
+                    let anew = line(self.owner(), made.id, &key, &newest)?;
+                    let anew = value.replacen(&made.to_string(), &anew, 1);
+                    self.swap(DATA_KEYS, Some(&value), &anew).await?;
+                }
             }
         }
         Err(self.contended())

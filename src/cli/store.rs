@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::store::{Checked, Rotated, Store, new_key};
+use crate::store::{Checked, Rotated, SERVER, Store, new_key};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Upkeep {
@@ -149,9 +149,15 @@ fn checked(found: &Checked, owners: bool) -> Result<()> {
         }
     }
     let all: Vec<String> = all.iter().map(|(table, count)| format!("{table} {count}")).collect();
-    match found.rows.len() {
-        0 => say!("There are no rows."),
-        owners => say!("Rows of {}: {}.", many(owners, "owner"), all.join(", ")),
+    let owners = found.rows.keys().filter(|owner| *owner != SERVER).count();
+    match all.is_empty() {
+        true => say!("There are no rows."),
+        false => {
+            say!("Rows of {} and of the server: {}.", many(owners, "owner"), all.join(", "));
+        }
+    }
+    if let Some(master) = &found.master {
+        say!("Master key in use: {master}.");
     }
     say!("Decrypted: {}.", many(found.sealed, "secret"));
     for warning in &found.warnings {

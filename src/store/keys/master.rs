@@ -101,16 +101,32 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`] or [`Kind::Config`], with the next step.
     pub async fn compare_keys(&self) -> Result<()> {
-        match self.for_owner(SERVER).setting(IN_USE).await? {
-            Some(name) => {
-                let master = self.any_master(&name).await?;
-                master.map(drop).ok_or_else(|| self.wrong_master(&name))
+        self.key_in_use().await.map(drop)
+    }
+
+    /// Returns the short name of the master key in use and where it is, if there is one yet;
+    /// checks it as [`Store::compare_keys`].
+    pub(in crate::store) async fn key_in_use(&self) -> Result<Option<String>> {
+        let given = self.inner.keys.given.as_ref().map(GivenKeys::setting);
+        let Some(name) = self.for_owner(SERVER).setting(IN_USE).await? else {
+            if given.is_some() {
+                self.masters(false, false).await?;
             }
-            None if self.inner.keys.given.is_some() => {
-                self.masters(false, false).await.map(|_masters| ())
-            }
-            None => Ok(()),
-        }
+            return Ok(None);
+        };
+        let master = self.any_master(&name).await?.ok_or_else(|| self.wrong_master(&name))?;
+        let own = match master.place {
+            Place::Given => None,
+            Place::File => Some(self.key_path().display().to_string()),
+            Place::Keychain => Some("the system's keychain".to_owned()),
+        };
+        let id = key_id(&master.key);
+        Ok(Some(match (own, given) {
+            (Some(own), Some(given)) => format!(
+                "{id}, in {own}; `daysheet store rotate-key` puts that of {given} in its place"
+            ),
+            (own, given) => format!("{id}, in {}", own.as_deref().or(given).unwrap_or_default()),
+        }))
     }
 
     /// Returns the configured keys, newest first. `again` reads them from their source even if

@@ -8,6 +8,7 @@ use super::super::random::random;
 use super::super::{Store, account_identity};
 use super::data::{DATA_KEYS, FILE_MARK, KEYCHAIN_MARK, Line, MARK, TRIES, line};
 use super::master::{Master, key_id};
+use crate::config::GivenKeys;
 use crate::error::{Error, Kind, Result};
 
 /// How often to look for owners who were added in the meantime.
@@ -37,22 +38,25 @@ impl Store {
     /// data key, which re-seals the tokens.
     ///
     /// # Errors
-    /// [`Kind::Config`] if only one key is configured, [`Kind::Store`].
+    /// [`Kind::Config`] if only one key is configured and already seals all, [`Kind::Store`].
     pub async fn rotate_key(&self, data_keys: bool) -> Result<Rotated> {
         let known = self.masters(true, true).await?;
-        match &self.inner.keys.given {
-            Some(given) if known.len() < 2 => {
-                let setting = given.setting();
-                let what = format!("{setting} has only one master key, and nothing to replace it");
-                return Err(Error::new(Kind::Config, what).next(
-                    "put a new one on a line above it on all instances, restart them, and repeat \
-                     this; `daysheet store new-key` prints one",
-                ));
-            }
-            Some(_) => {}
-            None => {
+        let given = self.inner.keys.given.as_ref();
+        let alone = given.filter(|_| known.len() < 2);
+        let nothing = |given: &GivenKeys| {
+            let what = format!("{} has only one master key, and nothing to replace it", given.setting());
+            Error::new(Kind::Config, what).next(
+                "put a new one on a line above it on all instances, restart them, and repeat \
+                 this; `daysheet store new-key` prints one",
+            )
+        };
+        match alone {
+            // It takes the place of one that Daysheet has kept itself until now, if that is at hand.
+            Some(given) => drop(self.key_in_use().await?.ok_or_else(|| nothing(given))?),
+            None if given.is_none() => {
                 self.begin_replacing(&known, random()?).await?;
             }
+            None => {}
         }
         let masters = self.masters(true, true).await?;
         let newest = masters.first().ok_or_else(|| self.contended())?;
@@ -60,7 +64,7 @@ impl Store {
         self.use_master(newest).await?;
         let mut rotated = Rotated {
             master: key_id(&newest.key),
-            setting: self.inner.keys.given.as_ref().map(|given| given.setting()),
+            setting: given.map(|given| given.setting()),
             ..Rotated::default()
         };
         for pass in 0..PASSES {
@@ -85,6 +89,13 @@ impl Store {
             if sealed == 0 {
                 break;
             }
+        }
+        if let Some(given) = alone
+            && rotated.sealed == 0
+            && rotated.failed.is_empty()
+            && !data_keys
+        {
+            return Err(nothing(given));
         }
         if rotated.setting.is_none() && rotated.failed.is_empty() {
             self.end_replacing(newest).await?;

@@ -17,6 +17,8 @@ pub struct Checked {
     pub version: usize,
     /// The number of rows per owner and table.
     pub rows: BTreeMap<String, Vec<(&'static str, i64)>>,
+    /// The master key in use, and where it is, if there is one and it is at hand.
+    pub master: Option<String>,
     /// The number of sealed texts whose keys are available.
     pub sealed: usize,
     /// What should be changed, although everything works.
@@ -59,8 +61,9 @@ impl Store {
                 found.rows.entry(owner).or_default().push((table, count));
             }
         }
-        if let Err(error) = self.compare_keys().await {
-            found.problems.push(error.to_string());
+        match self.key_in_use().await {
+            Ok(master) => found.master = master,
+            Err(error) => found.problems.push(error.to_string()),
         }
         let owners: Vec<String> = found.rows.keys().cloned().collect();
         for owner in owners {
@@ -88,14 +91,14 @@ impl Store {
     /// Opens all sealed texts of the owner. Earlier states are bound to names that the store does
     /// not know: of these it opens only the keys.
     async fn check_sealed(&self, found: &mut Checked) -> Result<()> {
-        let mut failed: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut count = |what, opened: bool| match opened {
-            true => found.sealed += 1,
-            false => *failed.entry(what).or_default() += 1,
+        let mut failed: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+        let mut count = |what, problem: Option<String>| match problem {
+            None => found.sealed += 1,
+            Some(why) => failed.entry(what).or_insert((0, why)).0 += 1,
         };
         for account in self.account_rows().await? {
             let opened = self.unseal(&account_identity(&account.id), &account.sealed).await;
-            count("tokens", opened.is_ok());
+            count("tokens", self.unopened(opened.is_ok(), &account.sealed).await);
         }
         let outputs: Vec<(String, String)> =
             sqlx::query_as("SELECT hash, body FROM outputs WHERE owner = $1 AND body IS NOT NULL")
@@ -104,7 +107,8 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
         for (hash, body) in outputs {
-            count("shortened answers", self.open_sealed(&hash, &body).await.is_ok());
+            let opened = self.open_sealed(&hash, &body).await;
+            count("long answers", self.unopened(opened.is_ok(), &body).await);
         }
         let states: Vec<String> = sqlx::query_scalar("SELECT state FROM undos WHERE owner = $1")
             .bind(self.owner())
@@ -116,16 +120,30 @@ impl Store {
             texts_in(&serde_json::from_str(&state).unwrap_or_default(), &mut sealed);
             for text in sealed {
                 let keys = self.opening_keys(&text).await;
-                count("earlier states", keys.is_ok_and(|(keys, _)| !keys.is_empty()));
+                let opened = keys.is_ok_and(|(keys, _)| !keys.is_empty());
+                count("earlier states", self.unopened(opened, &text).await);
             }
         }
         let owner = self.owner();
-        found.problems.extend(
-            failed
-                .into_iter()
-                .map(|(what, many)| format!("{many} {what} of {owner} cannot be decrypted")),
-        );
+        found.problems.extend(failed.into_iter().map(|(what, (many, why))| {
+            format!("{many} {what} of {owner} cannot be decrypted: {why}")
+        }));
         Ok(())
+    }
+
+    /// Returns why a text was not `opened`, with the next step, if it was not. Errors of opening
+    /// name the account; those of its keys do not.
+    async fn unopened(&self, opened: bool, sealed: &str) -> Option<String> {
+        if opened {
+            return None;
+        }
+        match self.opening_keys(sealed).await {
+            Err(error) => Some(error.to_string()),
+            Ok(_) => Some(
+                "they are damaged, or their data key is lost; a backup of the database has them"
+                    .to_owned(),
+            ),
+        }
     }
 
     async fn texts(&self, sql: &'static str) -> Result<Vec<String>> {

@@ -239,13 +239,28 @@ async fn given_master_key_is_replaced_step_by_step() {
     assert_open(&given(home.path(), &[2]), &sealed).await;
     assert!(given(home.path(), &[1]).check_keys().await.is_err());
     // From keys of our own to a given one.
-    let home = tempfile::tempdir().unwrap();
-    let sealed = seal_all(&store(home.path())).await;
-    let own = std::fs::read_to_string(home.path().join("key")).unwrap();
-    let both = format!("{}\n{own}", key(3));
-    with(home.path(), &[("DAYSHEET_KEYS_VALUE", &both)]).rotate_key(false).await.unwrap();
-    std::fs::remove_file(home.path().join("key")).unwrap();
-    assert_open(&given(home.path(), &[3]), &sealed).await;
+    for listed in [true, false] {
+        let home = tempfile::tempdir().unwrap();
+        let sealed = seal_all(&store(home.path())).await;
+        let own = std::fs::read_to_string(home.path().join("key")).unwrap();
+        let keys = format!("{}\n{}", key(3), if listed { &own } else { "" });
+        let new = with(home.path(), &[("DAYSHEET_KEYS_VALUE", &keys)]);
+        if !listed {
+            let master = new.check().await.unwrap().master.unwrap();
+            assert!(master.contains("/key; `daysheet store rotate-key` puts that of"), "{master}");
+        }
+        assert_eq!(new.rotate_key(false).await.unwrap().sealed, 3);
+        std::fs::remove_file(home.path().join("key")).unwrap();
+        let alone = given(home.path(), &[3]);
+        assert_open(&alone, &sealed).await;
+        assert!(alone.check().await.unwrap().master.unwrap().ends_with(", in keys.value"));
+        let error = alone.rotate_key(false).await.unwrap_err();
+        assert!(error.to_string().contains("nothing to replace it"), "{error}");
+        // One that is not in use and replaces one that is lost.
+        let error = given(home.path(), &[4]).rotate_key(false).await.unwrap_err();
+        assert!(error.to_string().contains("is not at hand"), "{error}");
+        assert_open(&alone, &sealed).await;
+    }
 }
 
 /// The key file is replaced under a process that uses it, and an interruption is made good.

@@ -168,11 +168,14 @@ async fn backup_is_private_and_can_be_restored() {
     let restored = Store::at(elsewhere.path(), KeyStore::File);
     let found = restored.check().await.unwrap();
     // The state that was put there is not really sealed.
-    assert_eq!(found.problems, ["1 earlier states of p-1 cannot be decrypted"]);
+    assert_eq!(found.problems, [format!("1 earlier states of p-1 {LOST}")]);
     let row = restored.for_owner("p-1").account_row(MIRA).await.unwrap().unwrap();
     let tokens = restored.for_owner("p-1").unseal(&account_identity(MIRA), &row.sealed).await;
     assert_eq!(tokens.unwrap(), b"hunter2");
 }
+
+const LOST: &str = "cannot be decrypted: they are damaged, or their data key is lost; a backup of \
+                    the database has them";
 
 #[tokio::test]
 async fn check_names_what_is_broken() {
@@ -186,20 +189,21 @@ async fn check_names_what_is_broken() {
     // The earlier state of p-1 names a key that there is not.
     let expected = match postgres::database(home.path()) {
         None => vec![],
-        Some(_) => vec!["1 earlier states of p-1 cannot be decrypted"],
+        Some(_) => vec![format!("1 earlier states of p-1 {LOST}")],
     };
     assert_eq!(found.problems, expected, "{found:?}");
     assert_eq!(found.rows["p-1"].iter().find(|(table, _)| *table == "accounts").unwrap().1, 1);
     assert!(found.sealed >= 4, "{found:?}");
     run(home.path(), "UPDATE accounts SET sealed = 'd1:00000000:AAAA' WHERE owner = 'local'").await;
     let found = store(home.path()).check().await.unwrap();
-    assert_eq!(found.problems[0], "1 tokens of local cannot be decrypted", "{found:?}");
+    assert_eq!(found.problems[0], format!("1 tokens of local {LOST}"), "{found:?}");
     let other = STANDARD.encode([9; 32]);
     let other = Store::new(&config(home.path(), &[("DAYSHEET_KEYS_VALUE", &other)]));
     std::fs::remove_file(home.path().join("key")).unwrap();
     let found = other.check().await.unwrap();
     let text = found.problems.join("\n");
-    assert!(text.contains("is not available") && text.contains("1 tokens of p-1"), "{text}");
+    let reason = "1 tokens of p-1 cannot be decrypted: the master key ";
+    assert!(text.contains("is not available") && text.contains(reason), "{text}");
     assert!(!text.contains("mira"), "{text}");
 }
 

@@ -17,14 +17,15 @@
 //! Each file below adds its own methods to [`Store`]. This one has opening, migrating
 //! and the settings rows.
 
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use sqlx::AnyPool;
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, Transaction};
-use tokio::sync::{Mutex, OnceCell};
+use sqlx::{Any, AnyConnection, AnyPool, Transaction};
+use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, Semaphore};
 
 use crate::config::{Config, KeyStore, Retention};
 use crate::error::{Error, Kind, Result};
@@ -81,7 +82,25 @@ const RETRY: Duration = Duration::from_millis(20);
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A transaction of one owner.
-type Tx = Transaction<'static, Any>;
+struct Tx {
+    transaction: Transaction<'static, Any>,
+    /// The owner's turn in this process.
+    _turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl Deref for Tx {
+    type Target = AnyConnection;
+
+    fn deref(&self) -> &AnyConnection {
+        &self.transaction
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+}
 
 /// A handle on one person's rows in the store. Clones share one connection pool.
 #[derive(Clone)]
@@ -98,6 +117,10 @@ struct Inner {
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
     locks: Arc<Mutex<engine::locks::Session>>,
+    /// Of each owner who is writing.
+    turns: std::sync::Mutex<HashMap<Arc<str>, Weak<Mutex<()>>>>,
+    /// The one attempt to find out why there is no connection.
+    looking: Semaphore,
 }
 
 impl Store {
@@ -128,6 +151,8 @@ impl Store {
                 keys,
                 unfinished: unfinished::Unfinished::default(),
                 locks: Arc::default(),
+                turns: std::sync::Mutex::default(),
+                looking: Semaphore::new(1),
             }),
         }
     }
@@ -213,7 +238,7 @@ impl Store {
                 Err(error) if engine.passes(&error) && started.elapsed() < OPENING => {
                     tokio::time::sleep(RETRY).await;
                 }
-                Err(error) => return Err(engine.unconnected(&error).await),
+                Err(error) => return Err(self.unconnected(&error).await),
             }
         }
     }
@@ -244,26 +269,50 @@ impl Store {
     /// that what one has read stays true until it has written.
     async fn writing(&self) -> Result<Tx> {
         let pool = self.pool().await?;
+        // Waited for before there is a connection: however much one owner writes at once, it takes
+        // one connection of those that all share.
+        let turn = tokio::time::timeout(OPENING, self.turn().lock_owned()).await;
+        let turn = turn.map_err(|_elapsed| self.broken(&sqlx::Error::PoolTimedOut))?;
         let started = Instant::now();
         loop {
             match self.inner.engine.begin(pool, self.owner()).await {
-                Ok(transaction) => return Ok(transaction),
+                Ok(tx) => return Ok(Tx { _turn: Some(turn), ..tx }),
                 Err(error) => self.retry(&error, started).await?,
             }
         }
     }
 
+    fn turn(&self) -> Arc<Mutex<()>> {
+        let mut turns = self.inner.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(turn) = turns.get(&self.owner).and_then(Weak::upgrade) {
+            return turn;
+        }
+        turns.retain(|_, turn| turn.strong_count() > 0);
+        let turn = Arc::default();
+        turns.insert(self.owner.clone(), Arc::downgrade(&turn));
+        turn
+    }
+
     /// Waits a moment if a use of the database failed that had not begun and may work now.
     async fn retry(&self, failed: &sqlx::Error, started: Instant) -> Result<()> {
         if !self.inner.engine.lost(failed) || started.elapsed() > OPENING {
-            return Err(self.inner.engine.unconnected(failed).await);
+            return Err(self.unconnected(failed).await);
         }
         tokio::time::sleep(RETRY).await;
         Ok(())
     }
 
-    async fn commit(&self, transaction: Tx) -> Result<()> {
-        transaction.commit().await.map_err(|error| self.broken(&error))
+    /// Explains why no connection was to be had. One call at a time looks for the reason, which
+    /// takes a connection beside the pool's.
+    async fn unconnected(&self, failed: &sqlx::Error) -> Error {
+        match self.inner.looking.try_acquire() {
+            Ok(_looking) => self.inner.engine.unconnected(failed).await,
+            Err(_) => self.broken(failed),
+        }
+    }
+
+    async fn commit(&self, tx: Tx) -> Result<()> {
+        tx.transaction.commit().await.map_err(|error| self.broken(&error))
     }
 
     /// Returns the value stored under `name`, if any. Settings rows hold what Daysheet

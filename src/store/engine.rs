@@ -25,6 +25,13 @@ pub(super) const OPENING: Duration = Duration::from_secs(10);
 /// How long to look for the reason if no connection was available.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// How long PostgreSQL may take to answer a statement that waits for no lock. Without a limit on
+/// this side, a server that hangs, or a network that drops everything, would hold calls forever.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// After how long an unused connection is tested before its next use.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// The first statement on every connection to PostgreSQL. Statements wait for other instances as
 /// long as they wait for SQLite's lock, and an instance that hangs does not hold locks for ever.
 const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
@@ -97,8 +104,13 @@ impl Engine {
             Self::Postgres(_, connections) => {
                 pool.max_connections(*connections)
                     // Every use begins with a statement of ours, which also shows whether the
-                    // connection still works.
+                    // connection still works. In a transaction, it has no time limit.
                     .test_before_acquire(false)
+                    .before_acquire(|connection, meta| {
+                        Box::pin(async move {
+                            Ok(meta.idle_for < IDLE || in_time(connection.ping()).await.is_ok())
+                        })
+                    })
                     .after_connect(|connection, _| {
                         Box::pin(async move {
                             sqlx::raw_sql(SESSION).execute(connection).await.map(|_done| ())
@@ -154,10 +166,8 @@ impl Engine {
         owner: &str,
     ) -> sqlx::Result<()> {
         if self.is_postgres() {
-            sqlx::query("SELECT set_config('daysheet.owner', $1, false)")
-                .bind(owner)
-                .execute(connection)
-                .await?;
+            let claim = sqlx::query("SELECT set_config('daysheet.owner', $1, false)").bind(owner);
+            in_time(claim.execute(connection)).await?;
         }
         Ok(())
     }
@@ -167,7 +177,10 @@ impl Engine {
         match self {
             // SQLite's write lock is taken at once, because taking it after reading could
             // fail on a stale read.
-            Self::Sqlite(_) => pool.begin_with("BEGIN IMMEDIATE").await,
+            Self::Sqlite(_) => {
+                let transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+                Ok(Tx { transaction, _turn: None })
+            }
             // A lock that ends with the transaction, by a hash of the owner. Each statement
             // sees what was committed before it, so everything that was done under the lock.
             Self::Postgres(..) => {
@@ -189,7 +202,7 @@ impl Engine {
                 .bind(owner)
                 .execute(&mut *tx)
                 .await?;
-                Ok(tx)
+                Ok(Tx { transaction: tx, _turn: None })
             }
         }
     }
@@ -330,6 +343,12 @@ impl std::fmt::Display for Engine {
 }
 
 const DOWN: &str = "try again; if it persists, check that the server runs and can be reached";
+
+/// Gives up what takes longer than [`ANSWER`]: the connection counts as lost.
+async fn in_time<T>(asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    let late = |_elapsed| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+    tokio::time::timeout(ANSWER, asked).await.map_err(late)?
+}
 
 /// Returns true if the connection to a server was lost or could not be made.
 fn is_lost(error: &sqlx::Error) -> bool {

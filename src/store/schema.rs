@@ -261,7 +261,7 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         None => "INSERT INTO schema_version (version) VALUES ($1)",
     };
     sqlx::query(keep).bind(newest).execute(&mut *tx).await.map_err(broken)?;
-    tx.commit().await.map_err(broken)
+    tx.transaction.commit().await.map_err(broken)
 }
 
 /// The warning if row-level security does not apply to the user: the second lock is missing then.

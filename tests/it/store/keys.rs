@@ -258,7 +258,7 @@ async fn given_master_key_is_replaced_step_by_step() {
         assert!(error.to_string().contains("nothing to replace it"), "{error}");
         // One that is not in use and replaces one that is lost.
         let error = given(home.path(), &[4]).rotate_key(false).await.unwrap_err();
-        assert!(error.to_string().contains("is not at hand"), "{error}");
+        assert!(error.to_string().contains("is not available"), "{error}");
         assert_open(&alone, &sealed).await;
     }
 }

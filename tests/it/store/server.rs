@@ -33,6 +33,7 @@ fn promises_hold_on_postgresql() {
         super::lock_of_an_account_ends_with_its_holder,
         tokens_of_a_day_are_counted_for_their_owner,
         cancelled_transactions_undo_no_later_write,
+        one_persons_writes_take_one_connection,
         instances_that_start_at_once_create_the_tables_once,
         a_statement_without_an_owner_sees_no_other_owners_rows,
     ]);
@@ -188,6 +189,68 @@ fn ended_connections_are_replaced() {
         assert!(one.lock_account("google:bo@example.com").await.unwrap().is_some());
         assert!(two.lock_account(MIRA).await.unwrap().is_none());
     });
+}
+
+/// Connections whose server hangs are given up, and others take their place.
+#[test]
+fn hanging_connections_are_replaced() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let store = at(home.path(), &cluster.url("daysheet", "daysheet"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        fill(&store).await;
+        for pause in [0, 1_100] {
+            let admin = cluster.url("postgres", "postgres");
+            let ours = "SELECT pid::TEXT FROM pg_stat_activity WHERE usename = 'daysheet'";
+            let pids = postgres::texts(&admin, ours);
+            let signal = |name: &str| {
+                let done = std::process::Command::new("kill").arg(name).args(&pids).status();
+                assert!(done.unwrap().success());
+            };
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            signal("-STOP");
+            let started = Instant::now();
+            // An unused connection is tested, one in use shows it by its first statement.
+            let done = match pause {
+                0 => store.account_row(MIRA).await.map(drop),
+                _ => store.save_cursor("x").await.map(drop),
+            };
+            signal("-CONT");
+            done.unwrap();
+            // Five seconds for each connection that was tried.
+            assert!(started.elapsed() < Duration::from_secs(16), "{:?}", started.elapsed());
+        }
+    });
+}
+
+/// However much one person writes at once, others get connections.
+#[tokio::test]
+async fn one_persons_writes_take_one_connection() {
+    let (home, store) = fresh();
+    if postgres::database(home.path()).is_none() {
+        return;
+    }
+    store.open().await.unwrap();
+    let mut raw = any(home.path()).await;
+    let lock = "SELECT pg_advisory_lock(hashtextextended('local', 0))";
+    sqlx::query(lock).execute(&mut raw).await.unwrap();
+    let writes: Vec<_> = (0..20)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move { store.save_cursor("x").await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let other = store.for_owner("p-1");
+    let read = tokio::time::timeout(Duration::from_secs(1), other.account_rows()).await;
+    raw.close().await.unwrap();
+    assert!(read.is_ok());
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
 }
 
 /// A start waits for one that migrates, for longer than for other locks.

@@ -186,7 +186,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn lock_account(&self, id: &str) -> Result<Option<Lock>> {
-        self.try_lock(format!("account {} {id}", self.owner()), false).await
+        self.try_lock(format!("account {} {id}", self.owner()), false, false).await
     }
 
     /// Deletes an account with its tokens, the outputs that concern it and the earlier states

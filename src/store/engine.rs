@@ -38,9 +38,11 @@ const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
                        SET idle_in_transaction_session_timeout = '60s'";
 
 /// What the session with an instance's locks begins with: of a machine that is gone, the server
-/// learns within half a minute.
+/// learns within half a minute. No limit for sessions that do nothing ends it (PostgreSQL 14).
 const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; \
-                                SET tcp_keepalives_count = 3";
+                                SET tcp_keepalives_count = 3; \
+                                SELECT set_config(name, '0', false) FROM pg_settings \
+                                WHERE name = 'idle_session_timeout'";
 
 /// Where the rows are.
 pub(super) enum Engine {

@@ -64,7 +64,7 @@ impl Store {
         loop {
             let today = (now() / DAY).to_string();
             let purge = async {
-                if let Some(_lock) = server.try_lock(PURGED.to_owned(), false).await?
+                if let Some(_lock) = server.try_lock(PURGED.to_owned(), false, false).await?
                     && server.setting(PURGED).await?.as_deref() != Some(&today)
                 {
                     let deleted = self.purge().await?;

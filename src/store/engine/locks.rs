@@ -16,13 +16,15 @@ use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
 use super::super::{Store, files};
-use super::Engine;
+use super::{Engine, in_time};
 use crate::error::{Error, Kind, Result};
+use crate::net;
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "locks";
-/// How long PostgreSQL may take to answer; it waits for no lock.
-const ANSWER: Duration = Duration::from_secs(5);
+/// How long nobody takes a lock that others may have had, after a break of the connection: as long
+/// as a request to a provider may take. Whoever held it goes on, and does not know yet.
+const QUIET: Duration = net::TIMEOUT;
 /// The schema belongs to the name, because databases may share a server's locks. The seed keeps
 /// the names apart from owners, whose transactions have locks, too.
 const TAKE: &str =
@@ -35,6 +37,8 @@ const RELEASE: &str =
 pub(in crate::store) struct Session {
     connection: Option<AnyConnection>,
     held: HashSet<String>,
+    /// Until when only new names are taken; set as soon as there was a connection.
+    quiet: Option<Instant>,
 }
 
 /// A lock, until it is dropped.
@@ -52,8 +56,9 @@ enum Held {
 }
 
 impl Store {
-    /// Takes the lock with this name unless somebody has it, here or in another process. A name
-    /// that is used only `once` leaves no file behind.
+    /// Takes the lock with this name unless somebody has it, here or in another process, or might
+    /// still act on one that the server lost a moment ago. A name that is used only `once` leaves
+    /// no file behind; one that is `new` cannot be held by anybody.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -61,6 +66,7 @@ impl Store {
         &self,
         name: String,
         once: bool,
+        new: bool,
     ) -> Result<Option<Lock>> {
         if !self.inner.engine.is_postgres() {
             return self.lock_file(&name, once);
@@ -71,7 +77,7 @@ impl Store {
             let started = Instant::now();
             loop {
                 let locks = &store.inner.locks;
-                let taken = locks.lock().await.take(&store.inner.engine, &name).await;
+                let taken = locks.lock().await.take(&store.inner.engine, &name, new).await;
                 match taken {
                     Ok(true) => return Ok(Some(Lock(Held::Name(locks.clone(), name)))),
                     Ok(false) => return Ok(None),
@@ -104,12 +110,12 @@ impl Store {
 
 impl Session {
     /// Takes a lock; returns false if somebody has it.
-    async fn take(&mut self, engine: &Engine, name: &str) -> sqlx::Result<bool> {
+    async fn take(&mut self, engine: &Engine, name: &str, new: bool) -> sqlx::Result<bool> {
         // A session can take its own locks once more.
         if self.held.contains(name) {
             return Ok(false);
         }
-        let taken = self.ask(engine, name).await;
+        let taken = self.ask(engine, name, new).await;
         match taken {
             Ok(true) => {
                 self.held.insert(name.to_owned());
@@ -120,7 +126,7 @@ impl Session {
         taken
     }
 
-    async fn ask(&mut self, engine: &Engine, name: &str) -> sqlx::Result<bool> {
+    async fn ask(&mut self, engine: &Engine, name: &str, new: bool) -> sqlx::Result<bool> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
             None => {
@@ -129,16 +135,20 @@ impl Session {
                 for held in &self.held {
                     say(&mut connection, TAKE, held).await?;
                 }
+                let now = Instant::now();
+                self.quiet = Some(self.quiet.map_or(now, |_| now + QUIET));
                 self.connection.insert(connection)
             }
         };
+        if !new && self.quiet.is_some_and(|until| Instant::now() < until) {
+            return Ok(false);
+        }
         say(connection, TAKE, name).await
     }
 }
 
 async fn say(connection: &mut AnyConnection, sql: &'static str, name: &str) -> sqlx::Result<bool> {
-    let answer = sqlx::query_scalar(sql).bind(name).fetch_one(connection);
-    tokio::time::timeout(ANSWER, answer).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    in_time(sqlx::query_scalar(sql).bind(name).fetch_one(connection)).await
 }
 
 impl Drop for Lock {

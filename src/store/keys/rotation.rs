@@ -44,7 +44,8 @@ impl Store {
         let given = self.inner.keys.given.as_ref();
         let alone = given.filter(|_| known.len() < 2);
         let nothing = |given: &GivenKeys| {
-            let what = format!("{} has only one master key, and nothing to replace it", given.setting());
+            let what =
+                format!("{} has only one master key, and nothing to replace it", given.setting());
             Error::new(Kind::Config, what).next(
                 "put a new one on a line above it on all instances, restart them, and repeat \
                  this; `daysheet store new-key` prints one",

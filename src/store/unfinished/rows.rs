@@ -13,7 +13,7 @@ impl Store {
     /// Adds a row for a call; returns its number, and the lock that says that the call goes on.
     pub(super) async fn add_write(&self, what: &str) -> Result<(i64, Lock)> {
         let number = i64::from_le_bytes(random()?);
-        let lock = self.lock_write(number).await?.ok_or_else(|| {
+        let lock = self.lock_write(number, true).await?.ok_or_else(|| {
             Error::new(Kind::Internal, format!("the number {number} of a call is in use"))
         })?;
         sqlx::query(
@@ -50,7 +50,7 @@ impl Store {
         let mut found = Vec::new();
         for (number, what, began) in rows {
             // Of several instances that do this at once, one gets it.
-            if let Some(_lock) = self.lock_write(number).await?
+            if let Some(_lock) = self.lock_write(number, false).await?
                 && self.remove_write(number).await?
             {
                 found.push(CutOff { what, began });
@@ -59,7 +59,7 @@ impl Store {
         Ok(found)
     }
 
-    async fn lock_write(&self, number: i64) -> Result<Option<Lock>> {
-        self.try_lock(format!("write {number}"), true).await
+    async fn lock_write(&self, number: i64, new: bool) -> Result<Option<Lock>> {
+        self.try_lock(format!("write {number}"), true, new).await
     }
 }

@@ -33,7 +33,6 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 
@@ -55,6 +54,7 @@ pub const WRITES_END: Duration = Duration::from_secs(60);
 
 #[cfg(feature = "http")]
 pub use streamable::unanswered;
+use watch::WatchedCall;
 pub use watch::{Permit, Watch};
 
 /// The name under which a client declares, among its extensions or experimental capabilities,
@@ -176,7 +176,7 @@ impl Server {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
-        let started = Instant::now();
+        let running = WatchedCall::new(self.watch.clone(), tool.name);
         let span = tracing::info_span!(
             target: "telemetry", "tool",
             otel.name = tool.name, otel.status_code = Empty, outcome = Empty
@@ -189,9 +189,7 @@ impl Server {
         if answer.is_err() {
             span.record("otel.status_code", "ERROR");
         }
-        if let Some(watch) = &self.watch {
-            watch.ended(tool.name, started.elapsed(), &answer).await;
-        }
+        running.ended(&answer).await;
         answer
     }
 

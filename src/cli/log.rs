@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use tokio::runtime::Handle;
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Registry, fmt};
@@ -28,10 +29,12 @@ pub(super) fn start(
     let filter = config.log.as_deref().unwrap_or("warn");
     let mut filter = EnvFilter::try_new(filter).map_err(|_| wrong())?;
     // Below this level, libraries log whole requests, with mail in them.
-    for library in ["rmcp", "hyper", "hyper_util", "h2", "sqlx", "rustls", "html5ever"] {
-        let quiet = format!("{library}=warn");
-        filter = filter.add_directive(quiet.parse().map_err(|_| wrong())?);
-    }
+    let libraries = ["hyper", "hyper_util", "h2", "sqlx", "rustls", "html5ever"];
+    let libraries = Targets::new()
+        .with_default(LevelFilter::TRACE)
+        .with_targets(libraries.map(|library| (library, LevelFilter::WARN)))
+        // It warns of each call that its client has cancelled; bugs of ours are logged by us.
+        .with_target("rmcp", LevelFilter::OFF);
     // Below it are spans for traces alone: lines within them are to have the request's id.
     filter = filter.add_directive("telemetry=error".parse().map_err(|_| wrong())?);
     let log = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
@@ -43,7 +46,7 @@ pub(super) fn start(
         true => log.json().flatten_event(true).with_span_list(false).boxed(),
         false => log.boxed(),
     };
-    let layers = vec![log.with_filter(filter).boxed()];
+    let layers = vec![log.with_filter(filter.and(libraries)).boxed()];
     #[cfg(feature = "telemetry")]
     let (layers, traces) = {
         use crate::http::telemetry::Traces;

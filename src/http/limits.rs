@@ -227,6 +227,10 @@ impl Watch for Watched {
             }
         }
     }
+
+    fn cancelled(&self, tool: &'static str, took: Duration) {
+        self.limits.metrics.timed(tool, took, "cancelled");
+    }
 }
 
 /// Returns the time until the day ends.

@@ -125,9 +125,7 @@ impl Metrics {
 
     /// Counts a call of a tool.
     pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
-        let word = error::outcome(outcome);
-        self.calls.get_or_create(&[("tool", tool), ("outcome", word)]).inc();
-        self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
+        self.timed(tool, took, error::outcome(outcome));
         if let Ok(Answer { stats, .. }) = outcome {
             let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
             self.tokens.inc_by(whole(stats.tokens));
@@ -150,6 +148,12 @@ impl Metrics {
     }
 
     /// Counts a response; `route` is `None` for an unknown path.
+    /// Counts a call of a tool and its time, without its answer.
+    pub fn timed(&self, tool: &'static str, took: Duration, outcome: &'static str) {
+        self.calls.get_or_create(&[("tool", tool), ("outcome", outcome)]).inc();
+        self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
+    }
+
     pub fn answered(&self, route: Option<&MatchedPath>, status: StatusCode) {
         let route = route.map_or("none", MatchedPath::as_str).to_owned();
         let labels = [("route", route), ("status", status.as_str().to_owned())];

@@ -1,9 +1,11 @@
 //! Limits and counts of one person's calls, which the layers above implement.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::Instant;
 
 use crate::error::Result;
 use crate::pipeline::Answer;
@@ -28,4 +30,34 @@ pub trait Watch: Send + Sync {
 
     /// Records the outcome of a tool call, and how long it took.
     async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>);
+
+    /// Notes that a call of a tool was cancelled before it had written anything.
+    fn cancelled(&self, tool: &'static str, took: Duration);
+}
+
+/// A call of a tool, which counts as cancelled if it is dropped before [`WatchedCall::ended`].
+pub(super) struct WatchedCall {
+    watch: Option<Arc<dyn Watch>>,
+    tool: &'static str,
+    started: Instant,
+}
+
+impl WatchedCall {
+    pub(super) fn new(watch: Option<Arc<dyn Watch>>, tool: &'static str) -> Self {
+        Self { watch, tool, started: Instant::now() }
+    }
+
+    pub(super) async fn ended(mut self, outcome: &Result<Answer>) {
+        if let Some(watch) = self.watch.take() {
+            watch.ended(self.tool, self.started.elapsed(), outcome).await;
+        }
+    }
+}
+
+impl Drop for WatchedCall {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            watch.cancelled(self.tool, self.started.elapsed());
+        }
+    }
 }

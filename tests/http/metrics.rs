@@ -75,6 +75,23 @@ async fn everything_is_counted_and_nobody_named() {
     assert_eq!(text.lines().find(|one| !line.is_match(one)), None);
 }
 
+#[tokio::test]
+async fn cancelled_calls_are_counted() {
+    let stage = Stage::of(&["ann"]).await;
+    stage.shared.sandbox.set_faults("delay=5000ms".parse().unwrap());
+    let ann = stage.modern("ann");
+    let call = ann.ok("mail_search", json!({}));
+    assert!(tokio::time::timeout(Duration::from_millis(500), call).await.is_err());
+    let counted = r#"daysheet_calls_total{tool="mail_search",outcome="cancelled"} 1"#;
+    let seen = async {
+        while !stage.service.metrics().contains(counted) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let seen = tokio::time::timeout(Duration::from_secs(3), seen).await;
+    assert!(seen.is_ok(), "{}", stage.service.metrics());
+}
+
 /// Metrics are not at the address that everybody reaches.
 #[tokio::test]
 async fn metrics_have_an_address_of_their_own() {

@@ -254,10 +254,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        let client = elicitation::ElicitingClient::new(&params, &context, &self.questions);
-        let client = Arc::new(client.await?);
+        let client = elicitation::ElicitingClient::new(&params, &context, &self.questions)?;
+        let client = Arc::new(client);
         let (caller, format) = (client.clone(), self.format_of(&context));
-        let call = async move { server.call(params, format, &*caller).await };
+        let call = async move {
+            // Not before the call is admitted, so that one that is refused can be repeated.
+            caller.take_answer().await;
+            server.call(params, format, &*caller).await
+        };
         let called = match (run_guarded(self, &context, call).await?, client.question().await) {
             // Nothing was done yet: the client repeats the call with the answer.
             (Err(_), Ok(Some(question))) => return Ok(question.into()),

@@ -7,7 +7,7 @@
 //! get the call with the answer, so questions are tickets in the store.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -124,8 +124,11 @@ pub(super) struct ElicitingClient {
     can_show: bool,
     /// True if questions end the call.
     by_answer: bool,
-    /// The answer that came with the call, and the digest of its question.
-    answered: Option<(String, Confirmation)>,
+    /// The state and the answer that came with the call.
+    state: Option<String>,
+    answer: Option<Confirmation>,
+    /// The digest of the question that the state stands for.
+    asked: OnceLock<String>,
     /// The question to end the call with.
     pending: Mutex<Option<ElicitRequestParams>>,
 }
@@ -139,7 +142,7 @@ fn is_state(state: &str) -> bool {
 impl ElicitingClient {
     /// # Errors
     /// Invalid parameters if the answer belongs to no question of this server's.
-    pub(super) async fn new(
+    pub(super) fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         questions: &Questions,
@@ -149,16 +152,11 @@ impl ElicitingClient {
         let elicitation =
             context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let answer = params.input_responses.as_ref().and_then(|answers| answers.get(CONFIRM));
-        // Taken out, so that an answer is valid only once.
-        let asked = match &params.request_state {
-            Some(state) if !is_state(state) => {
-                let what = "requestState is not from this server: repeat the call without it";
-                return Err(ErrorData::invalid_params(what, None));
-            }
-            Some(state) => questions.take(state).await,
-            None => None,
-        };
-        let answered = asked.zip(answer.map(reply));
+        let state = params.request_state.clone();
+        if state.as_ref().is_some_and(|state| !is_state(state)) {
+            let what = "requestState is not from this server: repeat the call without it";
+            return Err(ErrorData::invalid_params(what, None));
+        }
         Ok(Self {
             peer: context.peer.clone(),
             questions: questions.clone(),
@@ -169,9 +167,21 @@ impl ElicitingClient {
             by_answer: context
                 .protocol_version()
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
-            answered,
+            state,
+            answer: answer.map(reply),
+            asked: OnceLock::new(),
             pending: Mutex::new(None),
         })
+    }
+
+    /// Takes the question that the call answers out of those that are open, so that an answer is
+    /// valid only once.
+    pub(super) async fn take_answer(&self) {
+        if let Some(state) = &self.state
+            && let Some(asked) = self.questions.take(state).await
+        {
+            let _ = self.asked.set(asked);
+        }
     }
 
     /// Returns the question to end the call with, if there is one.
@@ -206,8 +216,8 @@ impl ElicitingClient {
                 }
             };
         }
-        match &self.answered {
-            Some((answered, reply)) if *answered == digest(&self.call, &text(&question)) => *reply,
+        match self.asked.get().zip(self.answer) {
+            Some((asked, reply)) if *asked == digest(&self.call, &text(&question)) => reply,
             // The first time, or the question has changed since.
             _ => {
                 let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);

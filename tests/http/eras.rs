@@ -1,5 +1,7 @@
 //! Each era of the protocol, at any instance: what needs no session, and what a session's id has.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::stage::{Caller, MODERN, OLD, Stage, message, text};
@@ -100,6 +102,24 @@ async fn newer_clients_answer_at_another_instance_once() {
     // The answer was for one message.
     let repeated = message(&ann.post(&again(&ann, state)).await)["result"].clone();
     assert_ne!(text_or_type(&repeated), text(&sent), "{repeated}");
+}
+
+/// A limit that refuses the answer takes it from nobody: the call is repeated with it.
+#[tokio::test]
+async fn answer_that_comes_too_early_is_not_lost() {
+    let stage = Stage::set(&["ann"], &[("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "30")]).await;
+    let ann = stage.modern("ann");
+    let draft = draft(&ann).await;
+    let asked = message(&ann.post(&send(&ann, &draft)).await)["result"].clone();
+    let mut answer = send(&ann, &draft);
+    answer["params"]["requestState"] = asked["requestState"].clone();
+    answer["params"]["inputResponses"] = json!({"confirm": {"action": "accept"}});
+    while ann.call("accounts", json!({})).await["isError"] != true {}
+    let refused = message(&ann.post(&answer).await)["result"].clone();
+    assert!(text(&refused).contains("within a minute"), "{refused}");
+    tokio::time::sleep(Duration::from_millis(2_100)).await;
+    let sent = message(&ann.post(&answer).await)["result"].clone();
+    assert!(sent["isError"] != true && text_or_type(&sent).contains("sent"), "{sent}");
 }
 
 fn text_or_type(result: &Value) -> String {

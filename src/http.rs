@@ -125,7 +125,7 @@ impl Service {
     }
 
     /// Answers requests until `ended`, and then finishes the ones in progress. Serves metrics at
-    /// an address of their own if the settings name one.
+    /// an address of their own if the settings name one. Calls `begun` once nothing can hinder it.
     ///
     /// # Errors
     /// [`Kind::Config`] if the certificate or its key cannot be used, [`Kind::Network`] if metrics
@@ -133,6 +133,7 @@ impl Service {
     pub async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
+        begun: impl FnOnce(),
         ended: impl Future<Output = ()> + Send + 'static,
     ) -> Result<()> {
         let settings = &self.people.base().config.http;
@@ -149,7 +150,9 @@ impl Service {
                 self.people.sweep();
             }
         };
-        let metrics = metrics::serve(self.people.base().config.metrics, self.clone());
+        let metrics = metrics::listen(self.people.base().config.metrics).await?;
+        let metrics = metrics::serve(metrics, self.clone());
+        begun();
         tokio::select! {
             () = listen::serve(listener, tls, router(self.clone()), ended) => {}
             () = sweeping => {}

@@ -59,9 +59,9 @@ pub(super) async fn run_http(
     app.check_keys().await?;
     let app = std::sync::Arc::new(app);
     let service = crate::http::Service::new(app.clone(), verifier);
-    eprintln!("daysheet: listening on {address}");
+    let begun = || eprintln!("daysheet: listening on {address}");
     let ended = tokio::select! {
-        ended = service.serve(listener, terminated()) => ended,
+        ended = service.serve(listener, begun, terminated()) => ended,
         never = app.purge_daily() => match never {},
     };
     app.close().await;
@@ -111,7 +111,8 @@ pub(super) async fn run_pages(
     }
     say!("{link}");
     say!("The address works once, within ten minutes. Press Ctrl+C to stop.");
-    let ended = crate::http::Service::of_pages(app.clone()).serve(listener, terminated()).await;
+    let service = crate::http::Service::of_pages(app.clone());
+    let ended = service.serve(listener, || (), terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -38,19 +38,31 @@ const BOUNDS: [f64; 11] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// Serves the metrics of a service at `address`, if there is one.
+/// Listens on the address of the metrics, if there is one.
 ///
 /// # Errors
 /// [`Kind::Network`] if the address cannot be listened on.
-pub(super) async fn serve(address: Option<SocketAddr>, service: Arc<Service>) -> Result<()> {
+pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else {
+        return Ok(None);
+    };
+    TcpListener::bind(address).await.map(Some).map_err(|error| {
+        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
+            .next("set http.metrics to a free address of this machine")
+    })
+}
+
+/// Serves the metrics of a service, if they have a listener.
+///
+/// # Errors
+/// [`Kind::Network`] if that fails.
+pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<Service>) -> Result<()> {
+    let Some(listener) = listener else {
         return std::future::pending().await;
     };
     let failed = |error: io::Error| {
-        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
-            .next("set http.metrics to a free address of this machine")
+        Error::new(Kind::Network, format!("the metrics cannot be served ({error})"))
     };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
     let text = move || async move { ([(CONTENT_TYPE, TEXT)], service.metrics()) };
     axum::serve(listener, Router::new().route("/metrics", get(text))).await.map_err(failed)
 }
@@ -136,6 +148,12 @@ impl Metrics {
         }
     }
 
+    /// Counts a call of a tool and its time, without its answer.
+    pub fn timed(&self, tool: &'static str, took: Duration, outcome: &'static str) {
+        self.calls.get_or_create(&[("tool", tool), ("outcome", outcome)]).inc();
+        self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
+    }
+
     /// Counts a request as running, until the value is dropped.
     pub fn running(&self) -> Running {
         self.running.inc();
@@ -148,12 +166,6 @@ impl Metrics {
     }
 
     /// Counts a response; `route` is `None` for an unknown path.
-    /// Counts a call of a tool and its time, without its answer.
-    pub fn timed(&self, tool: &'static str, took: Duration, outcome: &'static str) {
-        self.calls.get_or_create(&[("tool", tool), ("outcome", outcome)]).inc();
-        self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
-    }
-
     pub fn answered(&self, route: Option<&MatchedPath>, status: StatusCode) {
         let route = route.map_or("none", MatchedPath::as_str).to_owned();
         let labels = [("route", route), ("status", status.as_str().to_owned())];

@@ -161,7 +161,7 @@ impl Stage {
         };
         let service = Service::new(app.clone(), verifier);
         let (end, ended) = oneshot::channel::<()>();
-        let served = tokio::spawn(service.clone().serve(listener, async move {
+        let served = tokio::spawn(service.clone().serve(listener, || (), async move {
             let _ = ended.await;
         }));
         Self { address, app, service, shared, end: Some(end), served: Some(served) }

@@ -274,6 +274,12 @@ fn errors_are_one_line_with_the_next_step() {
         &["serve", "--http", "localhost:0", "--sandbox"],
             &[("DAYSHEET_DATABASE", "postgres://localhost/daysheet")],
             "the sandbox's rows would be among those of people's own accounts: leave out ";
+        &["serve", "--http", "127.0.0.1:0"],
+            &[("DAYSHEET_HTTP_CERTIFICATE", "/no/such"), ("DAYSHEET_HTTP_KEY", "/no/such")],
+            "/no/such cannot be used for TLS";
+        &["serve", "--http", "127.0.0.1:0"],
+            &[("DAYSHEET_HTTP_METRICS", "192.0.2.1:9")], "cannot listen on 192.0.2.1:9";
+        &["serve", "--tools", "mial"], &[], "no tool is meant by `mial`: use names of tools";
         &["sandbox", "--fault", "429=lots"], &[], "429";
         &["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder";
         &["demo", "--calendar", "/no/such/calendars"], &[],

@@ -49,7 +49,7 @@ use people::People;
 
 /// How often apps that nobody uses any more are dropped.
 const SWEEP: Duration = Duration::from_secs(60);
-/// How long the database may take to respond.
+/// How long the database, and at first the issuer, may take to respond.
 const READY: Duration = Duration::from_secs(2);
 /// How long the outcome of a probe counts for later ones.
 const PROBED: Duration = Duration::from_secs(3);
@@ -63,7 +63,7 @@ pub struct Service {
     links: bool,
     /// True once the server is shutting down.
     ending: AtomicBool,
-    /// The outcome of the last probe that asked the database and the keys, and when.
+    /// The outcome of the last probe that asked the database, the keys and the issuer, and when.
     probed: Mutex<Option<(Instant, Result<()>)>>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
@@ -173,8 +173,13 @@ impl Service {
         {
             return outcome.clone();
         }
-        let outcome = tokio::time::timeout(READY, self.people.base().ready()).await;
-        let late = || Error::new(Kind::Timeout, "the database does not respond");
+        let all = async {
+            self.people.base().ready().await?;
+            // Without the issuer's keys, every caller would be refused here.
+            self.verifier.ready().await
+        };
+        let outcome = tokio::time::timeout(READY, all).await;
+        let late = || Error::new(Kind::Timeout, "the database or the issuer does not respond");
         let outcome = outcome.unwrap_or_else(|_elapsed| Err(late()));
         probed.insert((Instant::now(), outcome)).1.clone()
     }

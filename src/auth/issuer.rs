@@ -239,7 +239,7 @@ impl Issuer {
     }
 
     /// Returns the last keys and metadata, unless they are too old.
-    fn kept(&self) -> Option<Arc<Known>> {
+    pub(crate) fn kept(&self) -> Option<Arc<Known>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone().filter(|known| known.fetched.elapsed() < KEPT)
     }

@@ -181,6 +181,19 @@ impl Verifier {
         }
     }
 
+    /// Checks that tokens can be checked: that the issuer's keys are here, or can be had now.
+    ///
+    /// # Errors
+    /// Those of the issuer.
+    pub async fn ready(&self) -> Result<(), Error> {
+        match self {
+            Self::Issuer(at) if at.issuer.kept().is_none() => {
+                at.issuer.known(|_| false).await.map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns who has the static token with this [`fingerprint`] now; `None` if it was withdrawn.
     pub fn holder(&self, fingerprint: &str) -> Option<Person> {
         match self {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::common::issuer::{TestIssuer, jwks};
 use crate::stage::{CERTIFICATE, KEY, Stage};
 
 /// The status of a raw response.
@@ -112,6 +113,21 @@ async fn instance_without_the_master_key_is_not_ready() {
     let probe = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     assert_eq!(status(&stage.raw(probe).await), "503");
     assert_eq!(status(&stage.another().await.raw(probe).await), "503");
+}
+
+/// An instance that never had the issuer's keys would refuse everybody.
+#[tokio::test]
+async fn instance_is_ready_once_it_has_had_the_issuers_keys() {
+    let issuer = TestIssuer::start().await;
+    let stage = Stage::start(&[], &[], None, Some(issuer.settings("x"))).await;
+    let probe = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    issuer.set("/jwks", 500, "", json!({}));
+    assert_eq!(status(&stage.another().await.raw(probe).await), "503");
+    issuer.set("/jwks", 200, "", jwks(&["rsa"]));
+    assert_eq!(status(&stage.raw(probe).await), "200");
+    issuer.set("/jwks", 500, "", json!({}));
+    tokio::time::sleep(Duration::from_millis(3_100)).await;
+    assert_eq!(status(&stage.raw(probe).await), "200");
 }
 
 #[tokio::test]

@@ -112,7 +112,7 @@ async fn session_ends_with_its_token() {
     let tokens = TokenList::open(&path).unwrap();
     let (listener, address, config) = listening(&stage).await;
     let service = Service::new(Arc::new(App::new(config)), Verifier::Known(tokens));
-    tokio::spawn(service.serve(listener, std::future::pending()));
+    tokio::spawn(service.serve(listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[("bearer", &token)]).await.is(303);
@@ -243,7 +243,7 @@ async fn pages_behind_https_have_host_cookies() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let known = [("ann".to_owned(), person("ann"))].into_iter().collect();
     let service = Service::new(Arc::new(App::new(config)), Verifier::known(known));
-    tokio::spawn(service.serve(listener, std::future::pending()));
+    tokio::spawn(service.serve(listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let headers = [("origin", "https://daysheet.example"), ("host", "daysheet.example")];
     let page = browser.send("POST", "/sign-in", &headers, "bearer=ann".to_owned()).await.is(303);
@@ -275,7 +275,7 @@ async fn link_signs_in_once() {
     let (listener, address, config) = listening(&stage).await;
     let app = Arc::new(App::new(config));
     let link = daysheet::http::pages::link(app.store()).await.unwrap();
-    tokio::spawn(Service::of_pages(app).serve(listener, std::future::pending()));
+    tokio::spawn(Service::of_pages(app).serve(listener, || (), std::future::pending()));
     let browser = || Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let mut mira = browser();
     mira.get("/sign-in").await.is(200).says("daysheet ui");

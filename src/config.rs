@@ -144,6 +144,8 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
+    /// True for one person of many, whose machine is another one: see [`Config::share`].
+    pub shared: bool,
     /// What is probably wrong with the environment, in sentences for the log.
     pub warnings: Vec<String>,
     /// The URL of the pages where people connect accounts, ending in a slash; none unless HTTP
@@ -305,6 +307,7 @@ impl Config {
     /// Removes what only the machine's own user may use, for one person of many: its files, and
     /// access that needs no sign-in.
     pub fn share(&mut self) {
+        self.shared = true;
         self.files.clear();
         self.token_commands.clear();
         self.google_service_account = None;
@@ -439,6 +442,7 @@ impl Config {
                 })
                 .transpose()?,
             log: settings.get("log")?.map(|found| found.value),
+            shared: false,
             warnings: Vec::new(),
             pages: None,
             home,

@@ -32,6 +32,11 @@ async fn nobody_reaches_the_machine_of_the_server() {
         assert!(!refused.contains(files.to_str().unwrap()), "{refused}");
     }
     ann.ok("mail_draft", draft("data:text/plain;base64,eA==")).await;
+    // No command of that machine is advised.
+    let mut mute = stage.modern("ann");
+    mute.capabilities = json!({});
+    let refused = mute.error("mail_send", json!({"id": "d1"})).await;
+    assert!(refused.ends_with("ask the user to send d1 in the mail program"), "{refused}");
     // Nor does a person have what the machine's own user may do without a sign-in.
     let mut config = stage.shared.config();
     config.token_commands.insert("google:a@example.com".to_owned(), vec!["true".to_owned()]);

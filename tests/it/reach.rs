@@ -361,7 +361,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
     };
     let refused = |why: &str| {
         format!(
-            "it reaches people never written to (eve@example.org), mail from unknown senders was shown in this session, lists included, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
+            "it reaches people never written to (eve@example.org), mail from unknown senders was shown recently, lists included, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
              call` in a terminal"
         )
     };

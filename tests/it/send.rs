@@ -409,7 +409,7 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     let process = outbox.process(&[]);
     call(&process, &NonInteractive, "mail_search", json!({})).await;
     let refused = format!(
-        "error: this mailbox has never written to eve@example.org, mail from unknown senders was shown in this session, lists included, and nobody here can be asked: ask the user to send {new} in the mail program, or \
+        "error: this mailbox has never written to eve@example.org, mail from unknown senders was shown recently, lists included, and nobody here can be asked: ask the user to send {new} in the mail program, or \
          to run `daysheet call mail_send id={new}` in a terminal"
     );
     assert_eq!(send(&process, &new).await, refused);

@@ -239,11 +239,8 @@ impl Pipeline {
             question: question(draft),
             asks: Asks::IfPossible,
             sent_from: Some(ready.account),
-            instead: format!(
-                "ask the user to send {} in the mail program, or to run `daysheet call mail_send \
-                 id={}` in a terminal",
-                ready.name, ready.name
-            ),
+            instead: format!("ask the user to send {} in the mail program", ready.name),
+            command: format!("daysheet call mail_send id={}", ready.name),
         };
         let mut notes = Vec::new();
         let decision = self.decide(&act, &audience, Some(caller), &mut notes);

@@ -20,8 +20,7 @@ use crate::tools::outward::Manage;
 const SIGNATURE: &[&str] = &["text", "email"];
 
 /// The next step if a setting is refused.
-const BY_HAND: &str = "ask the user to do it in the mail program's settings, or to run `daysheet \
-                       call` in a terminal";
+const BY_HAND: &str = "ask the user to do it in the mail program's settings";
 
 /// Returns the audience of an automatic reply, and the question about it.
 fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
@@ -56,6 +55,7 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
         asks,
         sent_from: None,
         instead: BY_HAND.to_owned(),
+        command: "daysheet call".to_owned(),
     };
     (audience, act)
 }
@@ -305,6 +305,7 @@ impl Pipeline {
                 asks: Asks::IfPossible,
                 sent_from: None,
                 instead: BY_HAND.to_owned(),
+                command: "daysheet call".to_owned(),
             };
             self.confirm(&act, &audience, caller, &mut notes).await?;
         }

@@ -78,9 +78,8 @@ pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
         question,
         asks: Asks::New,
         sent_from: None,
-        instead: "ask the user to do it in the calendar program, or to run `daysheet call` in a \
-                  terminal"
-            .to_owned(),
+        instead: "ask the user to do it in the calendar program".to_owned(),
+        command: "daysheet call".to_owned(),
     }
 }
 

@@ -103,8 +103,10 @@ pub(in crate::pipeline) struct Act<'a> {
     pub(in crate::pipeline) asks: Asks,
     /// The account whose sent mail determines who is new; any account if `None`.
     pub(in crate::pipeline) sent_from: Option<&'a Account>,
-    /// The next step if it is refused.
+    /// What the user can do if it is refused; and the command with which they can do it here,
+    /// unless this machine is not theirs.
     pub(in crate::pipeline) instead: String,
+    pub(in crate::pipeline) command: String,
 }
 
 /// The cases in which the user is asked.
@@ -281,14 +283,17 @@ impl Pipeline {
         let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
-                true => "mail from unknown senders was shown in this session, lists included, and ",
+                true => "mail from unknown senders was shown recently, lists included, and ",
                 false => "and ",
             };
             Error::argument(match act.sent_from {
                 Some(_) => format!("this mailbox has never written to {new}, {seen}{why}"),
                 None => format!("it reaches people never written to ({new}), {seen}{why}"),
             })
-            .next(act.instead.as_str())
+            .next(match self.config.shared {
+                true => act.instead.clone(),
+                false => format!("{}, or to run `{}` in a terminal", act.instead, act.command),
+            })
         };
         if unsure && setting == NewRecipients::Refuse {
             return Err(refused("the settings forbid it"));

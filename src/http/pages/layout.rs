@@ -145,7 +145,7 @@ impl From<Error> for Problem {
             Kind::Argument => StatusCode::BAD_REQUEST,
             Kind::Auth => StatusCode::FORBIDDEN,
             Kind::NotFound | Kind::NoAccount => StatusCode::NOT_FOUND,
-            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Kind::Internal | Kind::Config => StatusCode::INTERNAL_SERVER_ERROR,
             Kind::Network | Kind::Timeout | Kind::Provider(_) => StatusCode::BAD_GATEWAY,
             Kind::Store => StatusCode::SERVICE_UNAVAILABLE,
             Kind::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -155,7 +155,19 @@ impl From<Error> for Problem {
             Kind::RateLimited(wait) => wait,
             _ => None,
         };
-        Self { wait, ..Self::new(status, error.to_string()) }
+        Self { wait, ..Self::new(status, words(&error)) }
+    }
+}
+
+/// Returns an error in words for anybody. What only the operator can mend goes to the log: it may
+/// have the address of the database, or a path.
+pub(super) fn words(error: &Error) -> String {
+    match error.kind() {
+        Kind::Store | Kind::Config => {
+            tracing::warn!(%error, "a page could not be shown");
+            "this server cannot do it now, and its log says why: try again later".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -141,6 +141,18 @@ impl Pages {
         }
     }
 
+    /// Returns what a cookie of ours has sealed; `None` if it is not ours, or too old.
+    ///
+    /// # Errors
+    /// [`Kind::Store`] or [`Kind::Config`] if that is not known.
+    pub(super) async fn opened(&self, identity: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+        match self.server.unseal(identity, sealed).await {
+            Ok(opened) => Ok(Some(opened)),
+            // A database that is away must not sign anybody out.
+            Err(_) => self.server.compare_keys().await.map(|()| None),
+        }
+    }
+
     /// Returns what sealed sessions are bound to: also to the way to sign in, so that none is
     /// left when the settings name another.
     fn identity(&self) -> String {
@@ -192,7 +204,7 @@ impl Pages {
         let Some(sealed) = self.cookie(headers, SESSION) else {
             return Ok(None);
         };
-        let opened = self.server.unseal(&self.identity(), sealed).await.ok();
+        let opened = self.opened(&self.identity(), sealed).await?;
         let session = opened.and_then(|opened| serde_json::from_slice::<Session>(&opened).ok());
         let Some(mut session) = session else {
             return Ok(None);

@@ -219,7 +219,7 @@ async fn finished(
     };
     let other = || Problem::bad("this sign-in was not started in this browser; sign in again");
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
-    let opened = pages.server.unseal(BEGUN, sealed).await.map_err(|_| other())?;
+    let opened = pages.opened(BEGUN, sealed).await?.ok_or_else(other)?;
     let begun: Begun = serde_json::from_slice(&opened).map_err(|_| other())?;
     if begun.expires <= crate::store::now() {
         return Err(other());

@@ -13,6 +13,7 @@ mod connect;
 mod data;
 mod inspect;
 mod layout;
+mod news;
 mod session;
 mod sign_in;
 

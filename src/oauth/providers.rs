@@ -104,6 +104,13 @@ pub const PROVIDERS: &[OAuthProvider] = &[
     },
 ];
 
+impl OAuthProvider {
+    /// Returns true if the settings have an OAuth client for it.
+    pub fn has_client(&self, config: &Config) -> bool {
+        (self.client)(config).id.is_some()
+    }
+}
+
 /// Returns an endpoint of Microsoft's authority.
 fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
     config

@@ -138,6 +138,16 @@ impl Browser {
         self.post(action, &fields).await
     }
 
+    /// Returns from a consent page; what the accounts say then.
+    pub async fn back(&mut self, path: &str) -> Page {
+        let done = self.get(path).await.is(303);
+        assert_eq!(done.reply.header("location"), "/accounts");
+        let page = self.get("/accounts").await.is(200);
+        // It is told once.
+        self.get("/accounts").await.is(200).omits("id=\"connected\"").omits("id=\"problem\"");
+        page
+    }
+
     /// Begins to connect an account; where the consent page leads back to.
     pub async fn consent(&mut self, provider: &str, mailbox: &str, decision: &str) -> String {
         let path = format!("/connect/{provider}");

@@ -20,7 +20,7 @@ async fn accounts_of_both_providers_are_connected() {
     ann.get("/accounts").await.is(200).says("ann@example.com").omits("bo@example.com");
     for provider in ["google", "microsoft"] {
         let back = ann.consent(provider, "bo@example.com", "allow").await;
-        ann.get(&back).await.is(200).says("bo@example.com").says("Connected");
+        ann.back(&back).await.says("account connected: bo@example.com.").says("id=\"connected\"");
         ann.get(&back).await.is(400).says("already finished");
     }
     let list = ann.get("/accounts").await.is(200);
@@ -61,8 +61,7 @@ async fn nobody_else_finishes_a_connection() {
     ann.http = User::nobody(&other.url(""));
     ann.jar = renamed(&ann.jar, &stage, &other);
     // The callback is of the instance that began it, as its public address says.
-    let done = ann.get(&back).await;
-    done.is(200).says("Connected");
+    ann.back(&back).await.says("account connected: bo@example.com.");
     let mut second = Browser::of(&stage, "ann").await;
     let mut first = Browser::of(&stage, "ann").await;
     let back = first.consent("google", "bo@example.com", "allow").await;
@@ -75,12 +74,16 @@ async fn refused_or_foreign_answers_connect_nothing() {
     let stage = Stage::of(&["ann", "bo"]).await;
     let mut ann = Browser::of(&stage, "ann").await;
     let back = ann.consent("google", "bo@example.com", "deny").await;
-    ann.get(&back).await.is(200).says("Not connected");
+    ann.back(&back)
+        .await
+        .says("Not connected: the consent was denied")
+        .says("show this to the operator")
+        .omits("daysheet account add");
     let back = ann.consent("microsoft", "bo@example.com", "deny").await;
-    ann.get(&back).await.is(200).says("Not connected");
+    ann.back(&back).await.says("Not connected");
     // A code of one provider is not handed to the other.
     let back = ann.consent("google", "bo@example.com", "allow").await;
-    ann.get(&format!("{back}&iss=https://evil.example")).await.is(200).says("another provider");
+    ann.back(&format!("{back}&iss=https://evil.example")).await.says("another provider");
     // A code from another sign-in does not fit the verifier of this one.
     let code = |path: &str| {
         let url = Url::parse(&format!("http://x{path}")).unwrap();
@@ -89,7 +92,7 @@ async fn refused_or_foreign_answers_connect_nothing() {
     let one = ann.consent("google", "bo@example.com", "allow").await;
     let two = ann.consent("google", "ann@example.com", "allow").await;
     let mixed = one.replace(&urlencode(&code(&one)), &urlencode(&code(&two)));
-    ann.get(&mixed).await.is(200).says("Not connected");
+    ann.back(&mixed).await.says("Not connected");
     ann.get("/connect/callback?state=&code=x").await.is(400);
     ann.get("/connect/callback").await.is(400);
     ann.get("/connect/evil").await.is(400);

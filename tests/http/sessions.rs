@@ -287,3 +287,38 @@ async fn link_signs_in_once() {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
     assert_eq!(mira.http.send("POST", "/mcp", &[], call).await.status, 401);
 }
+
+/// The session is still there when the database is back.
+#[tokio::test]
+async fn failing_database_signs_nobody_out() {
+    let stage = Stage::of(&["ann"]).await;
+    let mut ann = Browser::of(&stage, "ann").await;
+    let database = stage.shared.home.path().join("daysheet.db");
+    for end in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{end}", database.display()));
+    }
+    std::fs::write(&database, "no database at all".repeat(999)).unwrap();
+    let other = stage.another().await;
+    ann.http = User::nobody(&other.url(""));
+    ann.jar = renamed(&ann.jar, &stage, &other);
+    for path in ["/accounts", "/sign-in"] {
+        ann.get(path).await.is(503).says("its log says why").omits(".db");
+    }
+    assert!(!ann.jar.is_empty());
+}
+
+/// People cannot set what a server lacks.
+#[tokio::test]
+async fn provider_without_a_client_is_not_offered() {
+    let stage = Stage::of(&["ann"]).await;
+    let (listener, origin, mut config) = listening(&stage).await;
+    config.microsoft.id = None;
+    let people = [("ann".to_owned(), person("ann"))].into_iter().collect();
+    let service = Service::new(Arc::new(App::new(config)), Verifier::known(people));
+    tokio::spawn(service.serve(listener, || (), std::future::pending()));
+    let mut ann = Browser { http: User::nobody(&origin), jar: BTreeMap::new() };
+    let form = ann.get("/sign-in").await.is(200);
+    ann.submit(&form, "/sign-in", &[("bearer", "ann")]).await.is(303);
+    ann.get("/accounts").await.is(200).says("connect-google").omits("connect-microsoft");
+    ann.get("/connect/microsoft").await.is(403).says("ask its operator").omits("DAYSHEET_");
+}

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::layout::{Problem, page, sentence, table, time};
+use super::news::News;
 use super::session::{Post, Session, Visitor};
 use super::{Pages, carried_out};
 use crate::access::Access;
-use crate::oauth::{PROVIDERS, provider_named};
+use crate::config::Config;
+use crate::oauth::{OAuthProvider, PROVIDERS, provider_named};
 use crate::provider::{Account, Status};
 
 /// Scopes in words. Of a scope that is a URL, only the last part is listed.
@@ -75,6 +78,12 @@ pub(super) fn scopes(scopes: &[impl AsRef<str>]) -> Markup {
     }
 }
 
+/// Returns true if accounts of a provider can be connected. One person's own server offers them
+/// all, and says what is still to be set.
+pub(super) fn offers(config: &Config, provider: &OAuthProvider) -> bool {
+    !config.shared || provider.has_client(config)
+}
+
 /// The account that a page is about.
 #[derive(Debug, Deserialize)]
 pub(super) struct Named {
@@ -84,8 +93,10 @@ pub(super) struct Named {
 /// `GET /accounts`.
 pub(super) async fn list(
     State(pages): State<Arc<Pages>>,
+    headers: HeaderMap,
     Visitor { session, app, .. }: Visitor,
 ) -> std::result::Result<Response, Problem> {
+    let news = News::of(&pages, &session, &headers).await?;
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
     let zone = &app.config.zone;
@@ -108,6 +119,7 @@ pub(super) async fn list(
         .collect();
     let columns = ["Account", "Provider", "Status", "Permissions", "Added", "Last use", "Actions"];
     let body = html! {
+        @if let Some(news) = &news { (news.show()) }
         @if rows.is_empty() {
             p #none { "No account is connected yet." }
         } @else {
@@ -115,7 +127,7 @@ pub(super) async fn list(
         }
         h2 { "Connect an account" }
         div.row {
-            @for provider in PROVIDERS {
+            @for provider in PROVIDERS.iter().filter(|one| offers(&app.config, one)) {
                 a.button id={ "connect-" (provider.name) } href={ "/connect/" (provider.name) } {
                     "Connect " (provider.title)
                 }
@@ -123,7 +135,11 @@ pub(super) async fn list(
         }
         (levels(&pages, &session, app.config.access))
     };
-    Ok(page("Accounts", Some(&session), body))
+    let mut response = page("Accounts", Some(&session), body);
+    if news.is_some() {
+        News::remove(&pages, &mut response);
+    }
+    Ok(response)
 }
 
 fn title(provider: &str) -> &str {

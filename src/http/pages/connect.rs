@@ -13,10 +13,12 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Problem, leading_on, page, sentence};
+use super::layout::{Problem, leading_on, page, words};
+use super::news::News;
 use super::session::{Post, Session, Visitor};
 use super::{Pages, accounts, carried_out};
 use crate::app::App;
+use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{WebSignIn, provider_named};
 use crate::pipeline::{Finished, finish};
@@ -49,6 +51,15 @@ impl Begun {
     }
 }
 
+/// Returns an error without what only the operator of a server can do, or only on a command line.
+fn for_people(config: &Config, error: Error) -> Error {
+    match error.kind() {
+        Kind::Auth if config.shared => Error::new(Kind::Auth, error.message())
+            .next("try again; if it fails again, show this to the operator of this server"),
+        _ => error,
+    }
+}
+
 /// `GET /connect/{provider}`: shows what will be requested.
 pub(super) async fn ask(
     Visitor { session, app, .. }: Visitor,
@@ -56,6 +67,10 @@ pub(super) async fn ask(
     Query(suggested): Query<HashMap<String, String>>,
 ) -> std::result::Result<Response, Problem> {
     let provider = provider_named(&provider)?;
+    if !accounts::offers(&app.config, provider) {
+        let what = format!("{} accounts cannot be connected to this server yet", provider.title);
+        return Err(Error::new(Kind::Auth, what).next("ask its operator for it").into());
+    }
     let value = |name: &str| suggested.get(name).map_or("", String::as_str);
     let shared = !value("mailbox").is_empty();
     let scopes = app.connect.scopes(provider.name, shared, app.config.access)?;
@@ -119,7 +134,8 @@ pub(super) async fn begin(
         device: false,
     };
     add.check()?;
-    let page = consent_page(&pages, session, app, &add).await?;
+    let page = consent_page(&pages, session, app, &add).await;
+    let page = page.map_err(|error| for_people(&app.config, error))?;
     let body = html! {
         p { a.button.main #continue href=(page) { "Continue to " (provider.title) } }
     };
@@ -146,8 +162,10 @@ async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) ->
     Ok(begun.sign_in.page(config, state, begun.hint.as_deref())?.into())
 }
 
-/// `GET /connect/callback`: the browser is back from the consent page.
+/// `GET /connect/callback`: the browser is back from the consent page. It is led on to the accounts,
+/// so that no address in its history has the code, and the page can be loaded again.
 pub(super) async fn back(
+    State(pages): State<Arc<Pages>>,
     Visitor { session, app, .. }: Visitor,
     RawQuery(query): RawQuery,
 ) -> std::result::Result<Response, Problem> {
@@ -168,24 +186,17 @@ pub(super) async fn back(
     let provider = provider_named(&begun.provider)?;
     // The code is good for one exchange: a browser that goes now must not take the grant along.
     let work = connected(app.clone(), begun, query);
-    let outcome = carried_out(&app, work).await;
-    let body = html! {
-        @match &outcome {
-            Ok(finished) => {
-                p #connected {
-                    (provider.title) " account connected: " strong { (finished.account.email) } "."
-                }
-                @if let Some(note) = &finished.note { p.notice { (sentence(note)) } }
-            }
-            Err(error) => {
-                p #problem role="alert" { (sentence(&error.to_string())) }
-                p { a href={ "/connect/" (provider.name) } { "Try again" } }
-            }
+    let news = match carried_out(&app, work).await {
+        Ok(Finished { account, note, .. }) => {
+            let what = format!("{} account connected: {}", provider.title, account.email);
+            News { what, note, again: None }
         }
-        p { a.button.main href="/accounts" { "Go to your accounts" } }
+        Err(error) => {
+            let what = format!("not connected: {}", words(&for_people(&app.config, error)));
+            News { what, note: None, again: Some(provider.name.to_owned()) }
+        }
     };
-    let title = if outcome.is_ok() { "Connected" } else { "Not connected" };
-    Ok(page(title, Some(&session), body))
+    Ok(news.lead_to_accounts(&pages, &session).await?)
 }
 
 /// Exchanges the code and adds the account.

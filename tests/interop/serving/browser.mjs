@@ -169,7 +169,7 @@ const steps = {
     await press('button[value="allow"]');
     check("the account is connected", (await text("#connected")).includes(at.email));
     await look("connected");
-    await page.goto(`${at.base}/accounts`);
+    await page.reload();
     check("and listed", (await text("#accounts")).includes(at.email));
     await look("accounts");
   },

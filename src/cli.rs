@@ -370,6 +370,11 @@ impl Callers {
         let identity = &mut config.identity;
         // Either of them on the command line replaces both in the settings.
         if self.issuer.is_some() || self.token_file.is_some() {
+            if self.token_file.is_some() && identity.issuer.is_some() {
+                tracing::warn!(
+                    "--token-file replaces http.issuer: this is a server of one person, `local`"
+                );
+            }
             (identity.issuer, identity.token_file) = (self.issuer, self.token_file);
         }
         if let Some(url) = self.public_url {
@@ -395,7 +400,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn apply(&self, config: &mut Config) {
+    fn apply(&self, config: &mut Config) -> Result<()> {
         // `read` in either place wins.
         if let Some(access) = self.access
             && config.access != Access::Read
@@ -404,6 +409,12 @@ impl Limits {
         }
         if let Some(tools) = &self.tools {
             config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
+        }
+        let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
+        match config.tools.iter().find(|name| !known(name)) {
+            Some(name) => Err(Error::new(Kind::Config, format!("no tool is meant by `{name}`"))
+                .next("use names of tools, or their first words, such as mail or calendar_save")),
+            None => Ok(()),
         }
     }
 }
@@ -582,9 +593,9 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     match &command {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
-        | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config),
+        | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config)?,
         #[cfg(feature = "http")]
-        Command::Ui { limits, .. } => limits.apply(&mut config),
+        Command::Ui { limits, .. } => limits.apply(&mut config)?,
         _ => {}
     }
     if let Some(url) = database {

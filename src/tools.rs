@@ -108,12 +108,15 @@ impl Tool {
     /// all are if there are none. Tools that other tools' answers refer to are always
     /// offered: accounts, names and ids, and the rest of an answer.
     pub fn is_offered(&self, access: Access, names: &[String]) -> bool {
-        let begins = |name: &String| {
-            let rest = self.name.strip_prefix(name.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-        };
         let needed = matches!(self.name, "accounts" | "lookup" | "output_read");
-        self.access <= access && (names.is_empty() || needed || names.iter().any(begins))
+        let named = || names.iter().any(|name| self.is_named(name));
+        self.access <= access && (names.is_empty() || needed || named())
+    }
+
+    /// Returns true if this name, or the first words of a name, means it.
+    pub fn is_named(&self, name: &str) -> bool {
+        let rest = self.name.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     }
 }
 

@@ -83,11 +83,17 @@ fn show(sign_in: &SignIn, no_browser: bool) {
 
 /// Lists who is signed in.
 pub(super) async fn list(config: Config) -> Result<ExitCode> {
+    let on_server = config.database.is_some();
     let app = App::new(config);
     let accounts = app.accounts.list().await;
     app.close().await;
     let accounts = accounts?;
-    if accounts.is_empty() {
+    if accounts.is_empty() && on_server {
+        say!(
+            "No account of `local`, the person of this command line, is in the database. The \
+             people of a server see and connect theirs on its page /accounts."
+        );
+    } else if accounts.is_empty() {
         say!(
             "No account is signed in. Run `daysheet account add google` or `daysheet account add \
              microsoft`."

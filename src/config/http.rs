@@ -50,12 +50,20 @@ impl HttpSettings {
                     .next("set both http.certificate and http.key, or neither"));
             }
         };
+        let origins = settings.words("http.origins")?;
+        if let Some(found) = settings.get("http.origins")?
+            && !origins.iter().all(|origin| is_origin(origin))
+        {
+            return Err(found
+                .wrong("is no list of origins between commas")
+                .next("write them like https://app.example.com"));
+        }
         let public_url = settings.get("http.public_url")?;
         let public_url = public_url.map(|found| public(&found.value, &found.origin));
         Ok(Self {
             public_url: public_url.transpose()?,
             hosts: settings.words("http.hosts")?,
-            origins: settings.words("http.origins")?,
+            origins,
             tls,
             proxy: settings.flag("http.proxy", ["off", "on"], false)?,
             log: settings.choice(
@@ -109,6 +117,12 @@ impl HttpSettings {
         };
         self.public_url.as_ref().is_none_or(is_loopback) && self.hosts.iter().all(local)
     }
+}
+
+/// Returns true for a scheme and a host, with or without a port.
+fn is_origin(text: &str) -> bool {
+    let host = text.trim_end_matches('/').split_once("://").map(|(_, host)| host);
+    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@']))
 }
 
 /// Returns the URL that clients use, ending in a slash.

@@ -51,7 +51,14 @@ pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
         (None, Some(path)) => Ok(Verifier::Known(TokenList::open(path)?)),
         (None, None) if local => Ok(Verifier::open(config.access)),
         (None, None) => wrong(
-            "other machines could call this server without a token",
+            &format!(
+                "other machines could call this server without a token: {}",
+                match (address.is_loopback(), config.http.proxy) {
+                    (false, _) => "its address is not of this machine alone",
+                    (true, true) => "it is behind a proxy (--behind-proxy or http.proxy)",
+                    (true, false) => "http.public_url or http.hosts names another machine",
+                }
+            ),
             "set --issuer (many people) or --token-file (one person; `daysheet token` makes a \
              token), or use an address of this machine, such as 127.0.0.1:8750",
         ),

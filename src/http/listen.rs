@@ -20,7 +20,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -62,6 +62,10 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     };
     let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
+        .and_then(|chain: Vec<_>| match chain.is_empty() {
+            true => Err(pem::Error::NoItemsFound),
+            false => Ok(chain),
+        })
         .map_err(|error| unusable(certificate, &error))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -70,7 +74,10 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
         .map_err(|error| unusable(key, &error))?
         .with_no_client_auth()
         .with_single_cert(chain, secret)
-        .map_err(|error| unusable(key, &error))?;
+        .map_err(|error| match error {
+            rustls::Error::InvalidCertificate(_) => unusable(certificate, &error),
+            _ => unusable(key, &error),
+        })?;
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -382,9 +382,9 @@ async fn other_machines_need_a_token() {
         vec![], all, "without a token";
         vec![], Ipv4Addr::new(192, 168, 0, 2), "without a token";
         // Others reach an address of this machine through a proxy.
-        vec![proxy], here, "without a token";
-        vec![public], here, "without a token";
-        vec![("DAYSHEET_HTTP_HOSTS", "localhost, mail.example.com")], here, "without a token";
+        vec![proxy], here, "without a token: it is behind a proxy";
+        vec![public], here, "without a token: http.public_url or";
+        vec![("DAYSHEET_HTTP_HOSTS", "localhost, mail.example.com")], here, "or http.hosts names";
         vec![("DAYSHEET_HTTP_HOSTS", "localhost:81, [::1]")], here, "open";
         vec![ISSUER], all, "issuer";
         vec![("DAYSHEET_HTTP_TOKEN_FILE", &*good)], all, "tokens";

@@ -278,6 +278,10 @@ fn errors_are_one_line_with_the_next_step() {
             &[("DAYSHEET_HTTP_CERTIFICATE", "/no/such"), ("DAYSHEET_HTTP_KEY", "/no/such")],
             "/no/such cannot be used for TLS";
         &["serve", "--http", "127.0.0.1:0"],
+            &[("DAYSHEET_HTTP_CERTIFICATE", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/service_account.pem")),
+              ("DAYSHEET_HTTP_KEY", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/localhost-key.pem"))],
+            "service_account.pem cannot be used for TLS";
+        &["serve", "--http", "127.0.0.1:0"],
             &[("DAYSHEET_HTTP_METRICS", "192.0.2.1:9")], "cannot listen on 192.0.2.1:9";
         &["serve", "--tools", "mial"], &[], "no tool is meant by `mial`: use names of tools";
         &["sandbox", "--fault", "429=lots"], &[], "429";

@@ -137,6 +137,8 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             &["set in more than one way", "set only one of keys.file"];
         &[], Some("[keys]\ncommand = [123]"), &["`keys.command`", "a shell has to be named"];
         &[], Some("[keys]\ncommand = 123"), &["`keys.command`", "not a text or a list of texts"];
+        &[], Some("[http]\norigins = \"https://a.example, b.example\""),
+            &["`http.origins`", "no list of origins", "https://app.example.com"];
         &[("DAYSHEET_ZONE", "Middle/Earth")], None,
             &["DAYSHEET_ZONE `Middle/Earth`", "Europe/Berlin"];
         &[("DAYSHEET_ACCESS", "all")], None,

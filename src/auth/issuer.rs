@@ -71,12 +71,15 @@ pub struct Client {
     pub secret: Option<ClientSecret>,
 }
 
+/// When the keys were last fetched, and why that failed.
+type Fetched = (Instant, Option<Error>);
+
 /// An issuer, and the metadata and keys that it has published.
 pub(crate) struct Issuer {
     settings: Settings,
     known: Mutex<Option<Arc<Known>>>,
     /// The last attempt to fetch, and its error. The request that fetches holds the lock.
-    last: Arc<tokio::sync::Mutex<Option<(Instant, Option<Error>)>>>,
+    last: Arc<tokio::sync::Mutex<Option<Fetched>>>,
 }
 
 /// The published keys and metadata of an issuer.

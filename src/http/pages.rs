@@ -13,7 +13,7 @@ mod connect;
 mod data;
 mod inspect;
 mod layout;
-mod news;
+mod outcome;
 mod session;
 mod sign_in;
 

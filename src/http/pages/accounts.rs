@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::layout::{Problem, page, sentence, table, time};
-use super::news::News;
+use super::outcome::Outcome;
 use super::session::{Post, Session, Visitor};
 use super::{Pages, carried_out};
 use crate::access::Access;
@@ -96,7 +96,7 @@ pub(super) async fn list(
     headers: HeaderMap,
     Visitor { session, app, .. }: Visitor,
 ) -> std::result::Result<Response, Problem> {
-    let news = News::of(&pages, &session, &headers).await?;
+    let outcome = Outcome::of(&pages, &session, &headers).await?;
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
     let zone = &app.config.zone;
@@ -119,7 +119,7 @@ pub(super) async fn list(
         .collect();
     let columns = ["Account", "Provider", "Status", "Permissions", "Added", "Last use", "Actions"];
     let body = html! {
-        @if let Some(news) = &news { (news.show()) }
+        @if let Some(outcome) = &outcome { (outcome.markup()) }
         @if rows.is_empty() {
             p #none { "No account is connected yet." }
         } @else {
@@ -136,8 +136,8 @@ pub(super) async fn list(
         (levels(&pages, &session, app.config.access))
     };
     let mut response = page("Accounts", Some(&session), body);
-    if news.is_some() {
-        News::remove(&pages, &mut response);
+    if outcome.is_some() {
+        Outcome::clear(&pages, &mut response);
     }
     Ok(response)
 }

@@ -14,7 +14,7 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{Problem, leading_on, page, words};
-use super::news::News;
+use super::outcome::Outcome;
 use super::session::{Post, Session, Visitor};
 use super::{Pages, accounts, carried_out};
 use crate::app::App;
@@ -186,17 +186,17 @@ pub(super) async fn back(
     let provider = provider_named(&begun.provider)?;
     // The code is good for one exchange: a browser that goes now must not take the grant along.
     let work = connected(app.clone(), begun, query);
-    let news = match carried_out(&app, work).await {
+    let outcome = match carried_out(&app, work).await {
         Ok(Finished { account, note, .. }) => {
             let what = format!("{} account connected: {}", provider.title, account.email);
-            News { what, note, again: None }
+            Outcome { what, note, again: None }
         }
         Err(error) => {
             let what = format!("not connected: {}", words(&for_people(&app.config, error)));
-            News { what, note: None, again: Some(provider.name.to_owned()) }
+            Outcome { what, note: None, again: Some(provider.name.to_owned()) }
         }
     };
-    Ok(news.lead_to_accounts(&pages, &session).await?)
+    Ok(outcome.redirect(&pages, &session).await?)
 }
 
 /// Exchanges the code and adds the account.

@@ -133,7 +133,7 @@ impl Session {
                 let mut connection = engine.session_of_locks().await?;
                 // Those that ended with the last connection, unless others have them by now.
                 for held in &self.held {
-                    say(&mut connection, TAKE, held).await?;
+                    query(&mut connection, TAKE, held).await?;
                 }
                 let now = Instant::now();
                 self.quiet = Some(self.quiet.map_or(now, |_| now + QUIET));
@@ -143,11 +143,15 @@ impl Session {
         if !new && self.quiet.is_some_and(|until| Instant::now() < until) {
             return Ok(false);
         }
-        say(connection, TAKE, name).await
+        query(connection, TAKE, name).await
     }
 }
 
-async fn say(connection: &mut AnyConnection, sql: &'static str, name: &str) -> sqlx::Result<bool> {
+async fn query(
+    connection: &mut AnyConnection,
+    sql: &'static str,
+    name: &str,
+) -> sqlx::Result<bool> {
     in_time(sqlx::query_scalar(sql).bind(name).fetch_one(connection)).await
 }
 
@@ -167,7 +171,7 @@ impl Drop for Lock {
                     let mut session = session.lock().await;
                     session.held.remove(&name);
                     if let Some(connection) = &mut session.connection
-                        && say(connection, RELEASE, &name).await.is_err()
+                        && query(connection, RELEASE, &name).await.is_err()
                     {
                         session.connection = None;
                     }

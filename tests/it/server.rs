@@ -371,7 +371,10 @@ async fn flood_of_calls_is_queued_in_order() {
     flood.push_str(&format!("{cancel}\n"));
     lines.write_all(flood.as_bytes()).await.unwrap();
 
-    // All that will run at first are at the sandbox by now, and none is answered.
+    // None is answered before those that run at first are at the sandbox.
+    while sandbox.requests() == before {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let running = sandbox.requests() - before;
     assert!((1..=16).contains(&running), "{running}");

@@ -18,13 +18,13 @@ use tokio::sync::Mutex;
 use super::super::{Store, files};
 use super::{Engine, in_time};
 use crate::error::{Error, Kind, Result};
-use crate::net;
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "locks";
-/// How long nobody takes a lock that others may have had, after a break of the connection: as long
-/// as a request to a provider may take. Whoever held it goes on, and does not know yet.
-const QUIET: Duration = net::TIMEOUT;
+/// How long nobody takes a lock that others may have had, after a break of the connection. Whoever
+/// held it goes on, and does not know yet: nearly all refreshes end within this time. A longer one
+/// would fail the calls that need a token, which get 15 seconds.
+const QUIET: Duration = Duration::from_secs(5);
 /// The schema belongs to the name, because databases may share a server's locks. The seed keeps
 /// the names apart from owners, whose transactions have locks, too.
 const TAKE: &str =

@@ -1,6 +1,6 @@
 """Two other servers of mail over HTTP, pointed at the sandbox; for run.py.
 
-Neither can be told where Google or Microsoft are, so that their HTTP clients are: nothing
+Neither has a setting for where Google or Microsoft are, so their HTTP clients are changed: nothing
 else of them is changed. They are installed from PyPI and npm into a folder that is kept.
 """
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
-    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    RETRY_AFTER, VARY,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -69,12 +69,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
     if matches(headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [cached, (ETAG, tag)]).into_response());
     }
-    let head = [
-        (CONTENT_TYPE, form.content_type().to_owned()),
-        (ETAG, tag),
-        cached,
-        (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-    ];
+    let head = [(CONTENT_TYPE, form.content_type().to_owned()), (ETAG, tag), cached];
     if matches!(form, Form::Text | Form::Toon) {
         // Sent from where it is kept.
         let text = Arc::<[u8]>::from(pipeline.output_text(hash).await?);

@@ -22,7 +22,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::response::{Redirect, Response};
 use axum::routing::get;
@@ -105,13 +104,12 @@ async fn carried_out<T: Send + 'static>(
 
 /// Adds the headers that isolate a page from other sites.
 async fn guarded(mut response: Response) -> Response {
-    const HEADERS: [(HeaderName, &str); 5] = [
+    const HEADERS: [(HeaderName, &str); 4] = [
         (
             CONTENT_SECURITY_POLICY,
             "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'",
         ),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         // Not `no-referrer`, with which browsers send forms with `Origin: null`.
         (REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),

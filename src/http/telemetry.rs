@@ -3,7 +3,7 @@
 //! A span is of a request, of the tool that it calls, or of a request to a provider; all three
 //! have the target `telemetry`. They say what the log and the metrics say, and nothing that others
 //! have written: no path, no argument, no text of an error. A request's span goes on with the
-//! trace that its `traceparent` names; providers are told of none.
+//! trace that its `traceparent` names; none is passed on to providers.
 //!
 //! OpenTelemetry's own variables say where to, and how. The requests of the export are no spans.
 

@@ -143,7 +143,7 @@ impl Browser {
         let done = self.get(path).await.is(303);
         assert_eq!(done.reply.header("location"), "/accounts");
         let page = self.get("/accounts").await.is(200);
-        // It is told once.
+        // It is shown once.
         self.get("/accounts").await.is(200).omits("id=\"connected\"").omits("id=\"problem\"");
         page
     }

@@ -435,7 +435,7 @@ async fn erasing_leaves_nothing_of_running_calls() {
     }
 }
 
-/// Requests that no page answers are told so in words.
+/// Requests that no page answers get a sentence.
 #[tokio::test]
 async fn missing_pages_say_so() {
     let stage = Stage::of(&["ann"]).await;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// manifest of its own belongs to another crate. Cargo sees to it that none names a
 /// higher one.
 pub const CRATES: &[&str] =
-    &["schemas", "src/core", "providers/sandbox", "providers", "src/auth", "src"];
+    &["schemas", "src/core", "providers/sandbox", "providers", "src/auth", "src/extract", "src"];
 
 /// The layer of each top-level module; a module names lower layers, and its own.
 const LAYERS: &[(&str, u8)] = &[
@@ -131,7 +131,9 @@ fn files_name_only_lower_layers() {
     let mut checked = 0;
     for Source { home, module, path: file, text } in sources() {
         // What the crates without layers name, Cargo sees to.
-        if !home.starts_with("src") || matches!(module.as_str(), "lib" | "main" | "auth") {
+        if !home.starts_with("src")
+            || matches!(module.as_str(), "lib" | "main" | "auth" | "extract")
+        {
             continue;
         }
         for name in named(&text) {
@@ -180,6 +182,9 @@ fn restricted_names_stay_where_they_belong() {
         only("reqwest::", &["providers"]);
         only("sqlx::", &["store"]);
         only("keyring::", &["store"]);
+        for library in ["calamine::", "cfb::", "hayro_", "quick_xml::", "zip::"] {
+            only(library, &["extract"]);
+        }
         only("println!", &["cli"]);
         only("stdout()", &["cli", "server"]);
         // Wire names stand in the registry and with the adapters.
@@ -213,7 +218,7 @@ fn restricted_names_stay_where_they_belong() {
 }
 
 fn layer_or_top(module: &str) -> u8 {
-    if matches!(module, "lib" | "main" | "auth") { 9 } else { layer(module) }
+    if matches!(module, "lib" | "main" | "auth" | "extract") { 9 } else { layer(module) }
 }
 
 /// What differs by provider is in the port's capabilities; texts take names from them.

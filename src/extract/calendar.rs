@@ -1,0 +1,8 @@
+//! iCalendar files, as rows of events.
+
+use crate::{Failure, Kind, Out, Stop};
+
+/// Reads such a file.
+pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
+    Err(Failure::NotRead(Kind::Calendar).into())
+}

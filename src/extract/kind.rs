@@ -1,0 +1,209 @@
+//! What a file is: by its first bytes, then by its name, then by its media type.
+//!
+//! The bytes win over what a sender claims; text has no marks of its own, so names decide there.
+
+use std::io::Cursor;
+
+use crate::Kind;
+
+/// Beginnings of pictures.
+const PICTURES: &[&[u8]] =
+    &[b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
+/// How far a beginning is looked for, in bytes.
+const HEAD: usize = 8 << 10;
+
+/// Returns what a file is.
+pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
+    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
+    let named = by_name(name);
+    if head.windows(5).take(1024).any(|five| five == b"%PDF-") {
+        return Kind::Pdf;
+    }
+    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        return packed(bytes);
+    }
+    if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return compound(bytes);
+    }
+    if head.starts_with(b"{\\rtf") {
+        return Kind::Rtf;
+    }
+    if head.starts_with(b"\x78\x9f\x3e\x22") {
+        return Kind::Tnef;
+    }
+    let riff = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP");
+    if riff || PICTURES.iter().any(|magic| head.starts_with(magic)) {
+        return Kind::Picture;
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let begins = |with: &str| {
+        text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    if begins("BEGIN:VCALENDAR") {
+        return Kind::Calendar;
+    }
+    if begins("BEGIN:VCARD") {
+        return Kind::Contacts;
+    }
+    if begins("-----BEGIN PGP MESSAGE") {
+        return Kind::Pgp;
+    }
+    let wide = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let binary = !wide
+        && head.iter().filter(|byte| **byte < 9 || (14..27).contains(*byte)).count() * 50
+            > head.len();
+    if binary {
+        return match named.or_else(|| by_media(media)) {
+            Some(Kind::Smime) => Kind::Smime,
+            Some(Kind::Pgp) => Kind::Pgp,
+            _ => Kind::Binary,
+        };
+    }
+    let textual = |kind: &Kind| {
+        matches!(
+            kind,
+            Kind::Csv
+                | Kind::Tsv
+                | Kind::Html
+                | Kind::Text
+                | Kind::Markdown
+                | Kind::Json
+                | Kind::Xml
+                | Kind::Mail
+                | Kind::Smime
+        )
+    };
+    if let Some(kind) = named.filter(textual).or_else(|| by_media(media).filter(textual)) {
+        return kind;
+    }
+    if begins("<!doctype html") || begins("<html") {
+        return Kind::Html;
+    }
+    if begins("<?xml") {
+        return Kind::Xml;
+    }
+    Kind::Text
+}
+
+/// Returns true if the ending of a name claims another kind than the bytes show.
+pub fn named_otherwise(kind: Kind, name: &str) -> bool {
+    let marked = |kind| {
+        matches!(
+            kind,
+            Kind::Pdf
+                | Kind::Docx
+                | Kind::Xlsx
+                | Kind::Xls
+                | Kind::Xlsb
+                | Kind::Pptx
+                | Kind::Odt
+                | Kind::Ods
+                | Kind::Odp
+                | Kind::Rtf
+                | Kind::Msg
+                | Kind::Zip
+                | Kind::Picture
+        )
+    };
+    by_name(name).is_some_and(|named| named != kind && (marked(named) || marked(kind)))
+        && kind != Kind::Encrypted
+}
+
+/// Returns the kind that the ending of a name claims.
+fn by_name(name: &str) -> Option<Kind> {
+    let (_, ending) = name.rsplit_once('.')?;
+    Some(match ending.to_ascii_lowercase().as_str() {
+        "pdf" => Kind::Pdf,
+        "docx" | "docm" | "dotx" => Kind::Docx,
+        "xlsx" | "xlsm" | "xltx" => Kind::Xlsx,
+        "xls" => Kind::Xls,
+        "xlsb" => Kind::Xlsb,
+        "pptx" | "pptm" | "ppsx" => Kind::Pptx,
+        "odt" | "ott" => Kind::Odt,
+        "ods" | "ots" => Kind::Ods,
+        "odp" | "otp" => Kind::Odp,
+        "rtf" => Kind::Rtf,
+        "csv" => Kind::Csv,
+        "tsv" | "tab" => Kind::Tsv,
+        "htm" | "html" | "xhtml" => Kind::Html,
+        "txt" | "log" | "text" => Kind::Text,
+        "md" | "markdown" => Kind::Markdown,
+        "json" => Kind::Json,
+        "xml" => Kind::Xml,
+        "eml" => Kind::Mail,
+        "msg" => Kind::Msg,
+        "ics" => Kind::Calendar,
+        "vcf" => Kind::Contacts,
+        "zip" => Kind::Zip,
+        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" => Kind::Picture,
+        "doc" => Kind::Doc,
+        "ppt" => Kind::Ppt,
+        "pgp" | "gpg" => Kind::Pgp,
+        "p7m" | "p7s" => Kind::Smime,
+        _ => return None,
+    })
+}
+
+/// Returns the kind that a media type claims.
+fn by_media(media: &str) -> Option<Kind> {
+    let bare = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    Some(match bare.as_str() {
+        "text/csv" => Kind::Csv,
+        "text/tab-separated-values" => Kind::Tsv,
+        "text/html" => Kind::Html,
+        "text/plain" => Kind::Text,
+        "text/markdown" => Kind::Markdown,
+        "application/json" => Kind::Json,
+        "application/xml" | "text/xml" => Kind::Xml,
+        "message/rfc822" => Kind::Mail,
+        "application/pkcs7-mime" | "application/x-pkcs7-mime" => Kind::Smime,
+        "application/pgp-encrypted" => Kind::Pgp,
+        _ => return None,
+    })
+}
+
+/// Returns what a zip file is, by the names in it.
+fn packed(bytes: &[u8]) -> Kind {
+    let Ok(archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
+        return Kind::Zip;
+    };
+    let has = |name: &str| archive.index_for_name(name).is_some();
+    let open = |kind: &str| {
+        // OpenDocument's first member is its media type, not compressed.
+        bytes.windows(kind.len()).take(128).any(|part| part == kind.as_bytes())
+    };
+    if has("word/document.xml") {
+        Kind::Docx
+    } else if has("xl/workbook.bin") {
+        Kind::Xlsb
+    } else if has("xl/workbook.xml") {
+        Kind::Xlsx
+    } else if has("ppt/presentation.xml") {
+        Kind::Pptx
+    } else if open("vnd.oasis.opendocument.text") {
+        Kind::Odt
+    } else if open("vnd.oasis.opendocument.spreadsheet") {
+        Kind::Ods
+    } else if open("vnd.oasis.opendocument.presentation") {
+        Kind::Odp
+    } else {
+        Kind::Zip
+    }
+}
+
+/// Returns what a compound file of OLE is, by the streams in it.
+fn compound(bytes: &[u8]) -> Kind {
+    let Ok(file) = cfb::CompoundFile::open(Cursor::new(bytes)) else {
+        return Kind::Binary;
+    };
+    let kinds = [
+        ("/EncryptedPackage", Kind::Encrypted),
+        ("/__properties_version1.0", Kind::Msg),
+        ("/Workbook", Kind::Xls),
+        ("/Book", Kind::Xls),
+        ("/WordDocument", Kind::Doc),
+        ("/PowerPoint Document", Kind::Ppt),
+    ];
+    let found = kinds.into_iter().find(|(stream, _)| file.exists(stream));
+    found.map_or(Kind::Binary, |(_, kind)| kind)
+}

@@ -1,0 +1,4 @@
+//! Office Open XML: documents and presentations.
+
+pub mod docx;
+pub mod pptx;

@@ -1,0 +1,1 @@
+//! Files packed by zip, unpacked within limits.

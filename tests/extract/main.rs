@@ -1,0 +1,44 @@
+//! What attached files hold: whole expected texts, and files made to hurt.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests, and their helpers, stop at the first surprise"
+)]
+
+mod kinds;
+
+use daysheet_extract::{End, Kind, Line, Request, extract};
+
+/// A request for all of a file.
+pub fn request(name: &str) -> Request {
+    Request {
+        name: name.to_owned(),
+        media: String::new(),
+        inside: Vec::new(),
+        page: 1,
+        sheet: None,
+        zone: "Europe/Berlin".to_owned(),
+    }
+}
+
+/// Returns the lines that a file gives.
+pub fn lines(request: &Request, bytes: &[u8]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    extract(request, bytes, &mut |line| {
+        lines.push(line);
+        Ok(())
+    })
+    .unwrap();
+    lines
+}
+
+/// Returns what a file is, and how the reading ended.
+pub fn ended(name: &str, bytes: &[u8]) -> (Kind, End) {
+    let mut lines = lines(&request(name), bytes);
+    let Some(Line::End(end)) = lines.pop() else { panic!("the last line is no end") };
+    let Some(Line::Kind(kind)) = lines.into_iter().next() else { panic!("no kind") };
+    (kind, end)
+}

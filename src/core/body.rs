@@ -7,7 +7,7 @@
 use crate::provider::{MessageContent, PlainText, TextPart};
 use crate::text;
 use crate::text::fence::{OURS, theirs};
-use crate::text::html::{Link, Style};
+use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::{Note, note, ours};
 
 /// The form in which parts are shown.
@@ -34,21 +34,30 @@ pub struct Readable {
     pub payment: bool,
 }
 
-/// Makes the texts of `prefix` readable.
-///
-/// `quoted` shows quoted history instead of folding it; `links` adds a numbered
-/// list of link targets.
-pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool) -> Readable {
+/// How a message is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The form in which its parts are shown.
+    pub form: Form,
+    /// Shows quoted history instead of folding it.
+    pub quoted: bool,
+    /// Adds a numbered list of link targets.
+    pub links: bool,
+}
+
+/// Makes the texts of a message readable.
+pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
+    let Reading { form, quoted, links } = *reading;
     let mut out = Readable::default();
-    let mut hidden = 0;
+    let (mut hidden, mut doubt) = (Hidden::default(), Doubt::default());
     let mut deep = 0;
-    let (mut cut, mut unsure) = (false, false);
+    let mut cut = false;
     for forms in &message.parts {
         for found in richest(forms, form, links) {
-            hidden += found.hidden;
+            hidden.add(&found.hidden);
+            doubt.add(&found.doubt);
             deep += found.deep;
             cut |= found.cut;
-            unsure |= found.unsure;
             if found.text.trim().is_empty() {
                 continue;
             }
@@ -56,7 +65,7 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
             if !out.text.is_empty() {
                 out.text.push_str("\n\n");
             }
-            if found.unsure {
+            if !found.doubt.why.is_empty() {
                 let line = "[this may include hidden text]";
                 out.text.push_str(&format!("{OURS}{line}\n\n"));
             }
@@ -82,8 +91,8 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
     if form == Form::Html && out.kind == "plain" {
         out.notes.push("it has no HTML: this is its plain text".into());
     }
-    if hidden > 0 {
-        out.notes.push(note!("{} characters of hidden text were removed", ours(hidden)));
+    if hidden.chars > 0 {
+        out.notes.push(note!("{} characters of hidden text were removed", ours(hidden.chars)));
     }
     if deep > 0 {
         out.notes.push(note!(
@@ -92,7 +101,7 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
             deep
         ));
     }
-    if unsure {
+    if doubt.why.contains(&Why::Limit) {
         out.notes.push(
             "its style sheets are too large to read whole, so hidden text may be shown".into(),
         );
@@ -118,16 +127,16 @@ struct ChosenText {
     kind: &'static str,
     text: String,
     links: Vec<Link>,
-    hidden: usize,
+    hidden: Hidden,
+    doubt: Doubt,
     deep: usize,
-    unsure: bool,
     cut: bool,
 }
 
 impl ChosenText {
     /// Returns true if it needs a note although it has no text.
     fn lacks(&self) -> bool {
-        self.hidden > 0 || self.deep > 0 || self.cut
+        self.hidden.chars > 0 || self.deep > 0 || self.cut
     }
 }
 
@@ -170,8 +179,8 @@ fn read(part: &TextPart, form: Form, links: bool) -> ChosenText {
                 text: html.text,
                 links: html.links,
                 hidden: html.hidden,
+                doubt: html.doubt,
                 deep: html.deep,
-                unsure: html.unsure,
                 cut: html.cut,
             }
         }

@@ -18,6 +18,7 @@ pub mod html;
 pub mod invisible;
 pub mod note;
 pub mod opening;
+pub mod orders;
 pub mod payment;
 pub mod quote;
 pub mod sender_auth;

@@ -4,7 +4,9 @@
 //! A trick is caught when its text is left out, or when it is said that the mail
 //! may hide text.
 
-use daysheet_core::text::html::{Style, html};
+use daysheet_core::text::html::{Style, Why, html};
+
+use crate::text::text;
 
 /// A mail whose body hides SECRET in its own way, between two visible words.
 const TRICKS: &[(&str, &str)] = &cases! {
@@ -290,12 +292,12 @@ fn hidden_text_tricks_are_caught() {
     for (name, body) in tricks.chain(long_tricks()) {
         count += 1;
         let got = html(&mail(&body), Style::Text, false);
-        let reported = got.unsure || got.cut;
+        let reported = !got.doubt.why.is_empty() || got.cut;
         if got.text.contains("SECRET") && !reported {
             open.push(name);
         }
         // What is left out is counted, and what is around it stays.
-        let text = got.hidden > 0 || got.deep > 0 || reported;
+        let text = got.hidden.chars > 0 || got.deep > 0 || reported;
         assert!(text || open.last() == Some(&name), "{name}: {got:?}");
         assert!(got.text.starts_with("before"), "{name}: {:.200}", got.text);
         let last = name.starts_with("deep") || name == "a comment without end";
@@ -310,7 +312,8 @@ fn visible_text_of_honest_mail_is_shown() {
     for (name, body) in HONEST {
         let got = html(&mail(body), Style::Text, false);
         assert_eq!(got.text, "before\n\nSHOWN\n\nafter", "{name}");
-        assert_eq!((got.hidden, got.deep, got.cut, got.unsure), (0, 0, false, false), "{name}");
+        assert_eq!((got.hidden.chars, got.deep, got.cut), (0, 0, false), "{name}");
+        assert!(got.doubt.why.is_empty(), "{name}");
     }
     // Elements that nest deep and hide nothing are flattened.
     let deep = format!("{}SHOWN{}", "<div>".repeat(400), "</div>".repeat(400));
@@ -324,9 +327,9 @@ fn reaching_a_limit_takes_little_time() {
     let start = std::time::Instant::now();
     let universal =
         format!("<style>{}</style>{}", "*{color:red}".repeat(15_000), "<p>x</p>".repeat(30_000));
-    assert!(html(&universal, Style::Text, false).unsure);
+    assert!(html(&universal, Style::Text, false).doubt.why.contains(&Why::Limit));
     let nested = format!("<style>{}</style><p>x", "a,b,c,d{".repeat(2_000));
-    assert!(html(&nested, Style::Text, false).unsure);
+    assert!(html(&nested, Style::Text, false).doubt.why.contains(&Why::Limit));
     let queries = format!("<style>@media {}{{p{{display:none}}}}</style><p>x", "(".repeat(100_000));
     html(&queries, Style::Text, false);
     let calc = format!("<p style='font-size:{}'>x", "calc(".repeat(100_000));
@@ -334,4 +337,94 @@ fn reaching_a_limit_takes_little_time() {
     let attributes: String = (0..200_000).map(|at| format!("a{at}=b ")).collect();
     assert!(html(&format!("<p {attributes}>x</p>"), Style::Text, false).cut);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+/// Ways to hide `SECRET` between `before` and `after`.
+const HIDING: &[&str] = &[
+    "<p hidden>SECRET</p>",
+    "<p style='display:none'>SECRET</p>",
+    "<p style='DISPLAY : NONE !important; color:red'>SECRET</p>",
+    "<p style='display:/**/none'>SECRET</p>",
+    "<p style='d\\69splay:none'>SECRET</p>",
+    "<p style='visibility:hidden'><b>SECRET</b></p>",
+    "<p style='opacity:0'>SECRET</p>",
+    "<p style='opacity:0.01'>SECRET</p>",
+    "<p style='font-size:0'>SECRET</p>",
+    "<p style='font-size:0px'><span>SECRET</span></p>",
+    "<p style='font-size:1px'>SECRET</p>",
+    "<p style='font:0/0 a'>SECRET</p>",
+    "<p style='font-size:0.05em'>SECRET</p>",
+    "<div style='max-height:0;overflow:hidden'>SECRET</div>",
+    "<div style='height:0;overflow:hidden'>SECRET</div>",
+    "<div style='width:0px; overflow: hidden'>SECRET</div>",
+    "<div style='mso-hide:all'>SECRET</div>",
+    "<div style='text-indent:-9999px'>SECRET</div>",
+    "<div style='position:absolute;left:-9999px'>SECRET</div>",
+    "<div style='position:fixed;top:-100vh'>SECRET</div>",
+    "<div style='clip:rect(0 0 0 0);position:absolute'>SECRET</div>",
+    "<div style='transform:scale(0)'>SECRET</div>",
+    "<p style='color:#fff'>SECRET</p>",
+    "<p style='color:white'><span>SECRET</span></p>",
+    "<p style='color:rgb(255, 255,255)'>SECRET</p>",
+    "<p style='color:hsl(0,0%,100%)'>SECRET</p>",
+    "<p style='color:#fefefe;background:#FFF'>SECRET</p>",
+    "<p style='color:transparent'>SECRET</p>",
+    "<p style='color:rgba(0,0,0,0)'>SECRET</p>",
+    "<font color=white>SECRET</font>",
+    "<font color=ffffff>SECRET</font>",
+    "<table bgcolor='#000000'><tr><td style='color:#010101'>SECRET</td></tr></table>",
+    "<div style='background:#000'><div style='background:white;color:white'>SECRET</div></div>",
+    "<style>.x{display:none}</style><p class='y x'>SECRET</p>",
+    "<style>#x , .q{font-size:0!important}</style><p id=x style='font-size:16px'>SECRET</p>",
+    "<style>@media screen{.x{display:block}} p.x{display:none}</style><p class=x>SECRET</p>",
+    "<style>.x{color:#fff}</style><p class=x>SECRET</p>",
+    "<style>body .x > p{display:none}</style><div class=x><p>SECRET</p></div>",
+    "<style>div p.x, b{opacity:0}</style><div><div><p class=x>SECRET</p></div></div>",
+    "<p style='color:ivory'>SECRET</p>",
+    "<dialog>SECRET</dialog>",
+    "<!-- SECRET --><script>SECRET</script><textarea hidden>SECRET</textarea>",
+    "<img alt='SECRET' style='display:none'><img alt='SECRET' width=1 height=1>",
+    "<select><option>SECRET</select><noscript>SECRET</noscript>",
+];
+
+/// Looks that are close to hiding and are not.
+const SHOWING: &[&str] = &[
+    "<td style='background:#06c'><a href=x style='color:#fff'>VISIBLE</a></td>",
+    "<table bgcolor=navy><tr><td><font color=white>VISIBLE</font></td></tr></table>",
+    "<table background='bg.png'><tr><td style='color:#fff'>VISIBLE</td></tr></table>",
+    "<div style='background-image:url(x.png)'><p style='color:white'>VISIBLE</p></div>",
+    "<div style='background:linear-gradient(red, blue)'><p style='color:white'>VISIBLE</p></div>",
+    "<style>.btn{background:#000;color:#fff}</style><a class=btn href=x>VISIBLE</a>",
+    "<style>.box td{background:#000}</style><div class=box><table><tr><td style='color:#fff'>VISIBLE</table></div>",
+    "<style>@media print{p{display:none}} .a .b, .a > .b, p:first-child{display:none}</style><p class=b>VISIBLE</p>",
+    "<style>.a > .b{display:none}</style><div class=a><div><p class=b>VISIBLE</p></div></div>",
+    "<style>.m{display:none}</style><p class=m style='display:block'>VISIBLE</p>",
+    "<div style='font-size:0'><span style='font-size:14px'>VISIBLE</span></div>",
+    "<div style='visibility:hidden'><p style='visibility:visible'>VISIBLE</p></div>",
+    "<a href=x style='mso-hide:all;background:#eee'>VISIBLE</a>",
+    "<p style='font: 700 14px Arial; line-height:0; text-indent:-2em'>VISIBLE</p>",
+    "<div style='width:1px;min-width:100%;overflow:hidden'>VISIBLE</div>",
+    "<div style='color:#fff'><a href='http://x.org'>VISIBLE</a></div>",
+    "<p style='color:#eee'>VISIBLE</p>",
+    "<p style='opacity:.9;height:0;margin-left:-20px;position:absolute'>VISIBLE</p>",
+];
+
+#[test]
+fn hidden_text_is_removed_and_visible_text_kept() {
+    for trick in HIDING {
+        for style in [Style::Text, Style::Markdown] {
+            let got = html(&format!("<p>before</p>{trick}<p>after</p>"), style, true);
+            assert_eq!(got.text, "before\n\nafter", "{trick}");
+        }
+    }
+    for trick in SHOWING {
+        let input = match trick.starts_with("<td") {
+            true => format!("<table><tr>{trick}</tr></table><p>after</p>"),
+            false => format!("{trick}<p>after</p>"),
+        };
+        let got = text(&input);
+        assert!(got.contains("VISIBLE") && got.contains("after"), "{trick}: {got}");
+    }
+    let counted = html("a<p style='display:none'>12 34<style>x</style></p>", Style::Text, false);
+    assert_eq!((counted.text.as_str(), counted.hidden.chars), ("a", 4));
 }

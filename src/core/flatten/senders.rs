@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Context, ReadValue, Reader, headers};
 use crate::schemas::{Source, Table, wire};
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
-use crate::text::{self, Address, Note, opening};
+use crate::text::{self, Address, Note, orders};
 
 /// Returns the warnings about the sender of a message, in words, as the columns that
 /// have them do.
@@ -91,7 +91,7 @@ pub(super) fn warnings_at(
         });
     }
     let text = reader.read(object, opening);
-    if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
+    if matches!(text, ReadValue::Text(text) if orders::gives_orders(&text)) {
         found.push(Warning {
             word: "injection",
             note: "it has orders to an assistant, which may be hidden from people".into(),

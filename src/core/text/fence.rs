@@ -11,10 +11,18 @@ use sha2::Sha256;
 /// Marks lines of ours within a text, until its fence is known.
 pub const OURS: char = '\u{fdd0}';
 
-/// Removes our mark from a sender's text.
+/// Marks the beginning of a quotation within a text, until quotes are separated.
+pub const QUOTE: char = '\u{fdd1}';
+/// Marks the beginning of a signature, likewise.
+pub const SIGNATURE: char = '\u{fdd2}';
+/// Marks the end of either.
+pub const END: char = '\u{fdd3}';
+
+/// Removes our marks from a sender's text.
 pub fn theirs(text: String) -> String {
-    match text.contains(OURS) {
-        true => text.replace(OURS, ""),
+    let marks = [OURS, QUOTE, SIGNATURE, END];
+    match text.contains(marks) {
+        true => text.replace(marks, ""),
         false => text,
     }
 }

@@ -24,6 +24,8 @@ mod tree;
 mod valid;
 mod writer;
 
+use std::collections::BTreeSet;
+
 use super::fence::theirs;
 
 /// An HTML mail as text.
@@ -34,15 +36,59 @@ pub struct Html {
     /// The links that are numbered in the text, from one; empty unless asked
     /// for.
     pub links: Vec<Link>,
-    /// The number of characters left out because a reader would not see them.
-    pub hidden: usize,
-    /// True if its style sheets were over a limit, so that more may be hidden.
-    pub unsure: bool,
+    /// What was left out because a reader would not see it.
+    pub hidden: Hidden,
+    /// What is shown although a reader may not see it.
+    pub doubt: Doubt,
     /// How many characters were left out because they stand in more elements
     /// than are looked at, which may hide them.
     pub deep: usize,
     /// True if the mail was over a limit and not all of it was read.
     pub cut: bool,
+}
+
+/// Text left out because a reader would not see it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// Its characters, without white space.
+    pub chars: usize,
+    /// In how many places it stands.
+    pub places: usize,
+    /// True if it reads like an order to an assistant.
+    pub orders: bool,
+}
+
+impl Hidden {
+    /// Adds what another part of the message hides.
+    pub fn add(&mut self, other: &Self) {
+        self.chars += other.chars;
+        self.places += other.places;
+        self.orders |= other.orders;
+    }
+}
+
+/// Text that is shown although a reader may not see it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its characters, without white space; 0 if it may be any of them.
+    pub chars: usize,
+    /// Why it may be hidden; empty if nothing is in doubt.
+    pub why: BTreeSet<Why>,
+}
+
+impl Doubt {
+    /// Adds what another part of the message may hide.
+    pub fn add(&mut self, other: &Self) {
+        self.chars += other.chars;
+        self.why.extend(&other.why);
+    }
+}
+
+/// Why a text may be hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The style sheets are over a limit.
+    Limit,
 }
 
 /// A link of a mail.
@@ -74,7 +120,7 @@ pub fn html(input: &str, style: Style, links: bool) -> Html {
 /// Does the same, with [`OURS`](super::fence::OURS) before each line of ours.
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
-    let (hidden, unsure) = prune::prune(&mut tree);
+    let (hidden, doubt) = prune::prune(&mut tree);
     let (text, links) = render::render(&tree, style, links);
-    Html { text: super::lines(&text), links, hidden, unsure, deep, cut }
+    Html { text: super::lines(&text), links, hidden, doubt, deep, cut }
 }

@@ -3,6 +3,7 @@
 //! A provider's snippet has no line breaks: what belongs to a greeting, a quotation or a
 //! repeated subject is guessed by their words, and stays if nothing would be left.
 
+use super::orders::gives_orders;
 use super::{cell, is_invisible};
 
 /// Characters that have to be left for anything to be taken away.
@@ -34,18 +35,6 @@ const QUOTES: &[&str] = &[
 ];
 /// Beginnings of such a line that have a date.
 const DATED: &[&str] = &["On ", "Am ", "Le ", "El ", "Il giorno ", "Op ", "Em ", "Den "];
-/// Verbs of an order to an assistant to do something else, in lower case.
-const VERBS: &[&str] = &["ignore", "disregard", "forget", "override"];
-/// Words for the instructions that are meant, not those on a box of lamps.
-const ORDERED: &[&str] = &["all", "your", "system"];
-/// Such words that people use of each other's instructions, too: they count after a verb that
-/// begins a sentence.
-const EARLIER: &[&str] = &["any", "previous", "prior", "earlier", "above"];
-/// Words for the instructions of the sender.
-const OWN: &[&str] = &["my", "our"];
-/// Words from the verb to the instructions.
-const ORDER: usize = 6;
-
 /// Returns how a text begins, on one clean line: without the filled-up preheader, the
 /// greeting, the line before a quotation and the repeated subject at its beginning, and
 /// without a quotation at its end.
@@ -68,35 +57,6 @@ pub fn opening(raw: &str, subject: &str) -> String {
         }
     }
     before_quotation(rest).trim_end().to_owned()
-}
-
-/// Returns true for a text that gives orders to an assistant.
-pub fn gives_orders(text: &str) -> bool {
-    let text = cell(text);
-    // Each word, and whether it begins a sentence.
-    let mut words: Vec<(String, bool)> = Vec::new();
-    let mut begins = true;
-    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
-        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-        if !word.is_empty() {
-            words.push((word.to_lowercase(), begins || word.starts_with(char::is_uppercase)));
-            begins = false;
-        }
-        begins |= part.ends_with(['.', '!', '?', ':', ';']);
-    }
-    let orders = |from: usize, begins: bool| {
-        let next = words.get(from..).unwrap_or_default().iter().map(|(word, _)| word.as_str());
-        let next = next.take(ORDER);
-        let before = next.clone().take_while(|word| !is_instruction(word));
-        let has = |list: &[&str]| before.clone().any(|word| list.contains(&word));
-        next.clone().any(is_instruction) && (has(ORDERED) || begins && has(EARLIER) && !has(OWN))
-    };
-    let mut verbs = words.iter().enumerate().filter(|(_, (word, _))| VERBS.contains(&&**word));
-    verbs.any(|(at, (_, begins))| orders(at + 1, *begins))
-}
-
-fn is_instruction(word: &str) -> bool {
-    matches!(word, "instruction" | "instructions" | "prompt" | "prompts")
 }
 
 /// Returns what follows a preheader that is filled up with invisible characters; all of

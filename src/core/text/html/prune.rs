@@ -7,12 +7,17 @@
 use super::style::ComputedStyle;
 use super::stylesheet::Stylesheet;
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
+use super::{Doubt, Hidden, Why};
+use crate::text::orders;
 
-/// Takes the unseen out of `tree`; returns how many characters of text it hid,
-/// and whether there may be more than was found.
-pub fn prune(tree: &mut Tree) -> (usize, bool) {
+/// How much of a hidden place is searched for orders, in bytes.
+const SEARCHED: usize = 4 << 10;
+
+/// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
+/// still there.
+pub fn prune(tree: &mut Tree) -> (Hidden, Doubt) {
     let sheet = Stylesheet::of(tree);
-    let mut hidden = 0;
+    let mut hidden = Hidden::default();
     let mut condemned = Vec::new();
     let mut styles = vec![ComputedStyle::page()];
     let mut walk = Walk::new(ROOT);
@@ -23,7 +28,7 @@ pub fn prune(tree: &mut Tree) -> (usize, bool) {
                 match judge(tree, id, around, &sheet) {
                     Pruning::Keep(computed) => styles.push(computed),
                     Pruning::Hidden => {
-                        hidden += visible_length(tree, id);
+                        count(tree, id, &mut hidden);
                         condemned.push(id);
                         styles.push(around.clone());
                         walk.pass_over();
@@ -43,7 +48,8 @@ pub fn prune(tree: &mut Tree) -> (usize, bool) {
     for id in condemned {
         tree.detach(id);
     }
-    (hidden, sheet.is_over())
+    let why = sheet.is_over().then_some(Why::Limit).into_iter().collect();
+    (hidden, Doubt { chars: 0, why })
 }
 
 /// What becomes of a node.
@@ -121,18 +127,25 @@ fn is_tracking_pixel(tree: &Tree, id: Id) -> bool {
     })
 }
 
-/// Counts the characters of text in and below a node, without white space and without
-/// content that is never shown.
-fn visible_length(tree: &Tree, id: Id) -> usize {
-    let mut count = 0;
+/// Counts the text in and below a node, without white space and without content that is
+/// never shown.
+fn count(tree: &Tree, id: Id, hidden: &mut Hidden) {
+    let (mut chars, mut start) = (0, String::new());
     let mut walk = Walk::new(id);
     while let Some(step) = walk.step(tree) {
         let WalkStep::Enter(id) = step else { continue };
         if is_non_content(tree.name(id)) {
             walk.pass_over();
         }
+        let Some(text) = tree.text(id) else { continue };
         let seen = |c: &char| !c.is_whitespace() && !crate::text::is_invisible(*c);
-        count += tree.text(id).map_or(0, |text| text.chars().filter(seen).count());
+        chars += text.chars().filter(seen).count();
+        if start.len() < SEARCHED {
+            start.push_str(text);
+            start.push(' ');
+        }
     }
-    count
+    hidden.chars += chars;
+    hidden.places += usize::from(chars > 0);
+    hidden.orders |= orders::gives_orders(&start);
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use self::items::MessageLocation;
 use super::answered;
 use super::senders::{needs_folders, senders};
-use crate::body::{self, Form, Readable};
+use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
@@ -342,7 +342,7 @@ async fn readable(
 ) -> Result<(MessageContent, Readable)> {
     let (quoted, links) = (rest.quoted, rest.links);
     let work = move || {
-        let shown = |form| body::readable(&message, form, quoted, links);
+        let shown = |form| body::readable(&message, &Reading { form, quoted, links });
         let source = |kind| Readable {
             kind,
             text: body::visible(message.source.as_deref().unwrap_or_default()),

@@ -1,1 +1,173 @@
 //! Files packed by zip, unpacked within limits.
+//!
+//! The only module that names the zip library. Sizes that an archive states are never trusted:
+//! what is unpacked is counted, over all its members together.
+
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
+
+use daysheet_core::text::charset;
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::xml::{Event, Xml};
+use crate::{Failure, Inside, UNPACKED};
+
+/// Files that an archive may have.
+const MEMBERS: usize = 10_000;
+
+/// An archive that is open.
+pub struct Package<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// Where each file is, by its name in lower case: writers disagree on it.
+    places: HashMap<String, usize>,
+    /// Bytes that may still be unpacked.
+    left: u64,
+}
+
+/// What a part of an Office file says of another one.
+pub struct Relation {
+    /// The name by which the part speaks of it.
+    pub id: String,
+    /// What it is: the last part of its type's address.
+    pub kind: String,
+    /// Its name in the package; an address if it lies elsewhere.
+    pub target: String,
+}
+
+impl<'a> Package<'a> {
+    /// Opens an archive.
+    ///
+    /// Fails with [`Failure::Broken`], or with [`Failure::TooMany`] if files overlap or there
+    /// are more than 10,000 of them.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Failure> {
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(failure)?;
+        if archive.len() > MEMBERS || archive.has_overlapping_entries().map_err(failure)? {
+            return Err(Failure::TooMany);
+        }
+        let names = archive.file_names_raw().map(|raw| plain(&String::from_utf8_lossy(raw)));
+        let places = names.enumerate().map(|(place, name)| (name, place)).collect();
+        Ok(Self { archive, places, left: UNPACKED })
+    }
+
+    /// Returns its files in the order of its directory, as it states them; their numbers are
+    /// those of [`unpack`](Self::unpack).
+    pub fn files(&self) -> Vec<Inside> {
+        let entries = (0..self.archive.len()).zip(1..).filter_map(|(index, part)| {
+            let entry = self.archive.by_index_data(index).ok()?;
+            let raw = || String::from_utf8_lossy(entry.name_raw()).into_owned();
+            Some(Inside {
+                part,
+                name: entry.name().map_or_else(|_| raw(), std::borrow::Cow::into_owned),
+                size: entry.size(),
+                encrypted: entry.encrypted(),
+                folder: entry.is_dir(),
+            })
+        });
+        entries.collect()
+    }
+
+    /// Returns the bytes of file number `part`, from 1.
+    ///
+    /// Fails with [`Failure::NoSuchPart`], [`Failure::Encrypted`], [`Failure::Broken`], or
+    /// [`Failure::TooMany`] if all that was unpacked exceeds [`UNPACKED`].
+    pub fn unpack(&mut self, part: u32) -> Result<Vec<u8>, Failure> {
+        let count = u32::try_from(self.archive.len()).unwrap_or(u32::MAX);
+        let index = part.checked_sub(1).filter(|_| part <= count);
+        self.read_at(index.ok_or(Failure::NoSuchPart(count))? as usize)
+    }
+
+    /// Returns true if there is a file with this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.places.contains_key(&plain(name))
+    }
+
+    /// Returns the names that begin and end so, in lower case and in order.
+    pub fn named(&self, start: &str, end: &str) -> Vec<String> {
+        let fits = |name: &&String| name.starts_with(start) && name.ends_with(end);
+        let mut names: Vec<String> = self.places.keys().filter(fits).cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Returns the text of the file with this name, if there is one; fails like
+    /// [`unpack`](Self::unpack).
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
+        let Some(index) = self.places.get(&plain(name)) else { return Ok(None) };
+        let bytes = self.read_at(*index)?;
+        Ok(Some(charset::decode(&bytes, None).0))
+    }
+
+    /// Returns what the part with this name says of others; empty if it says nothing.
+    pub fn relations(&mut self, name: &str) -> Result<Vec<Relation>, Failure> {
+        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+        let Some(text) = self.text(&joined(folder, &format!("_rels/{file}.rels")))? else {
+            return Ok(Vec::new());
+        };
+        let mut xml = Xml::new(&text);
+        let mut relations = Vec::new();
+        while let Some(event) = xml.step()? {
+            if let Event::Start(element) = event
+                && element.name() == "Relationship"
+                && let (Some(id), Some(kind), Some(target)) =
+                    (element.attr("Id"), element.attr("Type"), element.attr("Target"))
+            {
+                let external = element.attr("TargetMode").is_some_and(|mode| mode == "External");
+                let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+                let target = if external { target } else { joined(folder, &target) };
+                relations.push(Relation { id, kind, target });
+            }
+        }
+        Ok(relations)
+    }
+
+    /// Returns the name of the part that a package is about.
+    pub fn main(&mut self, usual: &str) -> Result<String, Failure> {
+        let mut relations = self.relations("")?.into_iter();
+        let main = relations.find(|relation| relation.kind == "officeDocument");
+        Ok(main.map_or_else(|| usual.to_owned(), |relation| relation.target))
+    }
+
+    fn read_at(&mut self, index: usize) -> Result<Vec<u8>, Failure> {
+        let file = self.archive.by_index(index).map_err(failure)?;
+        let mut bytes = Vec::new();
+        let read = file.take(self.left + 1).read_to_end(&mut bytes);
+        let read = read.map_err(|_| Failure::Broken)? as u64;
+        self.left = self.left.checked_sub(read).ok_or(Failure::TooMany)?;
+        Ok(bytes)
+    }
+}
+
+/// Returns what an error of the archive means.
+fn failure(error: ZipError) -> Failure {
+    match error {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
+            Failure::Encrypted
+        }
+        _ => Failure::Broken,
+    }
+}
+
+/// Returns a name as it is looked for.
+fn plain(name: &str) -> String {
+    name.trim_start_matches('/').replace('\\', "/").to_lowercase()
+}
+
+/// Returns where a part lies that one in `folder` names.
+fn joined(folder: &str, target: &str) -> String {
+    let whole = match target.strip_prefix('/') {
+        Some(absolute) => absolute.to_owned(),
+        None => format!("{folder}/{target}"),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

@@ -1,13 +1,30 @@
-//! Zip archives, as a list of their files.
+//! Zip archives, as a list of their files; one of them is unpacked when it is asked for.
 
-use crate::{Failure, File, Kind, Out, Stop};
+use crate::package::Package;
+use crate::{Block, Failure, File, Inside, Out, Stop};
+
+/// Files that are listed.
+const FILES: usize = 500;
 
 /// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Zip).into())
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    match Package::open(bytes)?.files() {
+        files if files.is_empty() => Err(Failure::Empty.into()),
+        files => out.block(listed(files)),
+    }
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(_bytes: &[u8], _part: u32) -> Result<File, Failure> {
-    Err(Failure::NoSuchPart(0))
+pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+    let mut package = Package::open(bytes)?;
+    let bytes = package.unpack(part)?;
+    let name = package.files().into_iter().find(|file| file.part == part).map(|file| file.name);
+    Ok(File { name: name.unwrap_or_default(), bytes })
+}
+
+/// Returns the block that lists files: the first 500, and how many more there are.
+pub fn listed(mut files: Vec<Inside>) -> Block {
+    let more = u64::try_from(files.len().saturating_sub(FILES)).unwrap_or(u64::MAX);
+    files.truncate(FILES);
+    Block::Files { files, more }
 }

@@ -1,8 +1,174 @@
-//! Tables as text: CSV and TSV.
+//! Tables as text: CSV and TSV, with the delimiter that fits.
 
-use crate::{Failure, Kind, Out, Stop};
+use std::collections::HashSet;
+
+use csv::{ReaderBuilder, StringRecord};
+
+use crate::{
+    Block, CELLS, Failure, Kind, Out, ROWS, SheetBlock, Span, Stop, TEXT, Unit, Value, plain,
+};
+
+/// Delimiters that are tried, the likelier first.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Records that decide on the delimiter and the headings.
+const TRIED: usize = 30;
+/// Digits of a number that every reader keeps; longer ones are ids.
+const DIGITS: usize = 15;
+/// The longest heading, in characters.
+const HEADING: usize = 60;
 
 /// Reads such a file.
-pub fn read(kind: Kind, _bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(kind).into())
+pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let text = plain::decoded(bytes, out);
+    // Excel's own line for the delimiter.
+    let (stated, text) = match text.strip_prefix("sep=").and_then(|rest| rest.split_once('\n')) {
+        Some((mark, rest)) => (mark.bytes().next(), rest),
+        None => (None, text.as_str()),
+    };
+    let usual = if kind == Kind::Tsv { b'\t' } else { b',' };
+    let delimiter = stated.unwrap_or_else(|| delimiter(text, usual));
+    let head: Vec<_> = records(text, delimiter).map(|(_, record)| record).take(TRIED).collect();
+    let Some((before, mut columns)) = headings(&head) else {
+        return Err(Failure::Empty.into());
+    };
+    let above = before.len() + usize::from(!columns.is_empty());
+    let all = records(text, delimiter).skip(above);
+    let (mut rows, of) = page(all, out.request.page)?;
+    let width = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+    for at in columns.len()..width {
+        columns.push(letters(at));
+    }
+    for (_, cells) in &mut rows {
+        cells.resize(columns.len(), Value::Null);
+    }
+    let before = if of.first <= 1 { before } else { Vec::new() };
+    out.block(Block::Sheet(SheetBlock {
+        name: String::new(),
+        hidden: false,
+        before,
+        columns,
+        rows,
+        after: Vec::new(),
+        of,
+        findings: Vec::new(),
+    }))
+}
+
+/// Returns the records that have a filled cell, each with its number in the file.
+fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u32, StringRecord)> {
+    let mut options = ReaderBuilder::new();
+    let options = options.has_headers(false).flexible(true).delimiter(delimiter);
+    // Text that is a string cannot fail to be read.
+    let records = options.from_reader(text.as_bytes()).into_records().map_while(Result::ok);
+    let numbered = records.zip(1..).map(|(record, number)| (number, record));
+    numbered.filter(|(_, record)| record.iter().any(is_filled))
+}
+
+fn is_filled(cell: &str) -> bool {
+    !cell.trim().is_empty()
+}
+
+/// Returns the delimiter that splits most records into the same number of cells.
+fn delimiter(text: &str, usual: u8) -> u8 {
+    let fits = |delimiter: u8| {
+        let widths: Vec<usize> =
+            records(text, delimiter).take(TRIED).map(|(_, record)| record.len()).collect();
+        let same = |width: usize| widths.iter().filter(|one| **one == width).count();
+        let best = widths.iter().filter(|width| **width > 1).max_by_key(|width| same(**width));
+        (best.map_or(0, |width| same(*width)), delimiter == usual)
+    };
+    let tried = DELIMITERS.into_iter().map(|delimiter| (fits(delimiter), delimiter));
+    let best = tried.rev().max_by_key(|(fit, _)| *fit).filter(|((fit, _), _)| *fit > 0);
+    best.map_or(usual, |(_, delimiter)| delimiter)
+}
+
+/// Returns the lines above the table and its headings, none if it has no row of them.
+fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
+    head.first()?;
+    let filled = |record: &&StringRecord| record.iter().filter(|cell| is_filled(cell)).count();
+    let at = head.iter().position(|record| filled(&record) > 1);
+    let (above, table) = head.split_at(at.unwrap_or(0));
+    let above = above.iter().filter_map(|record| record.iter().find(|cell| is_filled(cell)));
+    let above = above.map(str::to_owned).collect();
+    let first = table.first()?;
+    let next = table.get(1);
+    let mut seen = HashSet::new();
+    let names = |cell: &str| {
+        !is_no_text(cell)
+            && cell.chars().count() <= HEADING
+            && seen.insert(cell.trim().to_lowercase())
+    };
+    let plain = first.iter().filter(|cell| is_filled(cell)).all(names);
+    // A list of words alone has no heading; what stands above numbers is one.
+    let heads = match at {
+        Some(_) => next.is_some_and(|next| next.len() >= filled(&first)),
+        None => next.and_then(|next| next.get(0)).is_some_and(is_no_text),
+    };
+    if !plain || !heads {
+        return Some((above, Vec::new()));
+    }
+    let name = |(at, cell): (usize, &str)| match cell.trim() {
+        "" => letters(at),
+        name => name.to_owned(),
+    };
+    Some((above, first.iter().enumerate().map(name).collect()))
+}
+
+/// Returns the rows of a page: 1,000, or as many as one call gives.
+fn page(
+    all: impl Iterator<Item = (u32, StringRecord)>,
+    page: u32,
+) -> Result<(Vec<(u32, Vec<Value>)>, Span), Failure> {
+    let (mut at, mut rows, mut cells, mut size) = (1_u32, Vec::new(), 0, 0);
+    let (mut on_page, mut count, mut first) = (0_usize, 0_u64, 0);
+    for (number, record) in all {
+        let (wide, long) = (record.len(), record.as_slice().len() + record.len());
+        let full = on_page >= ROWS || cells + wide > CELLS || size + long > TEXT;
+        if full && on_page > 0 {
+            (at, on_page, cells, size) = (at.saturating_add(1), 0, 0, 0);
+        }
+        (on_page, cells, size) = (on_page + 1, cells + wide, size + long);
+        count += 1;
+        if at == page {
+            first = if rows.is_empty() { count } else { first };
+            rows.push((number, record.iter().map(value).collect()));
+        }
+    }
+    if page > at || page == 0 {
+        return Err(Failure::NoSuchPage(at.into()));
+    }
+    let last = (first + rows.len() as u64).saturating_sub(1);
+    let next = page.checked_add(1).filter(|_| last < count);
+    Ok((rows, Span { unit: Unit::Row, first, last, of: count, next }))
+}
+
+/// Returns a cell as a number if it is one in JSON's notation.
+fn value(cell: &str) -> Value {
+    let cell = cell.trim();
+    let bare = cell.strip_prefix('-').unwrap_or(cell);
+    let (whole, part) = bare.split_once('.').unwrap_or((bare, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = digits(whole)
+        && digits(part)
+        && (whole == "0" || !whole.starts_with('0'))
+        && bare.len() <= DIGITS;
+    match cell {
+        "" => Value::Null,
+        cell if is_number => Value::Number(cell.to_owned()),
+        cell => Value::Text(cell.to_owned()),
+    }
+}
+
+fn is_no_text(cell: &str) -> bool {
+    !matches!(value(cell), Value::Text(_))
+}
+
+/// Returns a column's name by its place: A, B, …, Z, AA.
+fn letters(at: usize) -> String {
+    let (mut name, mut rest) = (String::new(), at + 1);
+    while let Some(left) = rest.checked_sub(1) {
+        name.insert(0, char::from(b'A' + u8::try_from(left % 26).unwrap_or(0)));
+        rest = left / 26;
+    }
+    name
 }

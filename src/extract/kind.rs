@@ -4,11 +4,16 @@
 
 use std::io::Cursor;
 
-use crate::Kind;
+use crate::{Kind, plain};
 
 /// Beginnings of pictures.
 const PICTURES: &[&[u8]] =
     &[b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
+/// Header fields, of which every message has some.
+const FIELDS: &[&str] = &[
+    "received:", "return-path:", "delivered-to:", "from:", "to:", "subject:", "date:",
+    "message-id:", "mime-version:", "content-type:", "dkim-signature:",
+];
 /// How far a beginning is looked for, in bytes.
 const HEAD: usize = 8 << 10;
 
@@ -48,7 +53,8 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
     if begins("-----BEGIN PGP MESSAGE") {
         return Kind::Pgp;
     }
-    let wide = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let wide = marked || plain::wide(head).is_some();
     let binary = !wide
         && head.iter().filter(|byte| **byte < 9 || (14..27).contains(*byte)).count() * 50
             > head.len();
@@ -56,8 +62,13 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
         return match named.or_else(|| by_media(media)) {
             Some(Kind::Smime) => Kind::Smime,
             Some(Kind::Pgp) => Kind::Pgp,
+            Some(Kind::Mail) => Kind::Mail,
             _ => Kind::Binary,
         };
+    }
+    // What Outlook keeps of a signed message: all of it.
+    if named == Some(Kind::Smime) && (begins("content-type:") || begins("mime-version:")) {
+        return Kind::Mail;
     }
     let textual = |kind: &Kind| {
         matches!(
@@ -76,13 +87,36 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
     if let Some(kind) = named.filter(textual).or_else(|| by_media(media).filter(textual)) {
         return kind;
     }
-    if begins("<!doctype html") || begins("<html") {
+    if ["<!doctype html", "<html", "<table", "<meta", "<style"].into_iter().any(begins) {
         return Kind::Html;
     }
     if begins("<?xml") {
         return Kind::Xml;
     }
-    Kind::Text
+    match named {
+        // What programs call a workbook and write as text.
+        Some(Kind::Xls | Kind::Xlsx) => delimited(text),
+        None if is_mail(text) => Kind::Mail,
+        _ => Kind::Text,
+    }
+}
+
+/// Returns what text with cells is, by its first line.
+fn delimited(text: &[u8]) -> Kind {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.contains(&b'\t') { Kind::Tsv } else { Kind::Csv }
+}
+
+/// Returns true for text that begins like a message: with header fields of which it needs three.
+fn is_mail(text: &[u8]) -> bool {
+    let line = |line: &[u8]| String::from_utf8_lossy(line).to_ascii_lowercase();
+    let lines = text.split(|byte| *byte == b'\n').map(|one| line(one.trim_ascii_end()));
+    let mut fields = lines.take_while(|line| !line.is_empty());
+    let is_field = |line: &str| FIELDS.iter().any(|field| line.starts_with(field));
+    fields.next().is_some_and(|first| {
+        (is_field(&first) || first.starts_with("from "))
+            && fields.filter(|line| is_field(line)).nth(1).is_some()
+    })
 }
 
 /// Returns true if the ending of a name claims another kind than the bytes show.
@@ -103,6 +137,8 @@ pub fn named_otherwise(kind: Kind, name: &str) -> bool {
                 | Kind::Msg
                 | Kind::Zip
                 | Kind::Picture
+                | Kind::Doc
+                | Kind::Ppt
         )
     };
     by_name(name).is_some_and(|named| named != kind && (marked(named) || marked(kind)))
@@ -129,13 +165,13 @@ fn by_name(name: &str) -> Option<Kind> {
         "txt" | "log" | "text" => Kind::Text,
         "md" | "markdown" => Kind::Markdown,
         "json" => Kind::Json,
-        "xml" => Kind::Xml,
+        "xml" | "svg" => Kind::Xml,
         "eml" => Kind::Mail,
         "msg" => Kind::Msg,
         "ics" => Kind::Calendar,
         "vcf" => Kind::Contacts,
         "zip" => Kind::Zip,
-        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" => Kind::Picture,
+        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" | "heic" => Kind::Picture,
         "doc" => Kind::Doc,
         "ppt" => Kind::Ppt,
         "pgp" | "gpg" => Kind::Pgp,

@@ -1,8 +1,119 @@
-//! Text files and HTML.
+//! Text files and HTML: decoded, and cut into pieces where they are long.
 
-use crate::{Failure, Kind, Out, Stop};
+use daysheet_core::provider::{MessageContent, TextPart};
+use daysheet_core::text::charset;
+
+use crate::{Block, Failure, Finding, Kind, Out, PIECE, Piece, Span, Stop, TextBlock, Unit, mail};
+
+/// How far a charset's name is looked for within a text, in bytes.
+const HEAD: usize = 1024;
 
 /// Reads such a file.
-pub fn read(kind: Kind, _bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(kind).into())
+pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let text = decoded(bytes, out);
+    let text = match kind {
+        Kind::Html => html(text, out),
+        _ => text,
+    };
+    give(&text, Vec::new(), Vec::new(), out)
+}
+
+/// Returns the text of an HTML document, as of a message in HTML.
+pub fn html(source: String, out: &mut Out<'_>) -> String {
+    let parts = vec![vec![vec![TextPart::Html(source)]]];
+    mail::words(&MessageContent { parts, ..MessageContent::default() }, out)
+}
+
+/// Returns the characters of a text file, and notes if the charset had to be guessed.
+pub fn decoded(bytes: &[u8], out: &mut Out<'_>) -> String {
+    let charset = label(&out.request.media).or_else(|| declared(bytes)).or_else(|| wide(bytes));
+    let (text, doubt) = charset::decode(bytes, charset.as_deref());
+    if doubt.is_some() {
+        let known = charset.filter(|charset| charset::is_known(charset));
+        out.find(Finding::Charset(known.unwrap_or_else(|| "windows-1252".to_owned())));
+    }
+    match text.strip_prefix('\u{feff}') {
+        Some(text) => text.to_owned(),
+        None => text,
+    }
+}
+
+/// Returns the charset that a media type names.
+fn label(media: &str) -> Option<String> {
+    after(&media.to_ascii_lowercase(), "charset")
+}
+
+/// Returns the charset that an XML or HTML document names at its beginning.
+fn declared(bytes: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(bytes.get(..HEAD.min(bytes.len())).unwrap_or_default());
+    let head = head.to_ascii_lowercase();
+    let xml = head.trim_start().starts_with("<?xml").then(|| after(&head, "encoding")).flatten();
+    xml.or_else(|| head.contains("<meta").then(|| after(&head, "charset")).flatten())
+}
+
+/// Returns the value after `name=`.
+fn after(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_once(name)?;
+    let rest = rest.trim_start().strip_prefix('=')?.trim_start();
+    let rest = rest.trim_start_matches(['"', '\'']);
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | ':' | '.');
+    rest.split(ends).next().filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+/// Returns UTF-16 for Latin text of two bytes a character that lacks a mark.
+pub fn wide(bytes: &[u8]) -> Option<String> {
+    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let most = |zeros: usize| zeros * 5 > head.len() * 2;
+    match (most(zeros(0)), most(zeros(1))) {
+        (true, false) => Some("utf-16be".to_owned()),
+        (false, true) => Some("utf-16le".to_owned()),
+        _ => None,
+    }
+}
+
+/// Gives the piece of a text that is asked for; what is `before` it comes with the first, what
+/// is `after` it with the last one.
+pub fn give(
+    text: &str,
+    before: Vec<Piece>,
+    after: Vec<Piece>,
+    out: &mut Out<'_>,
+) -> Result<(), Stop> {
+    if text.trim().is_empty() && before.is_empty() && after.is_empty() {
+        return Err(Failure::Empty.into());
+    }
+    let (text, of) = piece(text, out.request.page)?;
+    let mut pieces = if of.is_none_or(|of| of.first == 1) { before } else { Vec::new() };
+    pieces.push(Piece::Text(text.to_owned()));
+    pieces.extend(if of.is_none_or(|of| of.next.is_none()) { after } else { Vec::new() });
+    out.block(Block::Text(TextBlock { pieces, of }))
+}
+
+/// Returns a piece of a text, from 1, and which one it is if there are several.
+fn piece(text: &str, page: u32) -> Result<(&str, Option<Span>), Failure> {
+    let mut rest = text;
+    let (mut count, mut found) = (0, None);
+    while count == 0 || !rest.is_empty() {
+        let (head, tail) = rest.split_at(end(rest));
+        count += 1;
+        if count == u64::from(page) {
+            found = Some(head);
+        }
+        rest = tail;
+    }
+    let at = u64::from(page);
+    let next = page.checked_add(1).filter(|_| at < count);
+    let span = Span { unit: Unit::Piece, first: at, last: at, of: count, next };
+    Ok((found.ok_or(Failure::NoSuchPage(count))?, (count > 1).then_some(span)))
+}
+
+/// Returns where the first piece of a text ends: at the end of a line if one is near.
+fn end(text: &str) -> usize {
+    if text.len() <= PIECE {
+        return text.len();
+    }
+    let most = text.floor_char_boundary(PIECE);
+    let line = text.get(..most).and_then(|head| head.rfind('\n')).map(|at| at + 1);
+    line.filter(|line| line * 2 > most).unwrap_or(most)
 }

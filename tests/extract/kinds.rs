@@ -28,6 +28,13 @@ fn bytes_win_over_names_and_names_over_media_types() {
         (b"\0\x01\x02\x03\0\0\0\0", "a.txt", "", Kind::Binary),
         (b"\0\x01\x02\x03\0\0\0\0", "smime.p7m", "", Kind::Smime),
         (b"-----BEGIN PGP MESSAGE-----", "a.asc", "", Kind::Pgp),
+        (b"a\0b\0c\0", "a.csv", "", Kind::Csv),
+        (b"<table><tr><td>a", "a.xls", "", Kind::Html),
+        (b"a\tb\n", "a.xls", "application/vnd.ms-excel", Kind::Tsv),
+        (b"<svg/>", "a.svg", "image/svg+xml", Kind::Xml),
+        (b"From: a\nTo: b\nSubject: c\n\nd", "", "", Kind::Mail),
+        (b"From: a\nand then\nTo: b\n", "", "", Kind::Text),
+        (b"Content-Type: multipart/signed\n\nx", "smime.p7m", "", Kind::Mail),
         (b"", "", "", Kind::Text),
     ];
     let got = cases.iter().map(|(bytes, name, media, _)| kind_of(bytes, name, media));

@@ -9,6 +9,7 @@
 )]
 
 mod kinds;
+mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};
 

@@ -1,0 +1,172 @@
+//! Text files and tables as text, each with all that it gives.
+
+use daysheet_extract::{Block, Line, Piece, Request, Value};
+
+use crate::{lines, request};
+
+/// Returns all that a file gives, a line each: marks in brackets, cells between bars.
+pub fn shown(request: &Request, bytes: &[u8]) -> String {
+    let mut out = String::new();
+    let span = |of: &daysheet_extract::Span| {
+        format!("{:?} {}-{} of {}, next {:?}", of.unit, of.first, of.last, of.of, of.next)
+    };
+    for line in lines(request, bytes) {
+        match line {
+            Line::Kind(kind) => out.push_str(&format!("{}\n", kind.name())),
+            Line::Block(Block::Text(text)) => {
+                for piece in text.pieces {
+                    match piece {
+                        Piece::Text(text) => out.push_str(&format!("{}\n", text.trim_end())),
+                        Piece::Mark(mark) => out.push_str(&format!("[{mark:?}]\n")),
+                    }
+                }
+                out.extend(text.of.map(|of| format!("({})\n", span(&of))));
+            }
+            Line::Block(Block::Sheet(sheet)) => {
+                out.extend(sheet.before.iter().map(|line| format!("above: {line}\n")));
+                out.push_str(&format!("{}\n", sheet.columns.join("|")));
+                for (number, cells) in sheet.rows {
+                    let cells: Vec<_> = cells.iter().map(cell).collect();
+                    out.push_str(&format!("{number}: {}\n", cells.join("|")));
+                }
+                out.push_str(&format!("({})\n", span(&sheet.of)));
+            }
+            Line::Block(Block::Rows { table, objects, more }) => {
+                for object in objects {
+                    out.push_str(&format!("{table:?} {object}\n"));
+                }
+                out.push_str(&format!("(more: {more})\n"));
+            }
+            Line::Block(Block::Files { files, more }) => {
+                for file in files {
+                    let locked = if file.encrypted { " encrypted" } else { "" };
+                    let folder = if file.folder { " folder" } else { "" };
+                    let (part, name, size) = (file.part, file.name, file.size);
+                    out.push_str(&format!("/{part} {name} {size}{locked}{folder}\n"));
+                }
+                out.push_str(&format!("(more: {more})\n"));
+            }
+            Line::End(end) => {
+                out.extend(end.findings.iter().map(|finding| format!("{finding:?}\n")));
+                out.extend(end.failure.map(|failure| format!("failed: {failure:?}\n")));
+            }
+        }
+    }
+    out
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "~".to_owned(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(number) => format!("#{number}"),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// Fails with all that differ.
+pub fn all_give(cases: &[(&str, &[u8], &str)]) {
+    let got = cases.iter().map(|(name, bytes, _)| shown(&request(name), bytes));
+    let wrong: Vec<_> = got.zip(cases).filter(|(got, case)| got != case.2).collect();
+    let wrong =
+        wrong.into_iter().map(|(got, case)| format!("{}:\n{got}\nnot:\n{}", case.0, case.2));
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn text_files_come_as_they_are_in_any_charset() {
+    all_give(&[
+        ("a.txt", b"one\ntwo", "txt\none\ntwo\n"),
+        ("a.txt", b"", "txt\nfailed: Empty\n"),
+        ("a.md", b"# a\n\n* b", "md\n# a\n\n* b\n"),
+        ("a.json", b"{\"b\": 1}", "json\n{\"b\": 1}\n"),
+        ("utf8.txt", b"\xef\xbb\xbfG\xc3\xbcte", "txt\nGüte\n"),
+        ("latin.txt", b"G\xfcte", "txt\nGüte\nCharset(\"windows-1252\")\n"),
+        ("wide.txt", b"\xff\xfeG\0\xfc\0", "txt\nGü\n"),
+        ("nomark.txt", b"H\0e\0l\0l\0o\0", "txt\nHello\n"),
+        (
+            "a.xml",
+            b"<?xml version='1.0' encoding='koi8-r'?><a>\xd7</a>",
+            "xml\n<?xml version='1.0' encoding='koi8-r'?><a>в</a>\n",
+        ),
+        (
+            "a.html",
+            b"<meta charset=windows-1251><h1>\xc0</h1><p>b<p style='display:none'>gone</p>",
+            "html\nА\n\nb\nHidden { how: Marked, count: 4, of: Characters }\n",
+        ),
+    ]);
+    let mut latin = request("a.txt");
+    latin.media = "text/plain; charset=\"iso-8859-2\"".to_owned();
+    assert_eq!(shown(&latin, b"\xb1"), "txt\ną\n");
+}
+
+#[test]
+fn long_texts_come_in_pieces_that_join_to_the_whole() {
+    let text: String = (0..60_000).map(|line| format!("line {line} ü\n")).collect();
+    let mut joined = String::new();
+    let mut next = Some(1);
+    while let Some(page) = next {
+        let request = Request { page, ..request("a.txt") };
+        let found = lines(&request, text.as_bytes());
+        let [_, Line::Block(Block::Text(block)), _] = &found[..] else { panic!("{found:?}") };
+        let [Piece::Text(piece)] = &block.pieces[..] else { panic!("not one piece") };
+        assert!(piece.ends_with('\n') && piece.len() <= daysheet_extract::PIECE);
+        joined.push_str(piece);
+        next = block.of.unwrap().next;
+    }
+    assert!(joined == text);
+    let request = Request { page: 9, ..request("a.txt") };
+    assert_eq!(shown(&request, text.as_bytes()), "txt\nfailed: NoSuchPage(4)\n");
+}
+
+#[test]
+fn tables_as_text_come_with_headings_and_numbers() {
+    all_give(&[
+        (
+            "a.csv",
+            b"Item,Qty,Zip\n\"Lamp, \"\"big\"\"\",4,01234\nBulb,-1.5,\n",
+            "csv\nItem|Qty|Zip\n2: Lamp, \"big\"|#4|01234\n3: Bulb|#-1.5|~\n(Row 1-2 of 2, next None)\n",
+        ),
+        (
+            "semicolons.csv",
+            b"Item;Price\nLamp, brass;1,50\nBulb, small;2,00\n",
+            "csv\nItem|Price\n2: Lamp, brass|1,50\n3: Bulb, small|2,00\n(Row 1-2 of 2, next None)\n",
+        ),
+        ("sep.csv", b"sep=|\r\na|b\r\n1|2\r\n", "csv\na|b\n2: #1|#2\n(Row 1-1 of 1, next None)\n"),
+        ("a.tsv", b"a\tb\n1\t2\n", "tsv\na|b\n2: #1|#2\n(Row 1-1 of 1, next None)\n"),
+        ("bare.csv", b"1,2\n3,4\n", "csv\nA|B\n1: #1|#2\n2: #3|#4\n(Row 1-2 of 2, next None)\n"),
+        (
+            "title.csv",
+            b"Prices of May\n\nItem,Qty\nLamp,4,extra\n",
+            "csv\nabove: Prices of May\nItem|Qty|C\n3: Lamp|#4|extra\n(Row 1-1 of 1, next None)\n",
+        ),
+        (
+            "ids.csv",
+            b"id\n12345678901234567890\n",
+            "csv\nA\n1: id\n2: 12345678901234567890\n(Row 1-2 of 2, next None)\n",
+        ),
+        ("words.csv", b"Anna\nBen\n", "csv\nA\n1: Anna\n2: Ben\n(Row 1-2 of 2, next None)\n"),
+        (
+            "broken.csv",
+            b"a,b\n\"open,1\n",
+            "csv\nA|B\n1: a|b\n2: open,1|~\n(Row 1-2 of 2, next None)\n",
+        ),
+        ("empty.csv", b"\n,\n", "csv\nfailed: Empty\n"),
+    ]);
+}
+
+#[test]
+fn rows_come_by_the_thousand_with_the_headings() {
+    let mut text = "n,square\n".to_owned();
+    text.extend((1..=2500).map(|n| format!("{n},{}\n", n * n)));
+    let mut request = request("a.csv");
+    request.page = 3;
+    let found = shown(&request, text.as_bytes());
+    assert!(found.starts_with("csv\nn|square\n2002: #2001|#4004001\n"), "{found}");
+    assert!(found.ends_with("\n(Row 2001-2500 of 2500, next None)\n"), "{found}");
+    request.page = 2;
+    assert!(shown(&request, text.as_bytes()).ends_with("(Row 1001-2000 of 2500, next Some(3))\n"));
+    request.page = 4;
+    assert_eq!(shown(&request, text.as_bytes()), "csv\nfailed: NoSuchPage(3)\n");
+}

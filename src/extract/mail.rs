@@ -1,7 +1,9 @@
 //! Messages as files, and the rich text in those of Outlook.
 
 pub mod eml;
+mod mapi;
 pub mod msg;
+mod pages;
 pub mod rtf;
 
 use daysheet_core::body::{self, Form, Reading};
@@ -9,7 +11,49 @@ use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text;
 use daysheet_core::text::html::{Hidden, Style};
 
-use crate::{Finding, How, Of, Out};
+use crate::{Failure, Finding, How, Inside, Mark, Of, Out, Piece, Stop, archive, plain};
+
+/// A message, however it was stored.
+#[derive(Default)]
+struct Message {
+    /// The fields that people see above it.
+    head: Vec<(&'static str, String)>,
+    content: MessageContent,
+    /// Name and size of the files that came with it.
+    files: Vec<(String, u64)>,
+    /// Why its text cannot be read.
+    failure: Option<Failure>,
+}
+
+impl Message {
+    /// Gives its fields, its text and the list of its files.
+    fn give(self, out: &mut Out<'_>) -> Result<(), Stop> {
+        let mut head = String::new();
+        for (name, value) in &self.head {
+            let value = text::cell(value);
+            if !value.is_empty() {
+                head.push_str(&format!("{name}: {value}\n"));
+            }
+        }
+        if head.is_empty() && self.content.parts.is_empty() && self.files.is_empty() {
+            return Err(self.failure.unwrap_or(Failure::Broken).into());
+        }
+        let text = words(&self.content, out);
+        let before = vec![Piece::Mark(Mark::Message), Piece::Text(head)];
+        plain::give(&text, before, Vec::new(), out)?;
+        if !self.files.is_empty() {
+            let files = (1..).zip(self.files).map(|(part, (name, size))| Inside {
+                part,
+                name,
+                size,
+                encrypted: false,
+                folder: false,
+            });
+            out.block(archive::listed(files.collect()))?;
+        }
+        self.failure.map_or(Ok(()), |failure| Err(failure.into()))
+    }
+}
 
 /// Returns the text of a message, whole; what nobody sees is left out and noted.
 pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {

@@ -9,6 +9,8 @@
 )]
 
 mod kinds;
+mod messages;
+
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

@@ -1,13 +1,175 @@
-//! Messages as files.
+//! Messages as files, in the format in which they are sent (RFC 5322).
 
+use daysheet_core::provider::{MessageContent, PlainText, TextPart};
+use daysheet_core::text::{self, charset};
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
+use mail_parser::{
+    Address, ContentType, Encoding, MessageParser, MessagePart, MimeHeaders, PartType,
+};
+
+use super::Message;
 use crate::{Failure, File, Kind, Out, Stop};
 
+/// Parts within parts that are followed.
+const DEEPEST: usize = 50;
+
 /// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Mail).into())
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let parsed = parse(bytes)?;
+    let mut tree = Tree::of(&parsed);
+    let content = MessageContent { parts: std::mem::take(&mut tree.texts), ..Default::default() };
+    let people = |list: Option<&Address<'_>>| list.map(addresses).unwrap_or_default();
+    let head = vec![
+        ("From", people(parsed.from())),
+        ("To", people(parsed.to())),
+        ("Cc", people(parsed.cc())),
+        ("Date", parsed.header_raw("Date").unwrap_or_default().to_owned()),
+        ("Subject", parsed.subject().unwrap_or_default().to_owned()),
+    ];
+    let size = |part: &&MessagePart<'_>| u64::try_from(part.contents().len()).unwrap_or(u64::MAX);
+    let files = tree.files.iter().map(|part| (name(part), size(part))).collect();
+    let failure = parsed.parts.first().and_then(locked);
+    Message { head, content, files, failure }.give(out)
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(_bytes: &[u8], _part: u32) -> Result<File, Failure> {
-    Err(Failure::NoSuchPart(0))
+pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+    let parsed = parse(bytes)?;
+    let files = Tree::of(&parsed).files;
+    let at = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
+    let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
+    let part = at.and_then(|at| files.get(at)).ok_or(Failure::NoSuchPart(many))?;
+    let bytes = match &part.body {
+        PartType::Text(_) | PartType::Html(_) => decoded(&parsed, part).into_bytes(),
+        _ => part.contents().to_vec(),
+    };
+    Ok(File { name: name(part), bytes })
+}
+
+fn parse(bytes: &[u8]) -> Result<mail_parser::Message<'_>, Failure> {
+    let parsed = MessageParser::default().parse(bytes);
+    parsed.filter(|message| !message.headers().is_empty()).ok_or(Failure::Broken)
+}
+
+/// The parts of a message, texts and files apart.
+struct Tree<'m> {
+    message: &'m mail_parser::Message<'m>,
+    texts: Vec<Vec<Vec<TextPart>>>,
+    files: Vec<&'m MessagePart<'m>>,
+}
+
+impl<'m> Tree<'m> {
+    fn of(message: &'m mail_parser::Message<'m>) -> Self {
+        let mut tree = Self { message, texts: Vec::new(), files: Vec::new() };
+        tree.part(0, 0);
+        tree
+    }
+
+    fn part(&mut self, id: u32, depth: usize) {
+        let Some(part) = self.message.part(id) else { return };
+        let PartType::Multipart(children) = &part.body else {
+            match text_of(self.message, part) {
+                Some(text) => self.texts.push(vec![vec![text]]),
+                None => self.files.push(part),
+            }
+            return;
+        };
+        if depth >= DEEPEST {
+            return;
+        }
+        let alternative = part.content_type().is_some_and(|kind| is(kind, "alternative"));
+        let outer = alternative.then(|| std::mem::take(&mut self.texts));
+        let mut forms = Vec::new();
+        for child in children {
+            self.part(*child, depth + 1);
+            if alternative {
+                // All below one child is one form, its richest if it has several.
+                let below = std::mem::take(&mut self.texts).into_iter();
+                forms.push(below.filter_map(|mut text| text.pop()).flatten().collect::<Vec<_>>());
+            }
+        }
+        if let Some(outer) = outer {
+            self.texts = outer;
+            forms.retain(|form| !form.is_empty());
+            self.texts.extend((!forms.is_empty()).then_some(forms));
+        }
+    }
+}
+
+/// Returns a part's text if it is one to be read with the message.
+fn text_of(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Option<TextPart> {
+    let attached = part.content_disposition().is_some_and(|how| how.is_attachment());
+    if attached || part.attachment_name().is_some() {
+        return None;
+    }
+    let kind = part.content_type();
+    let html = kind.is_some_and(|kind| is(kind, "html"));
+    let plain = kind.is_none_or(|kind| kind.subtype().is_none() || is(kind, "plain"));
+    match &part.body {
+        PartType::Html(_) | PartType::Text(_) if html => {
+            Some(TextPart::Html(decoded(message, part)))
+        }
+        PartType::Text(_) if plain => {
+            let attribute = |name: &str| kind.and_then(|kind| kind.attribute(name));
+            let yes = |name: &str, value: &str| {
+                attribute(name).is_some_and(|given| given.eq_ignore_ascii_case(value))
+            };
+            let flowed = yes("format", "flowed").then(|| yes("delsp", "yes"));
+            Some(TextPart::Plain(PlainText { text: decoded(message, part), flowed }))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a part's characters, by our own decoder: the library's knows fewer charsets.
+fn decoded(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> String {
+    let (from, to) = (part.offset_body as usize, part.offset_end as usize);
+    let raw = message.raw_message.get(from..to).unwrap_or_default();
+    let bytes = match part.encoding {
+        Encoding::None => Some(raw.to_vec()),
+        Encoding::QuotedPrintable => quoted_printable_decode(raw),
+        Encoding::Base64 => base64_decode(raw),
+    };
+    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
+    charset::decode(&bytes.unwrap_or_else(|| part.contents().to_vec()), label).0
+}
+
+fn is(kind: &ContentType<'_>, subtype: &str) -> bool {
+    kind.subtype().is_some_and(|own| own.eq_ignore_ascii_case(subtype))
+}
+
+/// Returns why the text of a message cannot be read, if it is encrypted or sealed.
+fn locked(root: &MessagePart<'_>) -> Option<Failure> {
+    let kind = root.content_type()?;
+    let sealed = is(kind, "pkcs7-mime") || is(kind, "x-pkcs7-mime");
+    let signed = kind.attribute("smime-type").is_some_and(|way| way.contains("signed"));
+    match () {
+        () if is(kind, "encrypted") || sealed && !signed => Some(Failure::Encrypted),
+        () if sealed => Some(Failure::NotRead(Kind::Smime)),
+        () => None,
+    }
+}
+
+fn addresses(list: &Address<'_>) -> String {
+    let one = |person: &mail_parser::Addr<'_>| match (person.name(), person.address()) {
+        (Some(name), Some(address)) => format!("{name} <{address}>"),
+        (name, address) => name.or(address).unwrap_or_default().to_owned(),
+    };
+    list.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a file's name; one without a name is named by what it is.
+fn name(part: &MessagePart<'_>) -> String {
+    if let Some(name) = part.attachment_name().filter(|name| !name.trim().is_empty()) {
+        return text::header(name).into_owned();
+    }
+    let ending = match part.content_type().and_then(ContentType::subtype) {
+        _ if part.is_message() => "eml",
+        Some(own) if own.eq_ignore_ascii_case("calendar") => "ics",
+        Some(own) if own.eq_ignore_ascii_case("plain") => "txt",
+        Some(own) if own.len() <= 5 && own.bytes().all(|byte| byte.is_ascii_alphanumeric()) => own,
+        _ => "bin",
+    };
+    format!("unnamed.{ending}").to_lowercase()
 }

@@ -1,13 +1,141 @@
-//! Messages of Outlook, and winmail.dat.
+//! Messages as Outlook saves them (MS-OXMSG), and winmail.dat.
 
-use crate::{Failure, File, Kind, Out, Stop};
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::mapi::{DATA, Props};
+use crate::{Failure, File, Kind, Out, Stop, UNPACKED};
+
+type Compound<F> = cfb::CompoundFile<Cursor<F>>;
+
+/// Entries of a folder that are looked at.
+const ENTRIES: usize = 5_000;
+/// The stream of the properties that have no stream of their own.
+const FIXED: &str = "__properties_version1.0";
+/// What the names of streams begin with that hold a property each.
+const STREAM: &str = "__substg1.0_";
+const RECIPIENT: &str = "__recip_version1.0_#";
+const ATTACHMENT: &str = "__attach_version1.0_#";
 
 /// Reads such a file.
-pub fn read(kind: Kind, _bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(kind).into())
+pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    if kind == Kind::Tnef {
+        return Err(Failure::NotRead(kind).into());
+    }
+    let mut file = open(bytes)?;
+    let own = props(&mut file, Path::new("/"));
+    let mut recipients = Vec::new();
+    for at in folders(&file, RECIPIENT) {
+        recipients.push(props(&mut file, &at));
+    }
+    let mut message = own.message(&recipients, &out.request.zone);
+    for at in folders(&file, ATTACHMENT) {
+        let data = stream(DATA, 0x0102);
+        let size = file.entry(at.join(data)).map_or(0, |entry| entry.len());
+        let name = name(&props(&mut file, &at), &own, is_folder(&file, &at));
+        message.files.push((name, size));
+    }
+    message.give(out)
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(_bytes: &[u8], _part: u32) -> Result<File, Failure> {
-    Err(Failure::NoSuchPart(0))
+pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+    let mut file = open(bytes)?;
+    let all = folders(&file, ATTACHMENT);
+    let place = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
+    let many = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let at = place.and_then(|place| all.get(place)).ok_or(Failure::NoSuchPart(many))?;
+    let own = props(&mut file, Path::new("/"));
+    let folder = is_folder(&file, at);
+    let name = name(&props(&mut file, at), &own, folder);
+    let bytes = match folder {
+        true => rebuilt(&mut file, &at.join(stream(DATA, 0x000d))),
+        false => contents(&mut file, &at.join(stream(DATA, 0x0102))),
+    };
+    Ok(File { name, bytes: bytes.ok_or(Failure::Broken)? })
+}
+
+fn open(bytes: &[u8]) -> Result<Compound<&[u8]>, Failure> {
+    cfb::CompoundFile::open(Cursor::new(bytes)).map_err(|_| Failure::Broken)
+}
+
+/// Returns the name of a property's stream.
+fn stream(id: u16, kind: u16) -> String {
+    format!("{STREAM}{id:04X}{kind:04X}")
+}
+
+/// Returns the folders at the top whose names begin so, in order.
+fn folders(file: &Compound<&[u8]>, name: &str) -> Vec<PathBuf> {
+    let all = file.read_root_storage().take(ENTRIES);
+    let all = all.filter(|entry| entry.is_storage() && entry.name().starts_with(name));
+    let mut all: Vec<_> = all.map(|entry| entry.path().to_owned()).collect();
+    all.sort();
+    all
+}
+
+/// Returns true if what is attached is a message, or another object of Outlook's.
+fn is_folder(file: &Compound<&[u8]>, at: &Path) -> bool {
+    file.is_storage(at.join(stream(DATA, 0x000d)))
+}
+
+fn contents(file: &mut Compound<&[u8]>, at: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.open_stream(at).ok()?.take(UNPACKED).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Returns the properties of a folder: those with streams, and those in one together.
+fn props(file: &mut Compound<&[u8]>, at: &Path) -> Props {
+    let mut props = Props::default();
+    let fixed = contents(file, &at.join(FIXED)).unwrap_or_default();
+    // A header of 8, 24 or 32 bytes, then 16 bytes each.
+    let header = if fixed.len() % 16 == 8 { 8 } else { 0 };
+    for entry in fixed.get(header..).unwrap_or_default().as_chunks::<16>().0 {
+        let [a, b, c, d, _, _, _, _, value @ ..] = entry;
+        let tag = u32::from_le_bytes([*a, *b, *c, *d]);
+        if Props::wants(tag) {
+            props.add(tag, value.to_vec());
+        }
+    }
+    let Ok(entries) = file.read_storage(at) else { return props };
+    let named = entries.take(ENTRIES).filter_map(|entry| {
+        let tag = entry.name().strip_prefix(STREAM)?;
+        let tag = u32::from_str_radix(tag, 16).ok().filter(|tag| Props::wants(*tag))?;
+        Some((tag, entry.path().to_owned()))
+    });
+    for (tag, at) in named.collect::<Vec<_>>() {
+        if let Some(bytes) = contents(file, &at) {
+            props.add(tag, bytes);
+        }
+    }
+    props
+}
+
+/// Returns the name of an attachment; a message's has the ending of its kind.
+fn name(file: &Props, own: &Props, folder: bool) -> String {
+    let name = file.file_name(own.page()).unwrap_or_else(|| "unnamed".to_owned());
+    if folder && !name.to_ascii_lowercase().ends_with(".msg") {
+        format!("{name}.msg")
+    } else {
+        name
+    }
+}
+
+/// Returns a folder as a file of its own.
+fn rebuilt(file: &mut Compound<&[u8]>, from: &Path) -> Option<Vec<u8>> {
+    let entries = file.walk_storage(from).ok()?.skip(1).take(ENTRIES);
+    let entries: Vec<_> =
+        entries.map(|entry| (entry.path().to_owned(), entry.is_storage())).collect();
+    let mut copy = cfb::CompoundFile::create(Cursor::new(Vec::new())).ok()?;
+    for (at, folder) in entries {
+        let to = Path::new("/").join(at.strip_prefix(from).ok()?);
+        if folder {
+            copy.create_storage(to).ok()?;
+        } else {
+            let bytes = contents(file, &at)?;
+            copy.create_stream(to).ok()?.write_all(&bytes).ok()?;
+        }
+    }
+    copy.flush().ok()?;
+    Some(copy.into_inner().into_inner())
 }

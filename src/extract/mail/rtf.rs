@@ -1,8 +1,506 @@
-//! Rich text.
+//! Rich text (RTF): its words, without those that nobody sees.
+//!
+//! Groups stand on a stack of ours, so depth costs no stack. Outlook puts HTML into RTF
+//! (MS-OXRTFEX): that is given back as HTML. Pictures, styles and fields' instructions are
+//! skipped; a link's target follows its words.
 
-use crate::{Failure, Kind, Out, Stop};
+use std::collections::HashMap;
+
+use daysheet_core::text;
+use encoding_rs::{Encoding, WINDOWS_1252};
+
+use super::pages;
+use crate::{Failure, Finding, How, Mark, Of, Out, Piece, Stop, plain};
+
+/// Groups within groups; no program writes a hundred.
+const DEEPEST: usize = 2_000;
+/// Comments that are kept.
+const COMMENTS: usize = 200;
+/// Bytes of text left out that are searched for orders.
+const KEPT: usize = 4 * 1024;
+/// How much a colour may differ from its ground, of 255, and still not be seen.
+const ALIKE: u8 = 20;
+
+/// A rich text as it was read.
+#[derive(Debug, Default)]
+pub struct Rich {
+    /// Its text, or its HTML.
+    pub text: String,
+    /// True if it was made from HTML and `text` is that.
+    pub html: bool,
+    /// Comments: author and text.
+    pub comments: Vec<(String, String)>,
+    /// What was left out.
+    pub findings: Vec<Finding>,
+}
 
 /// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Rtf).into())
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let rich = parse(bytes)?;
+    for finding in rich.findings {
+        out.find(finding);
+    }
+    let text = if rich.html { plain::html(rich.text, out) } else { rich.text };
+    let mut after = Vec::new();
+    if let many @ 1.. = u32::try_from(rich.comments.len()).unwrap_or(u32::MAX) {
+        after.push(Piece::Mark(Mark::Comments(many)));
+    }
+    for (author, comment) in rich.comments {
+        after.extend([Piece::Mark(Mark::Comment { author }), Piece::Text(comment)]);
+    }
+    plain::give(&text, Vec::new(), after, out)
 }
+
+/// Reads a rich text.
+///
+/// # Errors
+/// [`Failure::Broken`] if it is none, [`Failure::Depth`] if its groups are nested too deep.
+pub fn parse(bytes: &[u8]) -> Result<Rich, Failure> {
+    if !bytes.starts_with(b"{\\rtf") {
+        return Err(Failure::Broken);
+    }
+    let mut reader = Reader { rest: bytes, ..Reader::default() };
+    reader.run()?;
+    Ok(reader.done())
+}
+
+/// Where the text of a group goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    #[default]
+    Body,
+    /// Nowhere; a group within may be text, as in a shape.
+    Skipped,
+    /// Nowhere, with all groups within.
+    Never,
+    Fonts,
+    Colours,
+    /// A tag of the HTML that it was made from.
+    Tag,
+    Instruction,
+    Comment,
+    Author,
+}
+
+/// A group's state, which ends with it.
+#[derive(Debug, Clone, Default)]
+struct State {
+    place: Place,
+    /// What closes the group, in the text.
+    after: &'static str,
+    font: i32,
+    page: Option<&'static Encoding>,
+    /// Characters to skip after a `\u`.
+    fallback: Option<usize>,
+    vanish: bool,
+    deleted: bool,
+    inserted: bool,
+    /// Half points; none is 12 points.
+    size: Option<i32>,
+    colour: usize,
+    /// Colours behind the characters and behind the paragraph.
+    behind: usize,
+    paragraph: usize,
+    /// True within `\htmlrtf`: RTF that the HTML does not have.
+    rtf_only: bool,
+    /// A comment or a link begins in this group.
+    closes: Option<Closes>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Closes {
+    Comment,
+    Author,
+    Field,
+}
+
+#[derive(Debug, Default)]
+struct Reader<'b> {
+    rest: &'b [u8],
+    state: State,
+    stack: Vec<State>,
+    page: Option<&'static Encoding>,
+    fonts: HashMap<i32, &'static Encoding>,
+    colours: Vec<[u8; 3]>,
+    next_colour: [u8; 3],
+    /// True if a picture or a cell's colour may lie behind the text.
+    ground_unknown: bool,
+    /// Bytes of one code page, not decoded yet.
+    bytes: Vec<u8>,
+    /// The first half of a character of two `\u`.
+    high: Option<u16>,
+    /// Characters that a `\u` stands for.
+    skip: usize,
+    star: bool,
+    html: bool,
+    out: String,
+    instruction: String,
+    comment: String,
+    author: String,
+    comments: Vec<(String, String)>,
+    deleted: u64,
+    inserted: u64,
+    unseen: [u64; 3],
+    left_out: String,
+}
+
+impl Reader<'_> {
+    fn run(&mut self) -> Result<(), Failure> {
+        while let Some(byte) = self.take() {
+            match byte {
+                b'{' => {
+                    self.flush();
+                    if self.stack.len() >= DEEPEST {
+                        return Err(Failure::Depth);
+                    }
+                    (self.skip, self.star) = (0, false);
+                    let inner = State { after: "", closes: None, ..self.state.clone() };
+                    self.stack.push(std::mem::replace(&mut self.state, inner));
+                }
+                b'}' => {
+                    self.flush();
+                    (self.skip, self.star) = (0, false);
+                    self.close();
+                    let Some(outer) = self.stack.pop() else { break };
+                    self.state = outer;
+                    if self.stack.is_empty() {
+                        break;
+                    }
+                }
+                b'\\' => self.control(),
+                b'\r' | b'\n' => {}
+                byte => self.byte(byte),
+            }
+        }
+        self.flush();
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*first)
+    }
+
+    fn control(&mut self) {
+        let Some(first) = self.take() else { return };
+        if !first.is_ascii_alphabetic() {
+            return self.symbol(first);
+        }
+        let more = self.rest.iter().take(31).take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let (word, rest) = self.rest.split_at(more);
+        let mut name = String::from(char::from(first));
+        name.extend(word.iter().copied().map(char::from));
+        self.rest = rest;
+        let minus = usize::from(self.rest.first() == Some(&b'-'));
+        let digits = self.rest.iter().skip(minus).take(10);
+        let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+        let mut number = None;
+        if digits > 0 {
+            let (text, rest) = self.rest.split_at(minus + digits);
+            let text: String = text.iter().copied().map(char::from).collect();
+            number = Some(text.parse::<i64>().map_or(0, |number| {
+                i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
+            }));
+            self.rest = rest;
+        }
+        if self.rest.first() == Some(&b' ') {
+            self.take();
+        }
+        if name == "bin" {
+            let many = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+            self.rest = self.rest.get(many..).unwrap_or_default();
+        } else if name != "u" && self.skip > 0 {
+            self.skip -= 1;
+        } else {
+            self.word(&name, number);
+        }
+    }
+
+    fn symbol(&mut self, symbol: u8) {
+        match symbol {
+            b'\'' => {
+                let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+                let (one, two) = (digit(self.take()), digit(self.take()));
+                let value = one.zip(two).and_then(|(one, two)| u8::try_from(one * 16 + two).ok());
+                if let Some(value) = value {
+                    self.byte(value);
+                }
+            }
+            b'*' => self.star = true,
+            _ if self.skip > 0 => self.skip -= 1,
+            b'~' => self.text("\u{a0}"),
+            b'_' => self.text("\u{2011}"),
+            b'{' | b'}' | b'\\' => self.byte(symbol),
+            b'\r' | b'\n' => self.text("\n"),
+            _ => {}
+        }
+    }
+
+    /// Takes a byte of the text, in the code page of its font.
+    fn byte(&mut self, byte: u8) {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return;
+        }
+        match self.state.place {
+            // The names of fonts, and the ends of colours.
+            Place::Fonts => {}
+            Place::Colours if byte == b';' => {
+                self.colours.push(std::mem::take(&mut self.next_colour));
+            }
+            Place::Skipped | Place::Never | Place::Colours => {}
+            _ => self.bytes.push(byte),
+        }
+    }
+
+    /// Decodes the bytes that have come in one code page.
+    fn flush(&mut self) {
+        if self.bytes.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        let page = self.state.page.or(self.page).unwrap_or(WINDOWS_1252);
+        self.push(&page.decode_without_bom_handling(&bytes).0);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.flush();
+        self.push(text);
+    }
+
+    fn push(&mut self, text: &str) {
+        let many = text.chars().filter(|c| !c.is_whitespace()).count();
+        let many = u64::try_from(many).unwrap_or(u64::MAX);
+        match self.state.place {
+            Place::Body if self.html => {
+                if !self.state.rtf_only {
+                    self.out.push_str(text);
+                }
+            }
+            Place::Body if self.state.deleted => self.deleted += many,
+            Place::Body => match self.unseen() {
+                Some(how) => {
+                    if let Some(count) = self.unseen.get_mut(how) {
+                        *count += many;
+                    }
+                    if self.left_out.len() < KEPT {
+                        self.left_out.push_str(text);
+                    }
+                }
+                None => {
+                    self.inserted += if self.state.inserted { many } else { 0 };
+                    self.out.push_str(text);
+                }
+            },
+            Place::Tag => self.out.push_str(text),
+            Place::Instruction => self.instruction.push_str(text),
+            Place::Comment => self.comment.push_str(text),
+            Place::Author => self.author.push_str(text),
+            Place::Skipped | Place::Never | Place::Fonts | Place::Colours => {}
+        }
+    }
+
+    /// Returns why nobody sees the text of this state: a place in [`HOW`].
+    fn unseen(&self) -> Option<usize> {
+        let state = &self.state;
+        if state.vanish {
+            return Some(0);
+        }
+        if state.size.is_some_and(|size| size <= 2) {
+            return Some(1);
+        }
+        // Colour 0 is the reader's own, which it can see.
+        let own = (state.colour > 0).then(|| self.colours.get(state.colour)).flatten()?;
+        let behind = [state.behind, state.paragraph].into_iter().find(|index| *index > 0);
+        let ground = match behind {
+            Some(index) => *self.colours.get(index)?,
+            None if self.ground_unknown => return None,
+            None => [255; 3],
+        };
+        own.iter().zip(ground).all(|(own, ground)| own.abs_diff(ground) <= ALIKE).then_some(2)
+    }
+
+    /// Ends what the group was.
+    fn close(&mut self) {
+        let after = self.state.after;
+        match self.state.closes {
+            Some(Closes::Comment) => {
+                let comment = std::mem::take(&mut self.comment);
+                if self.comments.len() < COMMENTS && !comment.trim().is_empty() {
+                    self.comments.push((self.author.trim().to_owned(), comment));
+                }
+            }
+            Some(Closes::Author) | None => {}
+            Some(Closes::Field) => {
+                let instruction = std::mem::take(&mut self.instruction);
+                let mut words = instruction.split_whitespace();
+                let is_link = words.next().is_some_and(|word| word == "HYPERLINK");
+                if let (true, Some(target)) = (is_link, words.next()) {
+                    let target = target.trim_matches('"');
+                    if target.contains(':') && !self.out.ends_with(target) {
+                        self.push(&format!(" <{target}>"));
+                    }
+                }
+            }
+        }
+        self.push(after);
+    }
+
+    fn enter(&mut self, place: Place) {
+        if self.state.place != Place::Never {
+            self.state.place = place;
+        }
+    }
+
+    fn word(&mut self, name: &str, number: Option<i32>) {
+        self.flush();
+        let star = std::mem::take(&mut self.star);
+        let on = number != Some(0);
+        let index = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+        match name {
+            "u" => return self.unicode(number.unwrap_or(0)),
+            "uc" => self.state.fallback = Some(index.min(16)),
+            // Characters.
+            "par" | "line" | "sect" | "softline" => self.push("\n"),
+            "page" | "column" => self.push("\n\n"),
+            "tab" => self.push("\t"),
+            "cell" | "nestcell" => self.push(" | "),
+            "row" | "nestrow" => {
+                let kept = self.out.trim_end_matches(" | ").len();
+                self.out.truncate(kept);
+                self.push("\n");
+            }
+            "emdash" => self.push("—"),
+            "endash" => self.push("–"),
+            "bullet" => self.push("•"),
+            "lquote" => self.push("‘"),
+            "rquote" => self.push("’"),
+            "ldblquote" => self.push("“"),
+            "rdblquote" => self.push("”"),
+            "emspace" | "enspace" | "qmspace" => self.push(" "),
+            // How characters look.
+            "plain" => {
+                let State { place, after, fallback, paragraph, rtf_only, closes, .. } = self.state;
+                self.state = State {
+                    place,
+                    after,
+                    fallback,
+                    paragraph,
+                    rtf_only,
+                    closes,
+                    ..State::default()
+                };
+            }
+            "pard" => self.state.paragraph = 0,
+            "v" => self.state.vanish = on,
+            "deleted" => self.state.deleted = on,
+            "revised" => self.state.inserted = on,
+            "fs" => self.state.size = number,
+            "cf" => self.state.colour = index,
+            "cb" | "highlight" | "chcbpat" => self.state.behind = index,
+            "cbpat" => self.state.paragraph = index,
+            "clcbpat" | "background" | "clshdng" | "chshdng" | "shading" => {
+                self.ground_unknown = true;
+                if name == "background" {
+                    self.enter(Place::Never);
+                }
+            }
+            // Code pages.
+            "ansicpg" => self.page = Some(pages::code_page(u32::try_from(index).unwrap_or(0))),
+            "mac" => self.page = Some(pages::code_page(10_000)),
+            "f" | "af" if name == "f" => {
+                self.state.font = number.unwrap_or(0);
+                if self.state.place != Place::Fonts {
+                    self.state.page = self.fonts.get(&self.state.font).copied();
+                }
+            }
+            "fcharset" if self.state.place == Place::Fonts => {
+                if let Some(page) = pages::of_charset(index) {
+                    self.fonts.insert(self.state.font, page);
+                }
+            }
+            "red" | "green" | "blue" if self.state.place == Place::Colours => {
+                let at = ["red", "green", "blue"].iter().position(|one| *one == name);
+                if let Some(slot) = at.and_then(|at| self.next_colour.get_mut(at)) {
+                    *slot = u8::try_from(index.min(255)).unwrap_or(255);
+                }
+            }
+            // HTML within.
+            "fromhtml" => self.html = on,
+            "htmlrtf" => self.state.rtf_only = on,
+            "htmltag" if star => self.enter(Place::Tag),
+            // Groups of their own.
+            "fonttbl" => self.enter(Place::Fonts),
+            "colortbl" => self.enter(Place::Colours),
+            "field" => self.state.closes = Some(Closes::Field),
+            "fldinst" => {
+                self.instruction.clear();
+                self.enter(Place::Instruction);
+            }
+            "annotation" => {
+                self.state.closes = Some(Closes::Comment);
+                self.enter(Place::Comment);
+            }
+            "atnauthor" => {
+                self.author.clear();
+                self.state.closes = Some(Closes::Author);
+                self.enter(Place::Author);
+            }
+            "ud" | "shptxt" | "fldrslt" => self.enter(Place::Body),
+            "footnote" => {
+                self.push(" [");
+                self.state.after = "]";
+            }
+            "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
+            | "footerf" => self.state.after = "\n",
+            "upr" | "shpinst" => self.enter(Place::Skipped),
+            "info" | "pict" | "stylesheet" | "shprslt" | "nonshppict" | "tc" | "xe" | "rxe"
+            | "filetbl" | "listtable" | "listoverridetable" | "revtbl" | "atnid" => {
+                self.enter(Place::Never);
+            }
+            _ if star => self.enter(Place::Never),
+            _ => {}
+        }
+    }
+
+    /// Takes a character by its UTF-16 number, and skips what stands for it.
+    fn unicode(&mut self, number: i32) {
+        self.skip = self.state.fallback.unwrap_or(1);
+        // Negative numbers are those above 32,767.
+        let Ok(unit) = u16::try_from(number & 0xffff) else { return };
+        let units = match self.high.take() {
+            Some(high) => vec![high, unit],
+            None if (0xd800..0xdc00).contains(&unit) => {
+                self.high = Some(unit);
+                return;
+            }
+            None => vec![unit],
+        };
+        for c in char::decode_utf16(units) {
+            self.push(c.unwrap_or(char::REPLACEMENT_CHARACTER).encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn done(self) -> Rich {
+        let mut findings = Vec::new();
+        for (how, count) in HOW.into_iter().zip(self.unseen) {
+            if count > 0 {
+                findings.push(Finding::Hidden { how, count, of: Of::Characters });
+            }
+        }
+        if text::orders::gives_orders(&self.left_out) {
+            findings.push(Finding::Order);
+        }
+        if self.deleted > 0 {
+            findings.push(Finding::Deleted(self.deleted));
+        }
+        if self.inserted > 0 {
+            findings.push(Finding::Inserted(self.inserted));
+        }
+        Rich { text: self.out, html: self.html, comments: self.comments, findings }
+    }
+}
+
+/// Why text is not seen, by the places of `Reader::unseen`.
+const HOW: [How; 3] = [How::Marked, How::Tiny, How::Colour];

@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, Semaphore};
 
 use crate::config::{Config, KeyStore, Retention};
 use crate::error::{Error, Kind, Result};
 
+use engine::ready::{Connection, Ready};
 use engine::{Engine, OPENING};
 
 pub mod accounts;
@@ -114,6 +114,7 @@ struct Inner {
     retention: Retention,
     engine: Engine,
     pool: OnceCell<AnyPool>,
+    ready: Ready,
     keys: keys::Keys,
     unfinished: unfinished::Unfinished,
     locks: Arc<Mutex<engine::locks::Session>>,
@@ -148,6 +149,7 @@ impl Store {
                 retention,
                 engine,
                 pool: OnceCell::new(),
+                ready: Ready::default(),
                 keys,
                 unfinished: unfinished::Unfinished::default(),
                 locks: Arc::default(),
@@ -167,6 +169,11 @@ impl Store {
     /// Returns the owner of these rows.
     pub fn owner(&self) -> &str {
         &self.owner
+    }
+
+    /// Returns true if `other` has the same rows: of the same owner, in the same database.
+    pub fn is(&self, other: &Self) -> bool {
+        self.owner == other.owner && Arc::ptr_eq(&self.inner, &other.inner)
     }
 
     /// Returns the state folder.
@@ -211,6 +218,7 @@ impl Store {
                 }
                 Err(error) => tracing::debug!(%error, "the database was closed as it is"),
             }
+            self.inner.ready.close().await;
             pool.close().await;
         };
         if tokio::time::timeout(CLOSING, closing).await.is_err() {
@@ -245,14 +253,20 @@ impl Store {
 
     /// Returns a connection for statements about the owner's rows. It is given back when it
     /// is dropped.
-    async fn connection(&self) -> Result<PoolConnection<Any>> {
+    async fn connection(&self) -> Result<Connection> {
         let pool = self.pool().await?;
+        if let Some(ready) = self.inner.ready.take() {
+            return Ok(ready);
+        }
         let started = Instant::now();
         loop {
             let failed = match pool.acquire().await {
                 Ok(mut connection) => {
                     match self.inner.engine.claim(&mut connection, self.owner()).await {
-                        Ok(()) => return Ok(connection),
+                        Ok(()) if self.inner.engine.is_postgres() => {
+                            return Ok(Connection::Pooled(connection));
+                        }
+                        Ok(()) => return Ok(self.inner.ready.lend(connection).await),
                         Err(error) => {
                             connection.close_on_drop();
                             error
@@ -373,6 +387,9 @@ impl Store {
 
     /// Explains a database error, with the next step. Bound values are never part of it.
     fn broken(&self, error: &sqlx::Error) -> Error {
+        if matches!(error, sqlx::Error::WorkerCrashed) {
+            drop(self.inner.ready.forget());
+        }
         self.inner.engine.broken(error)
     }
 }

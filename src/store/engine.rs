@@ -17,6 +17,7 @@ use crate::config::Database;
 use crate::error::{Error, Kind, Result};
 
 pub(super) mod locks;
+pub(super) mod ready;
 
 /// How long to retry opening while another process creates the file or the server starts, and to
 /// wait for a connection.
@@ -79,9 +80,10 @@ impl Engine {
         let pool = AnyPoolOptions::new().acquire_timeout(OPENING);
         match self {
             Self::Sqlite(_) => {
-                // A few connections, so that reads can run during a write.
+                // A few connections, so that reads can run during a write. Those that are
+                // `ready` come on top.
                 let pool = pool
-                    .max_connections(4)
+                    .max_connections(3)
                     // A file does not go away as a server does, and each test would be two
                     // switches between threads.
                     .test_before_acquire(false)

@@ -33,11 +33,11 @@ pub struct Output {
 
 impl Store {
     /// Stores an output under its hash. One without a text means that texts are not to
-    /// be stored: existing ones are deleted.
+    /// be stored: existing ones are deleted. Returns false if it was there already.
     ///
     /// # Errors
     /// [`Kind::Store`]. A text that cannot be sealed is no error: the rest is stored.
-    pub async fn save_output(&self, hash: &str, output: &Output) -> Result<()> {
+    pub async fn save_output(&self, hash: &str, output: &Output) -> Result<bool> {
         let now = now();
         let accounts = join_accounts(&output.accounts);
         let known: Option<i64> = sqlx::query_scalar(
@@ -53,10 +53,10 @@ impl Store {
         .await
         .map_err(|error| self.broken(&error))?;
         let text = match (known, &output.text) {
-            (Some(1..), Some(_)) => return self.use_output(hash).await,
+            (Some(1..), Some(_)) => return self.use_output(hash).await.map(|()| true),
             // Noted within the last day is noted well enough, so that a repeated
             // question writes nothing.
-            (Some(0), None) => return Ok(()),
+            (Some(0), None) => return Ok(false),
             (_, Some(text)) => match self.seal(&identity(hash), text.as_bytes()).await {
                 Ok(sealed) => Some(sealed),
                 Err(error) => {
@@ -106,7 +106,7 @@ impl Store {
         .execute(&mut *tx)
         .await
         .map_err(broken)?;
-        self.commit(tx).await
+        self.commit(tx).await.map(|()| true)
     }
 
     /// Returns the output with this hash, with its text if `text` is requested and

@@ -18,6 +18,7 @@ use daysheet::error::Kind;
 use daysheet::provider::Status;
 use daysheet::store::sends::{Begin, Caps, Sending};
 use daysheet::store::{AccountRow, HandleKind, Store};
+use futures_util::future::join_all;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, Connection, SqliteConnection};
 
@@ -309,6 +310,11 @@ async fn closing_leaves_no_write_ahead_log() {
     two.open().await.unwrap();
     one.handles(MIRA, HandleKind::Thread, &["a"]).await.unwrap();
     assert!(wal.metadata().unwrap().len() > 0);
+    // More at once than there are connections: some are given back to the pool, some are not.
+    let many = (0..32).map(|_| one.handles(MIRA, HandleKind::Thread, &["a"]));
+    for handles in join_all(many).await {
+        assert_eq!(handles.unwrap(), [1]);
+    }
     one.close().await;
     assert_eq!(wal.metadata().unwrap().len(), 0);
     assert_eq!(two.handles(MIRA, HandleKind::Thread, &["a", "b"]).await.unwrap(), [1, 2]);

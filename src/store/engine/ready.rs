@@ -1,0 +1,83 @@
+//! SQLite's connections for single statements.
+//!
+//! The pool tests a connection whenever it is given back, which for SQLite is a switch to the
+//! connection's thread and back, as long as many a statement takes. So a few connections leave the
+//! pool for good: a statement takes one that is free. Transactions are begun on those of the pool.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, PoisonError};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, AnyConnection, Connection as _};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+/// How many there are.
+const MOST: usize = 2;
+
+/// The connections that have left the pool.
+#[derive(Default)]
+pub(in crate::store) struct Ready(std::sync::Mutex<Vec<Arc<Mutex<AnyConnection>>>>);
+
+/// A connection for statements outside transactions, given back when it is dropped.
+pub(in crate::store) enum Connection {
+    /// To the pool.
+    Pooled(PoolConnection<Any>),
+    /// To those that are ready.
+    Ready(OwnedMutexGuard<AnyConnection>),
+}
+
+impl Ready {
+    /// Returns a connection that is free, if there is one.
+    pub(in crate::store) fn take(&self) -> Option<Connection> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().find_map(|one| one.clone().try_lock_owned().ok()).map(Connection::Ready)
+    }
+
+    /// Takes a connection out of the pool, unless there are enough.
+    pub(in crate::store) async fn lend(&self, connection: PoolConnection<Any>) -> Connection {
+        let lent = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST {
+                return Connection::Pooled(connection);
+            }
+            let lent = Arc::new(Mutex::new(connection.detach()));
+            all.push(lent.clone());
+            lent
+        };
+        Connection::Ready(lent.lock_owned().await)
+    }
+
+    /// Forgets all: the thread of one has ended.
+    pub(in crate::store) fn forget(&self) -> Vec<Arc<Mutex<AnyConnection>>> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Closes all that are not in use; the others are closed when they are given back.
+    pub(in crate::store) async fn close(&self) {
+        for connection in self.forget().into_iter().filter_map(Arc::into_inner) {
+            if let Err(error) = connection.into_inner().close().await {
+                tracing::debug!(%error, "a connection was not closed");
+            }
+        }
+    }
+}
+
+impl Deref for Connection {
+    type Target = AnyConnection;
+
+    fn deref(&self) -> &AnyConnection {
+        match self {
+            Self::Pooled(connection) => connection,
+            Self::Ready(connection) => connection,
+        }
+    }
+}
+
+impl DerefMut for Connection {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        match self {
+            Self::Pooled(connection) => connection,
+            Self::Ready(connection) => connection,
+        }
+    }
+}

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::OnceCell;
 
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
@@ -33,6 +34,17 @@ use token_manager::{CachedTokens, TokenManager};
 /// The next step if there is no account, and no page to connect one.
 const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
                               `daysheet account add microsoft`";
+
+tokio::task_local! {
+    /// The rows that the call of this task began with, and where they are.
+    static BEGAN_WITH: Arc<OnceCell<(Store, Arc<[AccountRow]>)>>;
+}
+
+/// Carries out a call that changes nothing: all its parts see the accounts as they were when the
+/// first one read them.
+pub async fn steady<T>(call: impl Future<Output = T>) -> T {
+    BEGAN_WITH.scope(Arc::default(), call).await
+}
 
 /// What became of the grant of an account that was signed out. Its tokens are deleted
 /// in any case.
@@ -104,8 +116,29 @@ impl Accounts {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn list(&self) -> Result<Vec<Account>> {
+        Ok(self.rows().await?.iter().cloned().map(Account::from).collect())
+    }
+
+    /// Returns all accounts as they are now, even in a call that began with others.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn list_now(&self) -> Result<Vec<Account>> {
         let rows = self.store.account_rows().await?;
         Ok(rows.into_iter().map(Account::from).collect())
+    }
+
+    /// Returns the rows of all accounts, the oldest first: those that the call began with, if it
+    /// is one that changes nothing.
+    async fn rows(&self) -> Result<Arc<[AccountRow]>> {
+        let now = async || Ok::<_, Error>(self.store.account_rows().await?.into());
+        let Ok(began_with) = BEGAN_WITH.try_with(Arc::clone) else {
+            return now().await;
+        };
+        let read = async || Ok((self.store.clone(), now().await?));
+        let (store, rows) = began_with.get_or_try_init(read).await?;
+        // A call is one person's; should a part of it ever be another's, these are not theirs.
+        if store.is(&self.store) { Ok(rows.clone()) } else { now().await }
     }
 
     /// Returns the label of each account, by its id: its address, or the id itself if
@@ -114,7 +147,7 @@ impl Accounts {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn labels(&self) -> Result<HashMap<String, String>> {
-        let rows = self.store.account_rows().await?;
+        let rows = self.rows().await?;
         let label = |row: &AccountRow| (row.id.clone(), label(row, &rows));
         Ok(rows.iter().map(label).collect())
     }
@@ -210,7 +243,7 @@ impl Accounts {
     /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it is ambiguous,
     /// with the addresses to choose from.
     pub async fn find(&self, name: Option<&str>) -> Result<Account> {
-        let rows = self.store.account_rows().await?;
+        let rows = self.rows().await?;
         let name = name.unwrap_or_default().trim().to_lowercase();
         if let Some(row) = exact(&rows, &name)? {
             return Ok(row.clone().into());
@@ -237,8 +270,8 @@ impl Accounts {
     /// # Errors
     /// [`Kind::NoAccount`] if it is no longer signed in, [`Kind::Store`].
     pub async fn by_id(&self, id: &str) -> Result<Account> {
-        match self.store.account_row(id).await? {
-            Some(row) => Ok(row.into()),
+        match self.rows().await?.iter().find(|row| row.id == id) {
+            Some(row) => Ok(row.clone().into()),
             None => {
                 let (provider, email) = id.split_once(':').unwrap_or(("", id));
                 let next = match oauth::provider_named(provider) {

@@ -100,12 +100,15 @@ impl ResultStore {
             accounts: accounts.to_vec(),
             text: self.disk.then(|| text.to_string()),
         };
-        if let Err(error) = self.store.save_output(&hash, &output).await {
+        let written = self.store.save_output(&hash, &output).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "an output is kept only in memory");
-        }
+            true
+        });
         self.memory().put(&hash, text, accounts.to_vec());
-        // An account may have been signed out while its answer was being produced.
-        if let Ok(Some(signed_out)) = self.signed_out(accounts, None).await
+        // An account may have been signed out while its answer was being produced. That has
+        // deleted what was there already, and what is in memory is checked when it is read.
+        if written
+            && let Ok(Some(signed_out)) = self.signed_out(accounts, None).await
             && let Err(error) = self.purge(&signed_out).await
         {
             tracing::debug!(%error, "an output of a removed account remains");
@@ -179,7 +182,7 @@ impl ResultStore {
         if accounts.is_empty() {
             return Ok(None);
         }
-        let there = self.accounts.list().await?;
+        let there = self.accounts.list_now().await?;
         let is_there = |id: &&String| {
             there.iter().any(|account| {
                 account.id == **id && since.is_none_or(|since| account.added.as_second() <= since)

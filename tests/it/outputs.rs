@@ -8,7 +8,7 @@ mod reading;
 use std::path::Path;
 use std::sync::Arc;
 
-use daysheet::accounts::Accounts;
+use daysheet::accounts::{Accounts, steady};
 use daysheet::config::Config;
 use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
@@ -313,6 +313,26 @@ async fn output_of_a_removed_account_is_discarded() {
     let hash = one.keep("of mira", &[MIRA]).await;
     assert_eq!(one.has(&hash).await, "nothing");
     assert_eq!(rows(home.path()).await, Vec::<String>::new());
+}
+
+/// All parts of a call see the accounts that it began with. They are those of its own store, and
+/// nothing is kept of an account that is removed meanwhile.
+#[tokio::test]
+async fn call_sees_the_accounts_that_it_began_with() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (process(home.path(), "memory"), process(home.path(), "memory"));
+    let id = one.sign_in("mira@example.com").await;
+    let call = async {
+        assert_eq!(one.accounts.list().await.unwrap().len(), 1);
+        two.accounts.forget(&id).await.unwrap();
+        assert_eq!(one.accounts.by_id(&id).await.unwrap().id, id);
+        assert!(one.accounts.list_now().await.unwrap().is_empty());
+        assert!(two.accounts.list().await.unwrap().is_empty());
+        let hash = one.keep("something long", &[&id]).await;
+        assert_eq!(one.has(&hash).await, "nothing");
+    };
+    steady(call).await;
+    assert!(one.accounts.list().await.unwrap().is_empty());
 }
 
 #[tokio::test]

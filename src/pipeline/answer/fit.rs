@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::accounts::steady;
 use crate::budget::Response;
 use crate::budget::fit::{
     self, CEILING, FitOptions, Fitted, Shortened, WholeBlocks, whole_document,
@@ -154,6 +155,16 @@ impl Pipeline {
     /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
     pub async fn run_for(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
+        let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == Effect::Read);
+        // Boxed, because a thread's stack is small.
+        let call = Box::pin(self.answer_request(request, caller));
+        match reads {
+            true => steady(call).await,
+            false => call.await,
+        }
+    }
+
+    async fn answer_request(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
         let Request { action, format, view, call } = request;
         let mut budget = self.room(view.budget, view.reserve)?;
         let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
@@ -180,7 +191,8 @@ impl Pipeline {
                 (response, false)
             }
             None => {
-                let mut response = self.build_noted_response(action, format, caller).await?;
+                let mut response =
+                    self.build_noted_response(action, format, caller, &secret).await?;
                 if format.has_text_fields() {
                     show_members(&mut response.document);
                 }
@@ -268,10 +280,11 @@ impl Pipeline {
 
     /// Returns the complete response to a request, as the text of an output and as a document.
     pub(super) async fn whole_answer(&self, request: Request) -> Result<(String, Document)> {
-        let mut response =
-            self.build_noted_response(request.action, request.format, &NonInteractive).await?;
-        self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
+        let Request { action, format, .. } = request;
+        let mut response =
+            self.build_noted_response(action, format, &NonInteractive, &secret).await?;
+        self.note_untrusted(&response).await?;
         let text = WholeBlocks::kept(&response, &secret).text();
         show_members(&mut response.document);
         Ok((text, whole_document(&response, &secret)))
@@ -339,12 +352,12 @@ impl Pipeline {
         action: Action,
         format: Format,
         caller: &dyn ClientPrompts,
+        secret: &[u8; 32],
     ) -> Result<Response> {
         let mut response = self.build_response(action, format, caller).await?;
         response.notes = Note::merge_repeats(response.notes, ALIKE);
-        let secret = self.store.fence_secret().await?;
         for text in &mut response.texts {
-            text.fence(&secret);
+            text.fence(secret);
         }
         Ok(response)
     }

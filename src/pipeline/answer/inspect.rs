@@ -72,7 +72,8 @@ impl Pipeline {
             self.accounts.list().await?.into_iter().map(|account| account.id).collect();
         let secret = self.store.fence_secret().await?;
         let answered = async {
-            let response = self.build_noted_response(action, Format::Json, &NonInteractive).await?;
+            let response =
+                self.build_noted_response(action, Format::Json, &NonInteractive, &secret).await?;
             let objects = OBJECTS.with(|all| {
                 std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner))
             });

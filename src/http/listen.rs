@@ -7,6 +7,7 @@
 //! not read. During shutdown no connection is accepted, and open ones finish their requests.
 
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -91,7 +92,7 @@ pub async fn serve(
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let (end, ending) = watch::channel(());
-    let mut ended = std::pin::pin!(ended);
+    let mut ended = pin!(ended);
     let next = async || {
         let place = places.clone().acquire_owned().await.ok()?;
         match listener.accept().await {
@@ -212,21 +213,28 @@ where
             .keep_alive_interval(IDLE)
             .max_concurrent_streams(STREAMS)
             .max_header_list_size(HEADERS);
-        Box::pin(watched(server.serve_connection(stream, service), activity, ending)).await;
+        let mut connection = Box::pin(server.serve_connection(stream, service));
+        watched(connection.as_mut(), activity, ending).await;
     } else {
-        let mut server = http1::Builder::new();
         // Its own time for headers begins as soon as a connection is idle.
-        server.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(HEADERS as usize);
-        watched(server.serve_connection(stream, service), activity, ending).await;
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(IDLE)
+            .max_buf_size(HEADERS as usize)
+            .serve_connection(stream, service);
+        watched(pin!(connection), activity, ending).await;
     }
 }
 
-/// Serves a connection until it ends, or is to end.
-async fn watched<C>(connection: C, activity: Arc<Activity>, mut ending: watch::Receiver<()>)
-where
+/// Serves a connection until it ends, or is to end. It is pinned before, so that this has no room
+/// for a second one.
+async fn watched<C>(
+    mut connection: Pin<&mut C>,
+    activity: Arc<Activity>,
+    mut ending: watch::Receiver<()>,
+) where
     C: GracefulConnection<Error: std::fmt::Display>,
 {
-    let mut connection = std::pin::pin!(connection);
     let mut looks = tokio::time::interval(LOOK);
     let mut open = true;
     loop {

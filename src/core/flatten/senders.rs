@@ -58,8 +58,8 @@ pub(super) fn is_unchecked(object: &Value, path: &str, context: &Context) -> boo
     let receivers = context.api.receivers();
     let results = headers(object, path, wire::RESULTS).next();
     let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
-    let sender = sender_at(object, path);
-    results.is_none() && sender.is_some_and(|one| !one.email.eq_ignore_ascii_case(context.address))
+    let others = |one: Address| !one.email.eq_ignore_ascii_case(context.address);
+    results.is_none() && sender_at(object, path).is_some_and(others)
 }
 
 /// Returns the warnings about the sender of a message and the beginning of its text.

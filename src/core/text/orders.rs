@@ -20,6 +20,10 @@ const ORDER: usize = 6;
 /// Returns true for a text that gives orders to an assistant.
 pub fn gives_orders(text: &str) -> bool {
     let text = cell(text);
+    // Nearly all texts have no such word at all.
+    if !text.split(|c: char| !c.is_alphanumeric()).any(is_instruction) {
+        return false;
+    }
     // Each word, and whether it begins a sentence.
     let mut words: Vec<(String, bool)> = Vec::new();
     let mut begins = true;
@@ -43,5 +47,7 @@ pub fn gives_orders(text: &str) -> bool {
 }
 
 fn is_instruction(word: &str) -> bool {
-    matches!(word, "instruction" | "instructions" | "prompt" | "prompts")
+    ["instruction", "instructions", "prompt", "prompts"]
+        .iter()
+        .any(|one| word.eq_ignore_ascii_case(one))
 }

@@ -13,6 +13,7 @@ mod calendar;
 mod contacts;
 mod csv;
 mod kind;
+mod look;
 mod mail;
 mod model;
 mod odf;
@@ -21,6 +22,7 @@ mod package;
 mod pdf;
 mod plain;
 mod sheet;
+mod story;
 mod xml;
 
 use std::io;

@@ -1,4 +1,6 @@
 //! Office Open XML: documents and presentations.
 
 pub mod docx;
+pub mod numbers;
 pub mod pptx;
+mod styles;

@@ -38,6 +38,8 @@ impl<'a> Xml<'a> {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
         reader.config_mut().allow_dangling_amp = true;
+        // A text may begin within an element.
+        reader.config_mut().allow_unmatched_ends = true;
         Self { reader, depth: 0 }
     }
 
@@ -71,6 +73,11 @@ impl<'a> Xml<'a> {
                 Raw::Comment(_) | Raw::Decl(_) | Raw::PI(_) | Raw::DocType(_) => continue,
             }));
         }
+    }
+
+    /// Returns where in the text reading is, in bytes.
+    pub fn place(&self) -> usize {
+        self.reader.buffer_position() as usize
     }
 
     /// Reads to the end of the element that began last, and returns the text within it.

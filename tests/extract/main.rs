@@ -8,9 +8,10 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+mod cases;
 mod kinds;
 mod messages;
-
+mod office;
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

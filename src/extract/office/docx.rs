@@ -1,8 +1,420 @@
-//! Word documents.
+//! Word documents: their text in order, without what Word does not show.
 
-use crate::{Failure, Kind, Out, Stop};
+use std::collections::HashMap;
 
-/// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Docx).into())
+use super::numbers::Numbers;
+use super::styles::{self, Styles, properties, shading};
+use crate::look::{Look, Paint, WHITE};
+use crate::package::{Package, Relation};
+use crate::story::{Story, Tally, give};
+use crate::xml::{Element, Event, Xml};
+use crate::{Failure, Finding, How, Mark, Out, Stop};
+
+/// Reads a document.
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut package = Package::open(bytes)?;
+    let main = package.main("word/document.xml")?;
+    let relations = package.relations(&main)?;
+    let mut part = |kind: &str| -> Result<Option<String>, Failure> {
+        let found = relations.iter().find(|relation| relation.kind == kind);
+        found.map_or(Ok(None), |relation| package.text(&relation.target))
+    };
+    let styles = part("styles")?.map_or(Ok(Styles::default()), |text| Styles::read(&text))?;
+    let numbers = part("numbering")?.map_or(Ok(Numbers::default()), |text| Numbers::read(&text))?;
+    let even = part("settings")?.is_some_and(|text| text.contains("evenAndOddHeaders"));
+    let notes = [part("footnotes")?, part("endnotes")?];
+    let comments = part("comments")?;
+    let text = package.text(&main)?.ok_or(Failure::Broken)?;
+
+    let mut reader = Reader::new(&styles, numbers);
+    reader.read(&text)?;
+    let body = std::mem::take(&mut reader.story);
+    for (text, prefix) in notes.iter().flatten().zip(["f", "e"]) {
+        reader.prefix = prefix;
+        reader.read(text)?;
+    }
+    let mut story = body;
+    reader.notes(&mut story);
+    reader.prefix = "";
+    reader.running(&mut package, &relations, even, &mut story)?;
+    if let Some(text) = comments {
+        reader.read(&text)?;
+        let comments = std::mem::take(&mut reader.comments);
+        if !comments.is_empty() {
+            story.mark(Mark::Comments(comments.len() as u32));
+        }
+        for (author, text) in comments {
+            story.below(Mark::Comment { author }, &text);
+        }
+    }
+    if package.has("word/vbaProject.bin") {
+        out.find(Finding::Macros);
+    }
+    reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
+    give(story.pieces(), out)
+}
+
+/// A paragraph that is open.
+struct Paragraph {
+    text: String,
+    look: Look,
+}
+
+/// What is known of the table, the row and the cell that are open.
+#[derive(Default, Clone)]
+struct Ground {
+    table: Option<Paint>,
+    cell: Option<Paint>,
+    deleted: bool,
+    flat: bool,
+}
+
+/// Reads the parts of a document, one after the other.
+struct Reader<'a> {
+    styles: &'a Styles,
+    numbers: Numbers,
+    story: Story,
+    tally: Tally,
+    page: Paint,
+    paragraphs: Vec<Paragraph>,
+    grounds: Vec<Ground>,
+    /// How the run that is open is hidden.
+    hidden: Option<How>,
+    deleted: usize,
+    inserted: usize,
+    boxes: usize,
+    /// For each field that is open: whether its result has begun.
+    fields: Vec<bool>,
+    /// Footnotes and endnotes in the order in which the text refers to them.
+    referred: Vec<String>,
+    /// What tells the ids of endnotes from those of footnotes.
+    prefix: &'static str,
+    noted: HashMap<String, String>,
+    comments: Vec<(String, String)>,
+    /// Headers and footers by the ids of their relations, and whether they are shown.
+    running: Vec<(String, String, bool)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(styles: &'a Styles, numbers: Numbers) -> Self {
+        Self {
+            styles,
+            numbers,
+            story: Story::default(),
+            tally: Tally::default(),
+            page: WHITE,
+            paragraphs: Vec::new(),
+            grounds: Vec::new(),
+            hidden: None,
+            deleted: 0,
+            inserted: 0,
+            boxes: 0,
+            fields: Vec::new(),
+            referred: Vec::new(),
+            prefix: "",
+            noted: HashMap::new(),
+            comments: Vec::new(),
+            running: Vec::new(),
+        }
+    }
+
+    /// Reads a part.
+    fn read(&mut self, text: &str) -> Result<(), Failure> {
+        let mut xml = Xml::new(text);
+        // The footnote or the comment that is open.
+        let mut open = String::new();
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => {
+                    let name = element.name();
+                    match name.as_str() {
+                        "footnote" | "endnote" => open = element.attr("id").unwrap_or_default(),
+                        "comment" => open = element.attr("author").unwrap_or_default(),
+                        _ => self.start(&name, &element, &mut xml)?,
+                    }
+                }
+                Event::End(ending) => match ending.name().as_str() {
+                    "footnote" | "endnote" => {
+                        let text = std::mem::take(&mut self.story).plain();
+                        self.noted.insert(format!("{}{open}", self.prefix), text);
+                    }
+                    "comment" => {
+                        let text = std::mem::take(&mut self.story).plain();
+                        self.comments.push((std::mem::take(&mut open), text));
+                    }
+                    name => self.end(name),
+                },
+                Event::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        name: &str,
+        element: &Element<'_>,
+        xml: &mut Xml<'_>,
+    ) -> Result<(), Failure> {
+        match name {
+            // Of a choice, what Word itself shows; and what is no text.
+            "Fallback" | "instrText" | "delInstrText" | "sdtPr" | "ffData" | "binData" => {
+                xml.skip()?
+            }
+            "del" | "moveFrom" => self.deleted += 1,
+            "ins" | "moveTo" => self.inserted += 1,
+            "txbxContent" => self.boxes += 1,
+            "background" => self.page = Paint::Other,
+            "p" => {
+                let look = self.styles.paragraph(None);
+                self.paragraphs.push(Paragraph { text: String::new(), look });
+            }
+            "pPr" => self.paragraph(xml)?,
+            "r" => self.hidden = self.look(&Look::default()),
+            "rPr" => {
+                let mut look = Look::default();
+                let style = properties(xml, &mut look)?;
+                let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
+                self.hidden = self.look(&look.over(&style));
+            }
+            "t" | "delText" => {
+                let text = xml.text()?;
+                self.put(&text);
+            }
+            "tab" => self.put("\t"),
+            "br" | "cr" => self.put("\n"),
+            "noBreakHyphen" => self.put("-"),
+            "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
+            "fldChar" => match element.attr("fldCharType").as_deref() {
+                Some("begin") => self.fields.push(false),
+                Some("separate") => {
+                    self.fields.last_mut().into_iter().for_each(|result| *result = true)
+                }
+                _ => drop(self.fields.pop()),
+            },
+            "footnoteReference" => self.refer("f", element),
+            "endnoteReference" => self.refer("e", element),
+            "blip" | "imagedata" => self.tally.pictures += 1,
+            "tbl" => {
+                self.story.table();
+                self.grounds.push(Ground::default());
+            }
+            "tblPr" => {
+                let mut ground = None;
+                xml.within(|property| match property.name().as_str() {
+                    "tblStyle" => {
+                        let style = property.attr("val").unwrap_or_default();
+                        ground = ground.or(self.styles.look(&style).ground);
+                    }
+                    "shd" => ground = shading(property).or(ground),
+                    _ => {}
+                })?;
+                self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
+            }
+            "trPr" => {
+                let (mut deleted, mut flat) = (false, false);
+                xml.within(|property| match property.name().as_str() {
+                    "del" => deleted = true,
+                    "trHeight" => {
+                        let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
+                        flat = exact && property.number("val").is_some_and(|height| height < 40.0);
+                    }
+                    _ => {}
+                })?;
+                if let Some(open) = self.grounds.last_mut() {
+                    (open.deleted, open.flat) = (deleted, flat);
+                }
+            }
+            "tc" => self.story.cell(),
+            "tcPr" => {
+                let mut ground = None;
+                xml.within(|property| {
+                    if property.name() == "shd" {
+                        ground = shading(property).or(ground);
+                    }
+                })?;
+                self.grounds.last_mut().into_iter().for_each(|open| open.cell = ground);
+            }
+            "sectPr" => self.section(xml)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "p" => self.paragraph_end(),
+            "del" | "moveFrom" => self.deleted = self.deleted.saturating_sub(1),
+            "ins" | "moveTo" => self.inserted = self.inserted.saturating_sub(1),
+            "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
+            "tc" => {
+                self.story.cell_end();
+                self.grounds.last_mut().into_iter().for_each(|open| open.cell = None);
+            }
+            "tr" => {
+                self.story.row_end();
+                if let Some(open) = self.grounds.last_mut() {
+                    (open.deleted, open.flat) = (false, false);
+                }
+            }
+            "tbl" => {
+                self.story.table_end();
+                self.grounds.pop();
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the properties of a paragraph, but those of its mark.
+    fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let mut look = Look::default();
+        let mut style = None;
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(property) => match property.name().as_str() {
+                    "rPr" | "pPrChange" | "tabs" => xml.skip()?,
+                    "sectPr" => self.section(xml)?,
+                    "pStyle" => style = property.attr("val"),
+                    _ => styles::read(&mut look, &property),
+                },
+                Event::End(ending) if ending.name() == "pPr" => break,
+                _ => {}
+            }
+        }
+        if let Some(open) = self.paragraphs.last_mut() {
+            open.look = look.over(&self.styles.paragraph(style.as_deref()));
+        }
+        Ok(())
+    }
+
+    fn paragraph_end(&mut self) {
+        let Some(paragraph) = self.paragraphs.pop() else { return };
+        self.tally.paragraph();
+        let text = paragraph.text.trim_end();
+        let look = paragraph.look;
+        if text.trim().is_empty() {
+            return self.story.line("");
+        }
+        let level = look.level.unwrap_or_default();
+        let list = look.list.as_deref().filter(|list| *list != "0");
+        let label = list.and_then(|list| self.numbers.next(list, level)).unwrap_or_default();
+        let space = if label.is_empty() { "" } else { " " };
+        match look.outline {
+            Some(outline) if outline < 9 => {
+                self.story
+                    .heading(outline + 1, &format!("{label}{space}{}", text.replace('\n', " ")));
+            }
+            _ => {
+                let indent = if label.is_empty() { 0 } else { level.min(8) * 2 };
+                let text = format!("{:indent$}{label}{space}{text}", "");
+                text.lines().for_each(|line| self.story.line(line));
+            }
+        }
+    }
+
+    /// Returns how a run of this look is hidden where it stands.
+    fn look(&self, run: &Look) -> Option<How> {
+        let paragraph = self.paragraphs.last();
+        let look = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
+        let grounds = self.grounds.iter().rev().find_map(|open| open.cell.or(open.table));
+        // Nobody knows what lies behind a text box.
+        let ground = if self.boxes > 0 { Paint::Other } else { grounds.unwrap_or(self.page) };
+        let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
+        let field = self.fields.contains(&false).then_some(How::Marked);
+        look.hidden(ground).or(flat).or(field)
+    }
+
+    /// Adds text of the run that is open, or counts it.
+    fn put(&mut self, text: &str) {
+        if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
+            self.tally.delete(text);
+        } else if let Some(how) = self.hidden {
+            self.tally.hide(how, text);
+        } else if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text.push_str(text);
+            if self.inserted > 0 {
+                self.tally.inserted += text.chars().filter(|c| !c.is_whitespace()).count() as u64;
+            }
+        }
+    }
+
+    /// Puts the number of a note where the text refers to it.
+    fn refer(&mut self, prefix: &str, element: &Element<'_>) {
+        self.referred.push(format!("{prefix}{}", element.attr("id").unwrap_or_default()));
+        self.put(&format!("[^{}]", self.referred.len()));
+    }
+
+    /// Adds the notes that the text refers to; others are not shown by Word.
+    fn notes(&mut self, story: &mut Story) {
+        let notes = self.referred.iter().zip(1..);
+        let lines = notes.filter_map(|(id, number)| {
+            let text = self.noted.remove(id)?;
+            Some(format!("[^{number}] {}\n", text.trim()))
+        });
+        let text: String = lines.collect();
+        story.below(Mark::Footnotes, &text);
+        for text in self.noted.values() {
+            self.tally.hide(How::Marked, text);
+        }
+    }
+
+    /// Reads which headers and footers a section has.
+    fn section(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let mut found = Vec::new();
+        let mut first = false;
+        xml.within(|property| match property.name().as_str() {
+            "headerReference" | "footerReference" => {
+                found.push((
+                    property.link().unwrap_or_default(),
+                    property.attr("type").unwrap_or_default(),
+                ));
+            }
+            "titlePg" => first = !matches!(property.attr("val").as_deref(), Some("0" | "false")),
+            _ => {}
+        })?;
+        self.running.extend(found.into_iter().map(|(id, kind)| {
+            let shown = kind != "first" || first;
+            (id, kind, shown)
+        }));
+        Ok(())
+    }
+
+    /// Adds headers and footers, each text once.
+    fn running(
+        &mut self,
+        package: &mut Package<'_>,
+        relations: &[Relation],
+        even: bool,
+        story: &mut Story,
+    ) -> Result<(), Failure> {
+        let mut texts: Vec<String> = Vec::new();
+        for (id, kind, shown) in std::mem::take(&mut self.running) {
+            let Some(relation) = relations.iter().find(|relation| relation.id == id) else {
+                continue;
+            };
+            let Some(text) = package.text(&relation.target)? else { continue };
+            self.read(&text)?;
+            let text = std::mem::take(&mut self.story).plain();
+            if !shown || (kind == "even" && !even) {
+                self.tally.hide(How::Marked, &text);
+            } else if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        story.below(Mark::HeaderFooter, &texts.concat());
+        Ok(())
+    }
+}
+
+/// Returns what a glyph of the fonts for symbols shows.
+fn symbol(code: &str) -> &'static str {
+    match code.trim_start_matches("F0").trim_start_matches("f0") {
+        "A8" | "6F" | "71" => "☐",
+        "FE" | "52" => "☑",
+        "FD" | "78" | "54" => "☒",
+        "FC" => "✓",
+        "B7" | "A7" => "•",
+        "E0" => "→",
+        _ => "",
+    }
 }

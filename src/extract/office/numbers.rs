@@ -1,0 +1,162 @@
+//! The numbers of paragraphs in lists, as a person sees them.
+
+use std::collections::HashMap;
+
+use crate::Failure;
+use crate::xml::{Event, Xml};
+
+/// Levels of a list.
+const LEVELS: usize = 9;
+
+/// A level of a list.
+#[derive(Debug, Clone)]
+struct Level {
+    /// `decimal`, `lowerLetter`, `bullet`, …
+    format: String,
+    /// What stands there: `%1.%2.`.
+    text: String,
+    start: u32,
+}
+
+/// The lists of a document, and how far each has counted.
+#[derive(Default)]
+pub struct Numbers {
+    plans: HashMap<String, Vec<Level>>,
+    /// The plan of each list, and the number that a level begins with there.
+    lists: HashMap<String, (String, HashMap<usize, u32>)>,
+    counts: HashMap<String, Vec<Option<u32>>>,
+    restarted: HashMap<String, ()>,
+}
+
+impl Numbers {
+    /// Reads `word/numbering.xml`.
+    pub fn read(text: &str) -> Result<Self, Failure> {
+        let mut numbers = Self::default();
+        let (mut plan, mut list, mut level) = (String::new(), String::new(), 0);
+        let mut xml = Xml::new(text);
+        while let Some(event) = xml.step()? {
+            let Event::Start(element) = event else { continue };
+            let val = || element.attr("val").unwrap_or_default();
+            let number = |name: &str| element.number(name).unwrap_or_default() as usize;
+            let plans = &mut numbers.plans;
+            let current =
+                plans.get_mut(&plan).and_then(|levels: &mut Vec<Level>| levels.last_mut());
+            match element.name().as_str() {
+                "abstractNum" => {
+                    plan = element.attr("abstractNumId").unwrap_or_default();
+                    plans.insert(plan.clone(), Vec::new());
+                }
+                "num" => {
+                    list = element.attr("numId").unwrap_or_default();
+                    plan = String::new();
+                }
+                "abstractNumId" => {
+                    numbers.lists.insert(list.clone(), (val(), HashMap::new()));
+                }
+                "lvlOverride" => level = number("ilvl"),
+                "startOverride" => {
+                    if let Some((_, starts)) = numbers.lists.get_mut(&list) {
+                        starts.insert(level, number("val") as u32);
+                    }
+                }
+                "lvl" => {
+                    let fresh = Level { format: String::new(), text: String::new(), start: 1 };
+                    if let Some(levels) = plans.get_mut(&plan).filter(|plan| plan.len() < LEVELS) {
+                        levels.push(fresh);
+                    }
+                }
+                "start" => current.into_iter().for_each(|level| level.start = number("val") as u32),
+                "numFmt" => current.into_iter().for_each(|level| level.format = val()),
+                "lvlText" => current.into_iter().for_each(|level| level.text = val()),
+                _ => {}
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Returns what stands before the next paragraph of a list; `None` if it is in none.
+    pub fn next(&mut self, list: &str, level: usize) -> Option<String> {
+        let (plan, starts) = self.lists.get(list)?;
+        let levels = self.plans.get(plan)?;
+        let this = levels.get(level)?;
+        let counts = self.counts.entry(plan.clone()).or_insert_with(|| vec![None; LEVELS]);
+        let first = |level: usize| levels.get(level).map_or(1, |level| level.start);
+        if !starts.is_empty() && self.restarted.insert(list.to_owned(), ()).is_none() {
+            // A list that begins anew although another one of the same plan has counted.
+            for (level, start) in starts {
+                if let Some(count) = counts.get_mut(*level) {
+                    *count = start.checked_sub(1);
+                }
+            }
+        }
+        for (depth, count) in counts.iter_mut().enumerate() {
+            match depth.cmp(&level) {
+                std::cmp::Ordering::Less => *count = Some(count.unwrap_or_else(|| first(depth))),
+                std::cmp::Ordering::Equal => {
+                    *count =
+                        Some(count.map_or_else(|| first(depth), |count| count.saturating_add(1)));
+                }
+                std::cmp::Ordering::Greater => *count = None,
+            }
+        }
+        if this.format == "bullet" {
+            return Some("-".to_owned());
+        }
+        let mut label = this.text.clone();
+        for (depth, (count, level)) in counts.iter().zip(levels).enumerate() {
+            let place = format!("%{}", depth + 1);
+            if label.contains(&place) {
+                label = label.replace(&place, &numeral(count.unwrap_or(1), &level.format));
+            }
+        }
+        Some(label.trim().to_owned())
+    }
+}
+
+/// Returns a number in the notation that a format names.
+pub fn numeral(number: u32, format: &str) -> String {
+    match format {
+        "none" => String::new(),
+        "lowerLetter" | "a" => alphabetic(number),
+        "upperLetter" | "A" => alphabetic(number).to_uppercase(),
+        "lowerRoman" | "i" => roman(number),
+        "upperRoman" | "I" => roman(number).to_uppercase(),
+        "decimalZero" => format!("{number:02}"),
+        _ => number.to_string(),
+    }
+}
+
+/// Returns a, b, …, z, aa, bb, ….
+fn alphabetic(number: u32) -> String {
+    let index = number.saturating_sub(1);
+    let char = char::from(b'a' + (index % 26) as u8);
+    char.to_string().repeat((index / 26 + 1).min(8) as usize)
+}
+
+/// Returns a Roman numeral in small letters.
+fn roman(number: u32) -> String {
+    const PARTS: &[(u32, &str)] = &[
+        (1000, "m"),
+        (900, "cm"),
+        (500, "d"),
+        (400, "cd"),
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ];
+    let mut left = number.min(3999);
+    let mut text = String::new();
+    for (value, part) in PARTS {
+        while left >= *value {
+            left -= value;
+            text.push_str(part);
+        }
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! Styles of Word documents, and the properties that runs and paragraphs have of their own.
+
+use std::collections::HashMap;
+
+use crate::Failure;
+use crate::look::{Look, Paint, colour};
+use crate::xml::{Element, Event, Xml};
+
+/// Styles that a style may be based on.
+const CHAIN: usize = 16;
+
+/// The styles of a document.
+#[derive(Default)]
+pub struct Styles {
+    styles: HashMap<String, (Look, Option<String>)>,
+    /// The default paragraph style.
+    usual: Option<String>,
+    defaults: Look,
+}
+
+impl Styles {
+    /// Reads `word/styles.xml`.
+    pub fn read(text: &str) -> Result<Self, Failure> {
+        let mut styles = Self::default();
+        let mut xml = Xml::new(text);
+        while let Some(event) = xml.step()? {
+            let Event::Start(element) = event else { continue };
+            match element.name().as_str() {
+                "docDefaults" => drop(properties(&mut xml, &mut styles.defaults)?),
+                "style" => {
+                    let id = element.attr("styleId").unwrap_or_default();
+                    let paragraph = element.attr("type").is_some_and(|kind| kind == "paragraph");
+                    if paragraph && element.flag("default") {
+                        styles.usual = Some(id.clone());
+                    }
+                    let (look, base) = style(&mut xml)?;
+                    styles.styles.insert(id, (look, base));
+                }
+                _ => {}
+            }
+        }
+        Ok(styles)
+    }
+
+    /// Returns how a style looks, with those it is based on.
+    pub fn look(&self, id: &str) -> Look {
+        let mut look = Look::default();
+        let mut next = Some(id);
+        for _ in 0..CHAIN {
+            let Some((own, base)) = next.and_then(|id| self.styles.get(id)) else { break };
+            look = look.over(own);
+            next = base.as_deref();
+        }
+        look
+    }
+
+    /// Returns how a paragraph looks, by its style.
+    pub fn paragraph(&self, id: Option<&str>) -> Look {
+        let id = id.or(self.usual.as_deref());
+        id.map(|id| self.look(id)).unwrap_or_default().over(&self.defaults)
+    }
+}
+
+/// Reads a property into `look`.
+pub fn read(look: &mut Look, property: &Element<'_>) {
+    let val = || property.attr("val").unwrap_or_default();
+    let number = || property.number("val");
+    let on = || !matches!(val().as_str(), "0" | "false" | "off");
+    match property.name().as_str() {
+        "vanish" => look.vanish = Some(on()),
+        "color" => look.colour = Some(themed(property, &val())),
+        "sz" => look.size = number(),
+        "w" => look.width = number(),
+        // Text without an outline is usual; text without a fill is not.
+        "textFill" => look.fill = true,
+        "textOutline" => look.fill = false,
+        "noFill" if look.fill => look.empty = Some(true),
+        "alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
+        "srgbClr" if look.fill => look.colour = colour(&val()).map(Paint::Rgb),
+        "highlight" => look.ground = highlight(&val()).or(look.ground),
+        "shd" => look.ground = shading(property).or(look.ground),
+        "spacing" if property.attr("line").is_some() => {
+            let exact = property.attr("lineRule").is_some_and(|rule| rule == "exact");
+            let low = property.number("line").is_some_and(|line| line.abs() < 40.0);
+            look.flat = Some(exact && low);
+        }
+        "outlineLvl" => look.outline = number().map(|level| level as usize),
+        "numId" => look.list = Some(val()),
+        "ilvl" => look.level = number().map(|level| level as usize),
+        _ => {}
+    }
+}
+
+/// Reads the properties within the element that began last, and returns the style they name.
+pub fn properties(xml: &mut Xml<'_>, look: &mut Look) -> Result<Option<String>, Failure> {
+    let mut style = None;
+    xml.within(|property| match property.name().as_str() {
+        "rStyle" => style = property.attr("val"),
+        _ => read(look, property),
+    })?;
+    Ok(style)
+}
+
+/// Reads a style: how it looks, and the one it is based on.
+fn style(xml: &mut Xml<'_>) -> Result<(Look, Option<String>), Failure> {
+    let (mut look, mut base) = (Look::default(), None);
+    let mut parts = false;
+    xml.within(|element| match element.name().as_str() {
+        "basedOn" => base = element.attr("val"),
+        // What a table style says of some of its cells is not what all of its text looks like,
+        // but the ground of white text may well be there.
+        "tblStylePr" => parts = true,
+        "shd" if parts => look.ground = Some(Paint::Other),
+        _ if parts => {}
+        _ => read(&mut look, element),
+    })?;
+    Ok((look, base))
+}
+
+/// Reads the colour of text.
+fn themed(property: &Element<'_>, val: &str) -> Paint {
+    match property.attr("themeColor").as_deref() {
+        Some("background1" | "light1") if property.attr("themeShade").is_none() => {
+            Paint::Rgb([255; 3])
+        }
+        Some(_) => Paint::Other,
+        None => colour(val).map_or(Paint::Other, Paint::Rgb),
+    }
+}
+
+/// Reads what lies behind text.
+pub fn shading(property: &Element<'_>) -> Option<Paint> {
+    let val = property.attr("val").unwrap_or_default();
+    let fill = property.attr("fill").unwrap_or_default();
+    match val.as_str() {
+        _ if property.attr("themeFill").is_some() => Some(Paint::Other),
+        "nil" => None,
+        "clear" if fill == "auto" || fill.is_empty() => None,
+        "clear" => Some(colour(&fill).map_or(Paint::Other, Paint::Rgb)),
+        "solid" => {
+            let val = property.attr("color").unwrap_or_default();
+            Some(colour(&val).map_or(Paint::Other, Paint::Rgb))
+        }
+        _ => Some(Paint::Other),
+    }
+}
+
+/// Reads the colour of a marker.
+fn highlight(name: &str) -> Option<Paint> {
+    match name {
+        "none" => None,
+        "black" => Some(Paint::Rgb([0; 3])),
+        "white" => Some(Paint::Rgb([255; 3])),
+        _ => Some(Paint::Other),
+    }
+}

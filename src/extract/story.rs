@@ -1,0 +1,243 @@
+//! Text as it is put together from paragraphs, tables and marks, and what was left out of it.
+
+use std::collections::BTreeMap;
+
+use daysheet_core::text::orders::gives_orders;
+
+use crate::{
+    Block, Failure, Finding, How, Mark, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
+};
+
+/// Bytes of hidden text that are kept to see whether it gives orders.
+const SAMPLE: usize = 4 << 10;
+
+/// A text that grows line by line.
+#[derive(Default)]
+pub struct Story {
+    pieces: Vec<Piece>,
+    text: String,
+    tables: Vec<Table>,
+}
+
+/// A table that is open: its row so far, and the lines of its cell.
+#[derive(Default)]
+struct Table {
+    row: Vec<Vec<String>>,
+    cell: Option<Vec<String>>,
+}
+
+impl Story {
+    /// Adds a line, to the cell that is open or to the text.
+    pub fn line(&mut self, line: &str) {
+        let line = line.trim_end();
+        if let Some(table) = self.tables.last_mut() {
+            if !line.trim().is_empty() {
+                table.cell.get_or_insert_default().push(line.trim().to_owned());
+            }
+        } else if !line.is_empty() || !(self.text.is_empty() || self.text.ends_with("\n\n")) {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a heading of a level, from 1.
+    pub fn heading(&mut self, level: usize, line: &str) {
+        if self.tables.is_empty() {
+            self.line("");
+            self.line(&format!("{} {line}", "#".repeat(level.clamp(1, 6))));
+        } else {
+            self.line(line);
+        }
+    }
+
+    /// Adds what the next lines are.
+    pub fn mark(&mut self, mark: Mark) {
+        self.cut();
+        self.pieces.push(Piece::Mark(mark));
+    }
+
+    /// Opens a table.
+    pub fn table(&mut self) {
+        self.tables.push(Table::default());
+    }
+
+    /// Opens a cell.
+    pub fn cell(&mut self) {
+        if let Some(table) = self.tables.last_mut() {
+            table.cell = Some(Vec::new());
+        }
+    }
+
+    /// Closes a cell.
+    pub fn cell_end(&mut self) {
+        if let Some(table) = self.tables.last_mut()
+            && let Some(cell) = table.cell.take()
+        {
+            table.row.push(cell);
+        }
+    }
+
+    /// Closes a row: its cells become a line, or the lines of its only cell.
+    pub fn row_end(&mut self) {
+        self.cell_end();
+        let Some(mut table) = self.tables.pop() else { return };
+        let row = std::mem::take(&mut table.row);
+        match row.as_slice() {
+            [only] => only.iter().for_each(|line| self.line(line)),
+            cells if cells.iter().any(|cell| !cell.is_empty()) => {
+                let cells: Vec<String> = cells.iter().map(|lines| lines.join(" ")).collect();
+                self.line(&cells.join(" | ").replace('\n', " "));
+            }
+            _ => {}
+        }
+        self.tables.push(table);
+    }
+
+    /// Closes a table.
+    pub fn table_end(&mut self) {
+        self.row_end();
+        self.tables.pop();
+        self.line("");
+    }
+
+    /// Adds all pieces of another text below a mark, if it has any.
+    pub fn below(&mut self, mark: Mark, text: &str) {
+        if !text.trim().is_empty() {
+            self.mark(mark);
+            text.trim_end().lines().for_each(|line| self.line(line));
+        }
+    }
+
+    /// Returns the text alone.
+    pub fn plain(self) -> String {
+        let text = self.pieces().into_iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text),
+            Piece::Mark(_) => None,
+        });
+        text.collect()
+    }
+
+    /// Returns the pieces; empty if there is no text.
+    pub fn pieces(mut self) -> Vec<Piece> {
+        while !self.tables.is_empty() {
+            self.table_end();
+        }
+        self.cut();
+        let text = |piece: &Piece| matches!(piece, Piece::Text(_));
+        if self.pieces.iter().any(text) { self.pieces } else { Vec::new() }
+    }
+
+    fn cut(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !text.trim().is_empty() {
+            self.pieces.push(Piece::Text(format!("{}\n", text.trim_end())));
+        }
+    }
+}
+
+/// Gives a text without pages: the piece of it that is asked for.
+///
+/// Fails with [`Failure::Empty`], or with [`Failure::NoSuchPage`].
+pub fn give(pieces: Vec<Piece>, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut pages: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut left = PIECE;
+    for piece in pieces {
+        let Piece::Text(text) = piece else {
+            pages.last_mut().into_iter().for_each(|page| page.push(piece.clone()));
+            continue;
+        };
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let mut end = rest.floor_char_boundary(left);
+            if end < rest.len() {
+                let line = rest.get(..end).and_then(|part| part.rfind('\n'));
+                // A line that is longer than a page is broken; one that begins late waits.
+                end = line.map_or(if left == PIECE { end } else { 0 }, |line| line + 1);
+            }
+            let (part, later) = rest.split_at(end);
+            if !part.is_empty() {
+                pages.last_mut().into_iter().for_each(|page| page.push(Piece::Text(part.into())));
+            }
+            left -= end;
+            rest = later;
+            if !rest.is_empty() {
+                pages.push(Vec::new());
+                left = PIECE;
+            }
+        }
+    }
+    let of = pages.len() as u64;
+    let page = out.request.page;
+    let asked = pages.into_iter().nth(page.saturating_sub(1) as usize);
+    let pieces = asked.ok_or(Failure::NoSuchPage(of))?;
+    if pieces.is_empty() {
+        return Err(Failure::Empty.into());
+    }
+    let (first, next) = (u64::from(page), (u64::from(page) < of).then_some(page + 1));
+    let span = Span { unit: Unit::Piece, first, last: first, of, next };
+    out.block(Block::Text(TextBlock { pieces, of: (of > 1).then_some(span) }))
+}
+
+/// Counts what is left out of a text, and what it does not show.
+#[derive(Default)]
+pub struct Tally {
+    hidden: BTreeMap<How, u64>,
+    sample: String,
+    /// Characters deleted by tracked changes.
+    pub deleted: u64,
+    /// Characters inserted by tracked changes.
+    pub inserted: u64,
+    /// Pictures.
+    pub pictures: u64,
+}
+
+impl Tally {
+    /// Counts the characters of hidden text.
+    pub fn hide(&mut self, how: How, text: &str) {
+        self.hidden.entry(how).and_modify(|count| *count += length(text)).or_insert(length(text));
+        self.keep(text);
+    }
+
+    /// Counts deleted text.
+    pub fn delete(&mut self, text: &str) {
+        self.deleted += length(text);
+        self.keep(text);
+    }
+
+    /// Keeps hidden text to see whether it gives orders.
+    pub fn keep(&mut self, text: &str) {
+        let room = SAMPLE.saturating_sub(self.sample.len());
+        let (text, _) = text.split_at(text.floor_char_boundary(room));
+        self.sample.push_str(text);
+    }
+
+    /// Ends a paragraph: what follows in the sample is another sentence.
+    pub fn paragraph(&mut self) {
+        if !self.sample.is_empty() && !self.sample.ends_with('\n') {
+            self.keep("\n");
+        }
+    }
+
+    /// Returns what was found.
+    pub fn findings(self) -> Vec<Finding> {
+        let hidden = self.hidden.into_iter().filter(|(_, count)| *count > 0);
+        let mut findings: Vec<Finding> =
+            hidden.map(|(how, count)| Finding::Hidden { how, count, of: Of::Characters }).collect();
+        let counts = [
+            (self.deleted, Finding::Deleted as fn(u64) -> Finding),
+            (self.inserted, Finding::Inserted),
+            (self.pictures, Finding::Pictures),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        findings.extend(counts.map(|(count, finding)| finding(count)));
+        if gives_orders(&self.sample) {
+            findings.push(Finding::Order);
+        }
+        findings
+    }
+}
+
+/// Counts the characters that are no white space.
+fn length(text: &str) -> u64 {
+    text.chars().filter(|c| !c.is_whitespace()).count() as u64
+}

@@ -1,0 +1,92 @@
+//! Files made by other programs, each with its expected text whole: `cases/NAME`, and
+//! `cases/NAME.txt` with the lines of ours in square brackets.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use daysheet_extract::{Block, Line, Piece, Request, Value};
+
+use crate::{lines, request};
+
+/// Returns all that is read of a file, in words.
+pub fn shown(request: &Request, bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for line in lines(request, bytes) {
+        match line {
+            Line::Kind(_) => {}
+            Line::Block(Block::Text(block)) => {
+                pieces(&mut text, &block.pieces);
+                if let Some(of) = block.of.filter(|of| of.next.is_some()) {
+                    writeln!(text, "[{:?} {} to {} of {}]", of.unit, of.first, of.last, of.of)
+                        .unwrap();
+                }
+            }
+            Line::Block(Block::Sheet(sheet)) => {
+                let hidden = if sheet.hidden { ", hidden" } else { "" };
+                let (first, last, of) = (sheet.of.first, sheet.of.last, sheet.of.of);
+                writeln!(text, "[sheet {}{hidden}, rows {first} to {last} of {of}]", sheet.name)
+                    .unwrap();
+                sheet.before.iter().for_each(|line| writeln!(text, "{line}").unwrap());
+                writeln!(text, "{}", sheet.columns.join("\t")).unwrap();
+                for (_, cells) in &sheet.rows {
+                    let cells: Vec<String> = cells.iter().map(cell).collect();
+                    writeln!(text, "{}", cells.join("\t")).unwrap();
+                }
+                pieces(&mut text, &sheet.after);
+                sheet.findings.iter().for_each(|finding| writeln!(text, "[{finding:?}]").unwrap());
+            }
+            Line::Block(block) => writeln!(text, "[{block:?}]").unwrap(),
+            Line::End(end) => {
+                end.findings.iter().for_each(|finding| writeln!(text, "[{finding:?}]").unwrap());
+                end.failure.iter().for_each(|failure| writeln!(text, "[{failure:?}]").unwrap());
+            }
+        }
+    }
+    text
+}
+
+fn pieces(text: &mut String, pieces: &[Piece]) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(piece) => text.push_str(piece),
+            Piece::Mark(mark) => writeln!(text, "[{mark:?}]").unwrap(),
+        }
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(text) => text.clone(),
+        Value::Text(text) => format!("{text:?}"),
+    }
+}
+
+/// Writes what is read of a file without an expected text, and fails: somebody has to read it.
+#[test]
+fn files_by_other_programs_give_their_whole_text() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/extract/cases");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".txt") || name.ends_with(".py") {
+            continue;
+        }
+        count += 1;
+        let got = shown(&request(&name), &std::fs::read(&path).unwrap());
+        let expected = folder.join(format!("{name}.txt"));
+        match std::fs::read_to_string(&expected) {
+            Ok(text) if text == got => {}
+            Ok(text) => wrong.push(format!("{name}: expected\n{text}\nbut got\n{got}")),
+            Err(_) => {
+                std::fs::write(&expected, got).unwrap();
+                wrong.push(format!("{name}: {} is new", expected.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 0);
+}

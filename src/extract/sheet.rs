@@ -1,8 +1,93 @@
-//! Workbooks: xlsx, xls and xlsb.
+//! Workbooks: xlsx, xls and xlsb; and what sheets of all formats have in common.
 
-use crate::{Failure, Kind, Out, Stop};
+mod heading;
+mod legacy;
+mod number;
+mod styles;
+mod xlsx;
+
+pub use heading::{Cell, Grid};
+pub use number::{Format, column, time};
+
+use crate::{Block, Failure, Finding, Kind, Out, ROWS, SheetBlock, Stop};
 
 /// Reads such a file.
-pub fn read(kind: Kind, _bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(kind).into())
+pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    match kind {
+        Kind::Xlsx => xlsx::read(bytes, out),
+        _ => legacy::read(kind, bytes, out),
+    }
+}
+
+/// A sheet as a workbook lists it.
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// True if people do not see it.
+    pub hidden: bool,
+}
+
+/// Reads the sheets that are asked for, and gives them: the one that is named, or all if they
+/// have no more than [`ROWS`] rows together, or else the first visible one with rows.
+///
+/// `sheet` reads one by its place, and fills a grid; it returns what it found on the way.
+pub fn give(
+    listed: &[Listed],
+    out: &mut Out<'_>,
+    mut sheet: impl FnMut(usize, &mut Grid) -> Result<(), Failure>,
+) -> Result<(), Stop> {
+    let page = out.request.page.max(1);
+    if let Some(asked) = out.request.sheet.as_deref() {
+        let named = |(_, listed): &(usize, &Listed)| listed.name.eq_ignore_ascii_case(asked.trim());
+        let numbered = || asked.trim().parse::<usize>().ok()?.checked_sub(1);
+        let found = listed.iter().enumerate().find(named).map(|(place, _)| place).or_else(numbered);
+        let Some((place, one)) = found.and_then(|place| Some((place, listed.get(place)?))) else {
+            let names = listed.iter().filter(|one| !one.hidden).map(|one| one.name.clone());
+            return Err(Failure::NoSuchSheet(names.collect()).into());
+        };
+        let mut grid = Grid::new(page);
+        sheet(place, &mut grid)?;
+        return out.block(Block::Sheet(grid.block(one)?));
+    }
+    let mut blocks: Vec<SheetBlock> = Vec::new();
+    let mut others: Vec<(String, u64)> = Vec::new();
+    let mut total = 0;
+    for (place, one) in listed.iter().enumerate() {
+        // What would not be given is only counted.
+        let mut grid = Grid::new(if one.hidden || total > ROWS as u64 { 0 } else { page });
+        sheet(place, &mut grid)?;
+        let rows = grid.rows();
+        if one.hidden {
+            if rows > 0 {
+                out.find(Finding::HiddenSheet { name: one.name.clone(), rows });
+            }
+            if grid.orders() {
+                out.find(Finding::Order);
+            }
+            continue;
+        }
+        if grid.is_empty() {
+            continue;
+        }
+        total += rows;
+        if total > ROWS as u64 && !blocks.is_empty() {
+            others.push((one.name.clone(), rows));
+        } else if page == 1 || blocks.is_empty() {
+            blocks.push(grid.block(one)?);
+        } else {
+            others.push((one.name.clone(), rows));
+        }
+    }
+    if total > ROWS as u64 {
+        let more = blocks.drain(1.min(blocks.len())..).map(|block| (block.name, block.of.of));
+        let more: Vec<(String, u64)> = more.collect();
+        others.splice(0..0, more);
+    }
+    if !others.is_empty() {
+        out.find(Finding::Sheets(others));
+    }
+    if blocks.is_empty() {
+        return Err(Failure::Empty.into());
+    }
+    blocks.into_iter().try_for_each(|block| out.block(Block::Sheet(block)))
 }

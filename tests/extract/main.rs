@@ -12,6 +12,7 @@ mod cases;
 mod kinds;
 mod messages;
 mod office;
+mod sheets;
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

@@ -1,0 +1,337 @@
+//! Rows of cells as a table: which of them are headings, and which columns share a unit.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use daysheet_core::text::orders::gives_orders;
+
+use super::number::{self, Format};
+use super::{Listed, column};
+use crate::{CELLS, Failure, Finding, How, Mark, Of, Piece, ROWS, SheetBlock, Span, Unit, Value};
+
+/// Rows among which the table may begin.
+const HEAD: usize = 20;
+/// Characters of a heading.
+const LONG: usize = 60;
+/// Bytes that the cells of a page have.
+const BYTES: usize = 768 << 10;
+/// Bytes of hidden text that are kept to see whether it gives orders.
+const SAMPLE: usize = 4 << 10;
+
+/// A cell that people see something in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Text, also that of dates and errors.
+    Text(String),
+    /// True or false.
+    Flag(bool),
+    /// A number, and what it stands for.
+    Number(f64, Format),
+}
+
+/// A row: its number in the sheet, and its cells by their columns.
+type Row = (u32, Vec<(u32, Cell)>);
+
+/// A sheet that is being read, row by row. Only the rows of one page are kept.
+#[derive(Default)]
+pub struct Grid {
+    /// The page that is asked for; 0 if rows are only counted.
+    page: u32,
+    /// The first rows, until it is known which of them is the heading.
+    head: Option<Vec<Row>>,
+    before: Vec<String>,
+    heading: Option<Vec<(u32, Cell)>>,
+    /// Each column that has cells: the format that all its numbers share, if they do.
+    columns: BTreeMap<u32, Option<Option<Format>>>,
+    kept: Vec<Row>,
+    total: u64,
+    /// The first row of the page.
+    first: u64,
+    gaps: bool,
+    previous: Option<u32>,
+    /// The page that is filled now, its rows and bytes so far.
+    now: (u32, usize, usize),
+    hidden: BTreeMap<How, u64>,
+    columns_hidden: BTreeSet<u32>,
+    sample: String,
+    /// Formulas without a stored result.
+    pub no_result: u64,
+    /// Comments: where, by whom, and what.
+    pub comments: Vec<(String, String, String)>,
+    /// Text that lies on the sheet.
+    pub shapes: String,
+    /// True if it cannot be known what is hidden.
+    pub unknown: bool,
+}
+
+impl Grid {
+    /// Returns an empty one, to be filled with the rows of a page.
+    pub fn new(page: u32) -> Self {
+        Self { page, head: Some(Vec::new()), now: (1, 0, 0), ..Self::default() }
+    }
+
+    /// Adds a row with its visible cells, by their columns in order.
+    pub fn row(&mut self, row: u32, cells: Vec<(u32, Cell)>) {
+        if cells.is_empty() {
+            return;
+        }
+        let Some(head) = &mut self.head else { return self.data((row, cells)) };
+        head.push((row, cells));
+        let wide = head.iter().position(|(_, cells)| cells.len() > 1);
+        if wide.map_or(head.len() >= HEAD, |wide| wide + 1 < head.len()) {
+            self.begin();
+        }
+    }
+
+    /// Counts cells, rows or other things that people do not see, and keeps their text.
+    pub fn hide(&mut self, how: How, cells: &[(u32, Cell)]) {
+        if cells.is_empty() {
+            return;
+        }
+        match how {
+            How::Column => self.columns_hidden.extend(cells.iter().map(|(column, _)| *column)),
+            How::Row | How::Filtered => *self.hidden.entry(how).or_default() += 1,
+            _ => *self.hidden.entry(how).or_default() += cells.len() as u64,
+        }
+        self.keep(cells);
+    }
+
+    /// Keeps hidden text to see whether it gives orders.
+    fn keep(&mut self, cells: &[(u32, Cell)]) {
+        for (_, cell) in cells {
+            if let Cell::Text(text) = cell
+                && self.sample.len() < SAMPLE
+            {
+                let end = text.floor_char_boundary(SAMPLE);
+                self.sample.push_str(text.get(..end).unwrap_or_default());
+                self.sample.push('\n');
+            }
+        }
+    }
+
+    /// Returns how many rows the table has.
+    pub fn rows(&mut self) -> u64 {
+        self.begin();
+        self.total
+    }
+
+    /// Returns true if there is nothing to show or to tell.
+    pub fn is_empty(&self) -> bool {
+        let nothing = self.hidden.is_empty() && self.columns_hidden.is_empty();
+        self.total == 0
+            && self.before.is_empty()
+            && self.shapes.is_empty()
+            && self.comments.is_empty()
+            && nothing
+    }
+
+    /// Returns true if what is hidden, or all of a hidden sheet, gives orders.
+    pub fn orders(&self) -> bool {
+        gives_orders(&self.sample)
+    }
+
+    /// Finds where the table begins, and whether it begins with headings.
+    fn begin(&mut self) {
+        let Some(head) = self.head.take() else { return };
+        let wide = head.iter().position(|(_, cells)| cells.len() > 1);
+        let mut rows = head.into_iter();
+        if let Some(wide) = wide {
+            let before: Vec<Row> = rows.by_ref().take(wide).collect();
+            let texts = before.into_iter().flat_map(|(_, cells)| cells);
+            self.before = texts.map(|(_, cell)| shown(&cell)).collect();
+        }
+        let rows: Vec<Row> = rows.collect();
+        let mut rows = rows.into_iter().peekable();
+        if wide.is_some()
+            && let Some((number, first)) = rows.next()
+        {
+            match rows.peek() {
+                Some((_, second)) if heads(&first, second) => self.heading = Some(first),
+                _ => self.data((number, first)),
+            }
+        }
+        rows.for_each(|row| self.data(row));
+    }
+
+    /// Takes a row of the table.
+    fn data(&mut self, row: Row) {
+        if self.page == 0 {
+            self.keep(&row.1);
+        }
+        self.total += 1;
+        self.gaps |= self.previous.is_some_and(|previous| row.0 != previous + 1);
+        self.previous = Some(row.0);
+        for (column, cell) in &row.1 {
+            let shared = self.columns.entry(*column).or_default();
+            if let Cell::Number(_, format) = cell {
+                match shared {
+                    None => *shared = Some(Some(format.clone())),
+                    Some(Some(same)) if same == format => {}
+                    Some(mixed) => *mixed = None,
+                }
+            }
+        }
+        let size: usize = row.1.iter().map(|(_, cell)| shown(cell).len() + 1).sum();
+        let (page, rows, bytes) = &mut self.now;
+        let cells = *rows * self.columns.len();
+        if *rows == ROWS || (*rows > 0 && (*bytes + size > BYTES || cells >= CELLS)) {
+            (*page, *rows, *bytes) = (*page + 1, 0, 0);
+        }
+        *rows += 1;
+        *bytes += size;
+        if *page == self.page {
+            if self.kept.is_empty() {
+                self.first = self.total;
+            }
+            self.kept.push(row);
+        }
+    }
+
+    /// Returns the page that was asked for.
+    ///
+    /// Fails with [`Failure::NoSuchPage`].
+    pub fn block(mut self, listed: &Listed) -> Result<SheetBlock, Failure> {
+        self.begin();
+        if self.kept.is_empty() && self.page > 1 {
+            return Err(Failure::NoSuchPage(u64::from(self.now.0)));
+        }
+        let shared: BTreeMap<u32, Option<Format>> = self
+            .columns
+            .iter()
+            .map(|(column, shared)| (*column, shared.clone().flatten()))
+            .collect();
+        let heading: BTreeMap<u32, Cell> = self.heading.take().into_iter().flatten().collect();
+        let mut names = HashSet::new();
+        let mut columns: Vec<String> = Vec::new();
+        if self.gaps {
+            names.insert("row".to_owned());
+            columns.push("row".to_owned());
+        }
+        for (index, format) in &shared {
+            let own = heading.get(index).map(shown).filter(|name| !name.is_empty());
+            let mut name = own.unwrap_or_else(|| column(*index));
+            let unit = match format {
+                Some(Format::Percent) => "%",
+                Some(Format::Unit(unit)) => unit,
+                _ => "",
+            };
+            if !unit.is_empty() && !name.contains(unit) {
+                name = format!("{name} ({unit})");
+            }
+            let many = (2..).map(|count| format!("{name}_{count}"));
+            let free =
+                std::iter::once(name.clone()).chain(many).find(|name| names.insert(name.clone()));
+            columns.push(free.unwrap_or(name));
+        }
+        let rows: Vec<(u32, Vec<Value>)> = self
+            .kept
+            .drain(..)
+            .map(|(number, cells)| {
+                let mut cells: BTreeMap<u32, Cell> = cells.into_iter().collect();
+                let row = self.gaps.then(|| Value::Number(number.to_string()));
+                let values = shared.iter().map(|(index, format)| {
+                    cells.remove(index).map_or(Value::Null, |cell| value(cell, format.is_some()))
+                });
+                (number, row.into_iter().chain(values).collect())
+            })
+            .collect();
+        let last = (self.first + rows.len() as u64).saturating_sub(1);
+        let next = (last < self.total).then_some(self.page + 1);
+        let of = Span { unit: Unit::Row, first: self.first, last, of: self.total, next };
+        let after = self.after();
+        Ok(SheetBlock {
+            name: listed.name.clone(),
+            hidden: listed.hidden,
+            before: std::mem::take(&mut self.before),
+            columns,
+            rows,
+            after,
+            of,
+            findings: self.findings(),
+        })
+    }
+
+    /// Returns what lies on the sheet, and the comments.
+    fn after(&mut self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        if !self.shapes.trim().is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut self.shapes)));
+        }
+        if !self.comments.is_empty() {
+            pieces.push(Piece::Mark(Mark::Comments(self.comments.len() as u32)));
+        }
+        for (place, author, text) in self.comments.drain(..) {
+            pieces.push(Piece::Mark(Mark::Comment { author }));
+            pieces.push(Piece::Text(format!("{place}: {}\n", text.trim())));
+        }
+        pieces
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let of = |how| if matches!(how, How::Row | How::Filtered) { Of::Rows } else { Of::Cells };
+        let hidden =
+            |(how, count): (&How, &u64)| Finding::Hidden { how: *how, count: *count, of: of(*how) };
+        let mut findings: Vec<Finding> = self.hidden.iter().map(hidden).collect();
+        let count = self.columns_hidden.len() as u64;
+        if count > 0 {
+            findings.push(Finding::Hidden { how: How::Column, count, of: Of::Columns });
+        }
+        if self.no_result > 0 {
+            findings.push(Finding::NoResult(self.no_result));
+        }
+        if self.unknown {
+            findings.push(Finding::HiddenUnknown);
+        }
+        if self.orders() {
+            findings.push(Finding::Order);
+        }
+        findings
+    }
+}
+
+/// Returns true if a row is one of headings: short texts, or years behind a text, above a row
+/// that is hardly wider.
+fn heads(first: &[(u32, Cell)], second: &[(u32, Cell)]) -> bool {
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => !text.is_empty() && text.chars().count() <= LONG,
+        Cell::Number(value, Format::Plain) => {
+            value.fract() == 0.0 && (1900.0..2100.0).contains(value)
+        }
+        _ => false,
+    };
+    let texts = first.iter().filter(|(_, cell)| matches!(cell, Cell::Text(_))).count();
+    let below = second.iter().filter(|(column, _)| first.iter().any(|(own, _)| own == column));
+    texts > 0
+        && first.iter().all(|(_, cell)| text(cell))
+        && below.count() * 4 >= second.len() * 3
+        && {
+            // A row of years is data if the next one is, too.
+            texts == first.len()
+                || first.iter().zip(second).any(|((_, one), (_, other))| one != other)
+        }
+}
+
+/// Returns what a cell shows, when it stands alone.
+fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Flag(flag) => flag.to_string(),
+        Cell::Number(number, format) => match format {
+            Format::Percent => format!("{}%", number::number(number * 100.0)),
+            Format::Unit(unit) => format!("{} {unit}", number::number(*number)),
+            _ => number::number(*number),
+        },
+    }
+}
+
+/// Returns the value of a cell, in a column whose numbers share their format or not.
+fn value(cell: Cell, shared: bool) -> Value {
+    match cell {
+        Cell::Flag(flag) => Value::Flag(flag),
+        Cell::Number(number, Format::Percent) if shared => {
+            Value::Number(number::number(number * 100.0))
+        }
+        Cell::Number(number, Format::Unit(_)) if shared => Value::Number(number::number(number)),
+        Cell::Number(number, Format::Plain) => Value::Number(number::number(number)),
+        other => Value::Text(shown(&other)),
+    }
+}

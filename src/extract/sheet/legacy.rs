@@ -1,0 +1,96 @@
+//! Workbooks of older and binary formats: xls and xlsb.
+
+use std::io::Cursor;
+
+use calamine::{Data, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
+
+use super::number::{self, Format};
+use super::{Cell, Listed};
+use crate::package::Package;
+use crate::{Failure, Kind, Out, Stop};
+
+/// Reads a workbook.
+pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    if kind == Kind::Xls {
+        let mut book = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
+            XlsError::Password => Failure::Encrypted,
+            _ => Failure::Broken,
+        })?;
+        let listed = listed(book.sheets_metadata());
+        let old = book.has_1904_epoch();
+        return super::give(&listed, out, |place, grid| {
+            let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
+            let range = book.worksheet_range(name).map_err(|_| Failure::Broken)?;
+            let (top, left) = range.start().unwrap_or_default();
+            for (number, cells) in (top + 1..).zip(range.rows()) {
+                let cells = (left..).zip(cells);
+                let cells = cells.filter_map(|(column, data)| Some((column, cell(data, old)?)));
+                grid.row(number, cells.collect());
+            }
+            grid.unknown = true;
+            Ok(())
+        });
+    }
+    // The library unpacks without a limit.
+    let mut package = Package::open(bytes)?;
+    for file in package.files() {
+        if file.name.starts_with("xl/") && file.name.ends_with(".bin") {
+            package.unpack(file.part)?;
+        }
+    }
+    let mut book = Xlsb::new(Cursor::new(bytes)).map_err(|error| match error {
+        XlsbError::Password => Failure::Encrypted,
+        _ => Failure::Broken,
+    })?;
+    let listed = listed(book.sheets_metadata());
+    let old = book.has_1904_epoch();
+    super::give(&listed, out, |place, grid| {
+        let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
+        let mut reader = book.worksheet_cells_reader(name).map_err(|_| Failure::Broken)?;
+        let mut row = (0, Vec::new());
+        while let Some(found) = reader.next_cell().map_err(|_| Failure::Broken)? {
+            let (number, column) = found.get_position();
+            if number != row.0 {
+                grid.row(row.0 + 1, std::mem::take(&mut row.1));
+                row.0 = number;
+            }
+            row.1.extend(cell(&found.get_value().clone().into(), old).map(|cell| (column, cell)));
+        }
+        grid.row(row.0 + 1, row.1);
+        grid.unknown = true;
+        Ok(())
+    })
+}
+
+/// Returns the sheets that have cells.
+fn listed(sheets: &[calamine::Sheet]) -> Vec<Listed> {
+    let sheets = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    let listed = sheets.map(|sheet| Listed {
+        name: sheet.name.clone(),
+        hidden: sheet.visible != SheetVisible::Visible,
+    });
+    listed.collect()
+}
+
+/// Returns what people see in a cell.
+fn cell(data: &Data, from_1904: bool) -> Option<Cell> {
+    let text = |text: &str| (!text.trim().is_empty()).then(|| Cell::Text(text.to_owned()));
+    match data {
+        Data::Int(value) => Some(Cell::Number(*value as f64, Format::Plain)),
+        Data::Float(value) => Some(Cell::Number(*value, Format::Plain)),
+        Data::String(value) | Data::DateTimeIso(value) | Data::DurationIso(value) => text(value),
+        Data::Bool(value) => Some(Cell::Flag(*value)),
+        Data::Error(error) => Some(Cell::Text(error.to_string())),
+        Data::Empty => None,
+        Data::DateTime(date) => {
+            let value = date.as_f64();
+            if date.is_duration() {
+                return Some(Cell::Text(number::duration(value)));
+            }
+            // The format is not known: what has a fraction has a time.
+            let date =
+                number::date(value, value >= 1.0, value.fract() != 0.0 || value < 1.0, from_1904);
+            Some(date.map_or(Cell::Number(value, Format::Plain), Cell::Text))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Numbers, dates and times as a person reads them in a cell.
+
+use calamine::{ExcelDateTime, ExcelDateTimeType};
+
+/// Days that a workbook can count: to the end of the year 9999.
+const DAYS: f64 = 2_958_466.0;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// What a number in a cell stands for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Format {
+    /// A number.
+    #[default]
+    Plain,
+    /// Hundredths.
+    Percent,
+    /// A number of something: a currency, a unit.
+    Unit(String),
+    /// A number that is filled up with zeros to this length.
+    Padded(usize),
+    /// A date, a time of day, or both.
+    Date {
+        /// The day is shown.
+        day: bool,
+        /// The time is shown.
+        time: bool,
+    },
+    /// A length of time.
+    Duration,
+    /// Nothing is shown: numbers alone, or text, too.
+    Hidden {
+        /// True if text is not shown either.
+        text: bool,
+    },
+}
+
+impl Format {
+    /// Reads the code of a format.
+    pub fn read(code: &str) -> Self {
+        let code = code.replace("General", "");
+        match code.trim() {
+            ";;;" => return Self::Hidden { text: true },
+            ";;" => return Self::Hidden { text: false },
+            _ => {}
+        }
+        let (mut literal, mut percent, mut day, mut month, mut time) =
+            (String::new(), false, false, false, false);
+        let (mut zeros, mut digits) = (0, false);
+        let mut chars = code.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '"' => literal.extend(chars.by_ref().take_while(|c| *c != '"')),
+                '\\' => literal.extend(chars.next()),
+                '_' | '*' => drop(chars.next()),
+                '[' => {
+                    let inside: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                    if let Some(symbol) = inside.strip_prefix('$') {
+                        literal.push_str(symbol.split('-').next().unwrap_or_default());
+                    } else if !inside.is_empty() && inside.chars().all(|c| "hmsHMS".contains(c)) {
+                        return Self::Duration;
+                    }
+                }
+                ';' => break,
+                '%' => percent = true,
+                'd' | 'D' | 'y' | 'Y' => day = true,
+                'm' | 'M' => month = true,
+                'h' | 'H' | 's' | 'S' => time = true,
+                '0' => zeros += 1,
+                '#' | '?' | '.' | ',' => digits = true,
+                '$' | '€' | '£' | '¥' | '₹' => literal.push(c),
+                _ => {}
+            }
+        }
+        let unit = literal.trim();
+        if percent {
+            Self::Percent
+        } else if day || month || time {
+            Self::Date { day: day || (month && !time), time }
+        } else if !unit.is_empty()
+            && unit.chars().count() <= 12
+            && !unit.chars().any(|c| c.is_ascii_digit() || "/-()+:".contains(c))
+        {
+            Self::Unit(unit.to_owned())
+        } else if zeros > 1 && !digits {
+            Self::Padded(zeros)
+        } else {
+            Self::Plain
+        }
+    }
+
+    /// Returns the code of a format that has a number instead.
+    pub fn built_in(id: u32) -> Self {
+        let date = |day, time| Self::Date { day, time };
+        match id {
+            9 | 10 => Self::Percent,
+            14..=17 | 27..=31 | 34..=36 | 50..=58 => date(true, false),
+            18..=21 | 32 | 33 | 45 | 47 => date(false, true),
+            22 => date(true, true),
+            46 => Self::Duration,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// Returns a number in JSON's notation, with the digits that a workbook shows at most.
+pub fn number(value: f64) -> String {
+    let value: f64 = format!("{value:.14e}").parse().unwrap_or(value);
+    let size = value.abs();
+    if size != 0.0 && !(1e-7..1e15).contains(&size) {
+        return format!("{value:e}");
+    }
+    if value == 0.0 { "0".to_owned() } else { value.to_string() }
+}
+
+/// Returns a date or a time; `None` if the number is none.
+pub fn date(value: f64, day: bool, clock: bool, from_1904: bool) -> Option<String> {
+    if !(0.0..DAYS).contains(&value) {
+        return None;
+    }
+    // To the second: what a sum of fractions leaves is no time.
+    let value = (value * DAY).round() / DAY + 1e-9;
+    let value = ExcelDateTime::new(value, ExcelDateTimeType::DateTime, from_1904);
+    let (year, month, date, hour, minute, second, _) = value.to_ymd_hms_milli();
+    let date = format!("{year:04}-{month:02}-{date:02}");
+    let clock = clock.then(|| time(u64::from(hour), minute, second));
+    Some(match (day, clock) {
+        (true, Some(clock)) => format!("{date} {clock}"),
+        (_, None) => date,
+        (false, Some(clock)) => clock,
+    })
+}
+
+/// Returns a time of day.
+pub fn time(hour: u64, minute: u8, second: u8) -> String {
+    if second == 0 {
+        format!("{hour:02}h{minute:02}")
+    } else {
+        format!("{hour:02}:{minute:02}:{second:02}")
+    }
+}
+
+/// Returns a length of time that is given in days.
+pub fn duration(days: f64) -> String {
+    let sign = if days < 0.0 { "-" } else { "" };
+    let seconds = (days.abs() * DAY).round() as u64;
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if rest == 0 {
+        format!("{sign}{hours}:{minutes:02}")
+    } else {
+        format!("{sign}{hours}:{minutes:02}:{rest:02}")
+    }
+}
+
+/// Returns the name of a column, which are counted from 0.
+pub fn column(mut index: u32) -> String {
+    let mut name = Vec::new();
+    loop {
+        name.push(char::from(b'A' + (index % 26) as u8));
+        index /= 26;
+        if index == 0 {
+            return name.into_iter().rev().collect();
+        }
+        index -= 1;
+    }
+}

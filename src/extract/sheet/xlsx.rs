@@ -1,0 +1,431 @@
+//! Workbooks of Office Open XML.
+//!
+//! Read here and not by a library: none tells what is hidden or which formulas have no result,
+//! and one cell that it does not expect costs it the sheet.
+
+use std::collections::HashMap;
+
+use super::number::{self, Format};
+use super::styles::{self, Style};
+use super::{Cell, Grid, Listed};
+use crate::package::{Package, Relation};
+use crate::xml::{Element, Event, Xml};
+use crate::{Failure, Finding, How, Out, Stop};
+
+/// Columns of a sheet.
+const COLUMNS: u32 = 16_384;
+/// Comments of a sheet.
+const COMMENTS: usize = 500;
+
+/// A part of a sheet: its first and last column, its first and last row.
+type Range = (u32, u32, u32, u32);
+
+/// Reads a workbook.
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut package = Package::open(bytes)?;
+    let main = package.main("xl/workbook.xml")?;
+    let relations = package.relations(&main)?;
+    let text = package.text(&main)?.ok_or(Failure::Broken)?;
+    let mut book = Book::default();
+    let listed = book.sheets(&text, &relations)?;
+    for relation in &relations {
+        match relation.kind.as_str() {
+            "sharedStrings" => {
+                let text = package.text(&relation.target)?.unwrap_or_default();
+                book.strings = strings(&text)?;
+            }
+            "styles" => {
+                let text = package.text(&relation.target)?.unwrap_or_default();
+                book.styles = styles::read(&text)?;
+            }
+            "person" => {
+                let text = package.text(&relation.target)?.unwrap_or_default();
+                book.people = people(&text)?;
+            }
+            "vbaProject" => out.find(Finding::Macros),
+            _ => {}
+        }
+    }
+    super::give(&listed, out, |place, grid| {
+        let path = book.paths.get(place).ok_or(Failure::Broken)?;
+        let relations = package.relations(path)?;
+        let mut sheet =
+            Sheet { book: &book, columns: Vec::new(), painted: Vec::new(), filter: false };
+        for relation in &relations {
+            match relation.kind.as_str() {
+                "table" => {
+                    let text = package.text(&relation.target)?.unwrap_or_default();
+                    sheet.tail(&text)?;
+                }
+                "comments" | "threadedComment" => {
+                    let text = package.text(&relation.target)?.unwrap_or_default();
+                    sheet.comments(&text, grid)?;
+                }
+                "drawing" => {
+                    let text = package.text(&relation.target)?.unwrap_or_default();
+                    grid.shapes = shapes(&text)?;
+                }
+                _ => {}
+            }
+        }
+        let text = package.text(path)?.ok_or(Failure::Broken)?;
+        sheet.read(&text, grid)
+    })
+}
+
+/// What all sheets of a workbook share.
+#[derive(Default)]
+struct Book {
+    paths: Vec<String>,
+    strings: Vec<String>,
+    styles: Vec<Style>,
+    people: HashMap<String, String>,
+    from_1904: bool,
+}
+
+impl Book {
+    /// Reads the list of sheets; charts have none.
+    fn sheets(&mut self, text: &str, relations: &[Relation]) -> Result<Vec<Listed>, Failure> {
+        let mut listed = Vec::new();
+        let mut xml = Xml::new(text);
+        while let Some(event) = xml.step()? {
+            let Event::Start(element) = event else { continue };
+            match element.name().as_str() {
+                "workbookPr" => self.from_1904 |= element.flag("date1904"),
+                "sheet" => {
+                    let id = element.link().unwrap_or_default();
+                    let found = relations.iter().find(|relation| relation.id == id);
+                    let Some(relation) = found.filter(|found| found.kind == "worksheet") else {
+                        continue;
+                    };
+                    let state = element.attr("state").unwrap_or_default();
+                    listed.push(Listed {
+                        name: element.attr("name").unwrap_or_default(),
+                        hidden: state.to_ascii_lowercase().ends_with("hidden"),
+                    });
+                    self.paths.push(relation.target.clone());
+                }
+                _ => {}
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Returns what people see in a cell of a type and a style; `None` for nothing.
+    fn cell(&self, kind: &str, value: &str, format: &Format) -> Option<Cell> {
+        if let Format::Hidden { text } = format
+            && (*text || matches!(kind, "" | "n"))
+        {
+            return None;
+        }
+        let cell = match kind {
+            "s" => {
+                let index: usize = value.trim().parse().ok()?;
+                Cell::Text(self.strings.get(index)?.clone())
+            }
+            "b" => Cell::Flag(matches!(value.trim(), "1" | "true")),
+            "" | "n" => match value.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() => self.number(number, format),
+                _ => Cell::Text(value.to_owned()),
+            },
+            // A date as ISO 8601 has it.
+            "d" => Cell::Text(value.trim_end_matches("T00:00:00").replace('T', " ")),
+            _ => Cell::Text(unescaped(value)),
+        };
+        (!matches!(&cell, Cell::Text(text) if text.trim().is_empty())).then_some(cell)
+    }
+
+    fn number(&self, number: f64, format: &Format) -> Cell {
+        let text = match format {
+            Format::Date { day, time } => number::date(number, *day, *time, self.from_1904),
+            Format::Duration => Some(number::duration(number)),
+            Format::Padded(width) if number.fract() == 0.0 && number >= 0.0 => {
+                Some(format!("{:0>width$}", number::number(number), width = *width))
+            }
+            _ => None,
+        };
+        match (text, format) {
+            (Some(text), _) => Cell::Text(text),
+            (None, Format::Percent | Format::Unit(_)) => Cell::Number(number, format.clone()),
+            (None, _) => Cell::Number(number, Format::Plain),
+        }
+    }
+}
+
+/// A sheet that is being read.
+struct Sheet<'a> {
+    book: &'a Book,
+    /// Columns that are hidden, each range from its first to its last.
+    columns: Vec<(u32, u32)>,
+    /// Ranges in which a table or a rule may paint what lies behind text.
+    painted: Vec<Range>,
+    /// True if hidden rows are those that a filter hides.
+    filter: bool,
+}
+
+/// A row that is being read.
+#[derive(Default)]
+struct Row {
+    number: u32,
+    hidden: bool,
+    cells: Vec<(u32, Cell)>,
+    /// Cells that are hidden, and how.
+    apart: Vec<(How, (u32, Cell))>,
+}
+
+impl Sheet<'_> {
+    fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
+        // What stands behind the rows decides what is seen in them.
+        let (_, tail) = text.rsplit_once("sheetData>").unwrap_or_default();
+        self.tail(tail)?;
+        let mut xml = Xml::new(text);
+        let mut row = Row::default();
+        // The next row and column, where the file names none.
+        let (mut number, mut column) = (0, 0);
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => match element.name().as_str() {
+                    "col" => self.column(&element),
+                    "row" => {
+                        number = element.number("r").map_or(number + 1, |number| number as u32);
+                        column = 0;
+                        let flat = element.number("ht").is_some_and(|height| height < 1.0);
+                        row = Row {
+                            number,
+                            hidden: element.flag("hidden") || flat,
+                            ..Row::default()
+                        };
+                    }
+                    "c" => {
+                        let place = element.attr("r").and_then(|place| place_of(&place));
+                        let place = place.map_or(column, |(column, _)| column);
+                        column = place.saturating_add(1);
+                        self.cell(place, &element, &mut xml, &mut row, grid)?;
+                    }
+                    _ => {}
+                },
+                Event::End(ending) => match ending.name().as_str() {
+                    "row" => self.row(std::mem::take(&mut row), grid),
+                    "sheetData" => break,
+                    _ => {}
+                },
+                Event::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, element: &Element<'_>) {
+        let narrow = element.number("width").is_some_and(|width| width < 0.1);
+        if element.flag("hidden") || narrow {
+            let place = |name: &str| (element.number(name).unwrap_or(1.0) as u32).saturating_sub(1);
+            self.columns.push((place("min"), place("max")));
+        }
+    }
+
+    fn cell(
+        &self,
+        column: u32,
+        element: &Element<'_>,
+        xml: &mut Xml<'_>,
+        row: &mut Row,
+        grid: &mut Grid,
+    ) -> Result<(), Failure> {
+        let kind = element.attr("t").unwrap_or_default();
+        let style = element.number("s").unwrap_or_default() as usize;
+        let (mut value, mut formula, mut inline) = (None, false, String::new());
+        loop {
+            match xml.step()?.ok_or(Failure::Broken)? {
+                Event::Start(element) => match element.name().as_str() {
+                    "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
+                    "f" => {
+                        formula = true;
+                        xml.skip()?;
+                    }
+                    "t" => inline.push_str(&xml.text()?),
+                    "rPh" | "extLst" => xml.skip()?,
+                    _ => {}
+                },
+                Event::End(ending) if ending.name() == "c" => break,
+                _ => {}
+            }
+        }
+        let usual = Style::default();
+        let style = self.book.styles.get(style).unwrap_or(&usual);
+        let cell = match value {
+            Some(value) => self.book.cell(&kind, &value, &style.format),
+            None => self.book.cell("inlineStr", &inline, &style.format),
+        };
+        let Some(cell) = cell else {
+            grid.no_result += u64::from(formula && kind != "str");
+            return Ok(());
+        };
+        let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
+        let painted = |range: &Range| {
+            (range.0..=range.1).contains(&column) && (range.2..=range.3).contains(&row.number)
+        };
+        let how =
+            style.hidden.filter(|how| *how != How::Colour || !self.painted.iter().any(painted));
+        if column >= COLUMNS {
+        } else if self.columns.iter().any(within) {
+            row.apart.push((How::Column, (column, cell)));
+        } else if let Some(how) = how {
+            row.apart.push((how, (column, cell)));
+        } else {
+            row.cells.push((column, cell));
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: Row, grid: &mut Grid) {
+        let Row { number, hidden, mut cells, apart } = row;
+        if hidden {
+            let how = if self.filter { How::Filtered } else { How::Row };
+            cells.extend(apart.into_iter().map(|(_, cell)| cell));
+            return grid.hide(how, &cells);
+        }
+        apart.into_iter().for_each(|(how, cell)| grid.hide(how, &[cell]));
+        // Writers put cells in order; a file made to confuse need not.
+        cells.sort_by_key(|(column, _)| *column);
+        grid.row(number, cells);
+    }
+
+    /// Reads what decides about cells from outside of them: filters, rules and tables.
+    fn tail(&mut self, text: &str) -> Result<(), Failure> {
+        let mut xml = Xml::new(text);
+        while let Ok(Some(event)) = xml.step() {
+            let Event::Start(element) = event else { continue };
+            match element.name().as_str() {
+                "autoFilter" => self.filter = true,
+                "conditionalFormatting" => {
+                    let ranges = element.attr("sqref").unwrap_or_default();
+                    self.painted.extend(ranges.split(' ').take(1000).filter_map(range_of));
+                }
+                "table" => self.painted.extend(element.attr("ref").as_deref().and_then(range_of)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads comments: the older ones, which name an author by place, or those in threads.
+    fn comments(&self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
+        let mut authors: Vec<String> = Vec::new();
+        let mut open: Option<(String, String)> = None;
+        let mut xml = Xml::new(text);
+        while let Some(event) = xml.step()? {
+            let Event::Start(element) = event else { continue };
+            let attr = |name: &str| element.attr(name).unwrap_or_default();
+            match element.name().as_str() {
+                "author" => authors.push(xml.text()?),
+                "comment" => {
+                    let author =
+                        authors.get(element.number("authorId").unwrap_or_default() as usize);
+                    open = Some((attr("ref"), author.cloned().unwrap_or_default()));
+                }
+                "threadedComment" => {
+                    let author = self.book.people.get(&attr("personId")).cloned();
+                    open = Some((attr("ref"), author.unwrap_or_default()));
+                }
+                "text" if grid.comments.len() < COMMENTS => {
+                    let text = xml.text()?;
+                    // An older copy of one in a thread is for programs that know no threads.
+                    if let Some((place, author)) = open.take()
+                        && !author.starts_with("tc=")
+                    {
+                        grid.comments.push((place, author, text));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the texts that cells share.
+fn strings(text: &str) -> Result<Vec<String>, Failure> {
+    let mut strings: Vec<String> = Vec::new();
+    let mut xml = Xml::new(text);
+    while let Some(event) = xml.step()? {
+        let Event::Start(element) = event else { continue };
+        match element.name().as_str() {
+            "si" => strings.push(String::new()),
+            "t" => {
+                let text = unescaped(&xml.text()?);
+                strings.last_mut().into_iter().for_each(|string| string.push_str(&text));
+            }
+            // How text is pronounced.
+            "rPh" => xml.skip()?,
+            _ => {}
+        }
+    }
+    Ok(strings)
+}
+
+/// Reads the names of those who comment, by their ids.
+fn people(text: &str) -> Result<HashMap<String, String>, Failure> {
+    let mut people = HashMap::new();
+    let mut xml = Xml::new(text);
+    while let Some(event) = xml.step()? {
+        if let Event::Start(element) = event
+            && let (Some(id), Some(name)) = (element.attr("id"), element.attr("displayName"))
+        {
+            people.insert(id, name);
+        }
+    }
+    Ok(people)
+}
+
+/// Reads the text of shapes that lie on a sheet, a paragraph a line.
+fn shapes(text: &str) -> Result<String, Failure> {
+    let mut shapes = String::new();
+    let mut xml = Xml::new(text);
+    let mut hidden = false;
+    while let Some(event) = xml.step()? {
+        match event {
+            Event::Start(element) => match element.name().as_str() {
+                "Fallback" => xml.skip()?,
+                "cNvPr" => hidden = element.flag("hidden"),
+                "t" if !hidden => shapes.push_str(&xml.text()?),
+                _ => {}
+            },
+            Event::End(ending) if ending.name() == "p" && !shapes.ends_with('\n') => {
+                shapes.push('\n')
+            }
+            _ => {}
+        }
+    }
+    Ok(shapes)
+}
+
+/// Undoes how a workbook writes characters that XML forbids.
+fn unescaped(text: &str) -> String {
+    if !text.contains("_x") {
+        return text.to_owned();
+    }
+    text.replace("_x000D_", "")
+        .replace("_x000A_", "\n")
+        .replace("_x0009_", "\t")
+        .replace("_x005F_", "_")
+}
+
+/// Reads `B3`: the column from 0, and the row from 1.
+fn place_of(place: &str) -> Option<(u32, u32)> {
+    let place = place.replace('$', "");
+    let digits = place.find(|c: char| c.is_ascii_digit())?;
+    let (name, row) = place.split_at_checked(digits)?;
+    let mut column: u32 = 0;
+    for c in name.bytes() {
+        let digit = c.to_ascii_uppercase().checked_sub(b'A').filter(|digit| *digit < 26)?;
+        column = column.checked_mul(26)?.checked_add(u32::from(digit) + 1)?;
+    }
+    Some((column.checked_sub(1)?, row.parse().ok()?))
+}
+
+/// Reads `B3:D20`, or one cell.
+fn range_of(range: &str) -> Option<Range> {
+    let (first, last) = range.split_once(':').unwrap_or((range, range));
+    let ((left, top), (right, bottom)) = (place_of(first)?, place_of(last)?);
+    Some((left, right, top, bottom))
+}

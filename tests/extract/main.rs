@@ -11,6 +11,7 @@
 mod cases;
 mod kinds;
 mod messages;
+mod odf;
 mod office;
 mod sheets;
 mod texts;

@@ -1,0 +1,277 @@
+//! Sheets of OpenDocument.
+
+use super::styles::Styles;
+use crate::look::WHITE;
+use crate::sheet::{Cell, Format, Grid, Listed, give, time};
+use crate::xml::{Element, Event, Xml};
+use crate::{Failure, How, Out, Stop};
+
+/// How often one filled row or cell is repeated at most; empty ones are only counted.
+const REPEATS: u32 = 1_000;
+
+/// Reads the sheets of a file.
+pub fn read(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
+    let (listed, tables) = tables(content, styles)?;
+    give(&listed, out, |place, grid| {
+        let text = tables.get(place).copied().ok_or(Failure::Broken)?;
+        let mut sheet = Sheet { styles, columns: Vec::new(), column: 0, row: 0 };
+        sheet.read(text, grid)
+    })
+}
+
+/// Returns the sheets, and where each begins in the text.
+fn tables<'a>(content: &'a str, styles: &Styles) -> Result<(Vec<Listed>, Vec<&'a str>), Failure> {
+    let (mut listed, mut texts) = (Vec::new(), Vec::new());
+    let mut xml = Xml::new(content);
+    while let Some(event) = xml.step()? {
+        let Event::Start(element) = event else { continue };
+        match element.name().as_str() {
+            "tracked-changes" | "font-face-decls" => xml.skip()?,
+            "table" => {
+                let style = styles.style("table", &element.attr("style-name").unwrap_or_default());
+                let name = element.attr("name").unwrap_or_default();
+                listed.push(Listed { name, hidden: style.hidden });
+                texts.push(content.get(xml.place()..).unwrap_or_default());
+                xml.skip()?;
+            }
+            _ => {}
+        }
+    }
+    Ok((listed, texts))
+}
+
+/// A sheet that is being read.
+struct Sheet<'a> {
+    styles: &'a Styles,
+    /// For each run of columns: the last one, whether it is hidden, and the style of its cells.
+    columns: Vec<(u32, bool, Option<String>)>,
+    /// Where reading is, from 0.
+    column: u32,
+    row: u32,
+}
+
+/// A row that is being read.
+#[derive(Default)]
+struct Row {
+    hidden: Option<How>,
+    repeated: u32,
+    cells: Vec<(u32, Cell)>,
+    apart: Vec<(How, (u32, Cell))>,
+}
+
+impl Sheet<'_> {
+    fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
+        let mut xml = Xml::new(text);
+        let mut row = Row::default();
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => match element.name().as_str() {
+                    "table-column" => self.columns(&element),
+                    "table-row" => {
+                        let hidden = match element.attr("visibility").as_deref() {
+                            Some("collapse") => Some(How::Row),
+                            Some("filter") => Some(How::Filtered),
+                            _ => None,
+                        };
+                        let repeated = repeated(&element, "number-rows-repeated");
+                        self.column = 0;
+                        row = Row { hidden, repeated, ..Row::default() };
+                    }
+                    "table-cell" | "covered-table-cell" => {
+                        self.cell(&element, &mut xml, &mut row, grid)?
+                    }
+                    "shapes" => shapes(&mut xml, grid)?,
+                    // A table within a cell, or what is no part of the table.
+                    "table" | "forms" | "named-expressions" => xml.skip()?,
+                    _ => {}
+                },
+                Event::End(ending) => match ending.name().as_str() {
+                    "table-row" => self.row(std::mem::take(&mut row), grid),
+                    "table" => break,
+                    _ => {}
+                },
+                Event::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn columns(&mut self, element: &Element<'_>) {
+        let hidden = matches!(element.attr("visibility").as_deref(), Some("collapse" | "filter"));
+        let last = self.columns.last().map_or(0, |(last, ..)| *last);
+        let last = last.saturating_add(repeated(element, "number-columns-repeated"));
+        self.columns.push((last, hidden, element.attr("default-cell-style-name")));
+    }
+
+    /// Reads a cell, with the comment on it.
+    fn cell(
+        &mut self,
+        element: &Element<'_>,
+        xml: &mut Xml<'_>,
+        row: &mut Row,
+        grid: &mut Grid,
+    ) -> Result<(), Failure> {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        let (column, row_number) = (self.column, self.row + 1);
+        let times = repeated(element, "number-columns-repeated");
+        self.column = column.saturating_add(times);
+        let place = || format!("{}{row_number}", crate::sheet::column(column));
+        let text = content(xml, grid, &place)?;
+        let known = self.columns.iter().find(|(last, ..)| column < *last);
+        let style = element.attr("style-name").or_else(|| known.and_then(|known| known.2.clone()));
+        let style = self.styles.style("table-cell", &style.unwrap_or_default());
+        let Some(cell) = value(&attr, text) else {
+            return Ok(());
+        };
+        let apart = if known.is_some_and(|known| known.1) {
+            Some(How::Column)
+        } else {
+            style.look.hidden(WHITE).or(style.hidden.then_some(How::Marked))
+        };
+        for column in column..column.saturating_add(times.min(REPEATS)) {
+            match apart {
+                Some(how) => row.apart.push((how, (column, cell.clone()))),
+                None => row.cells.push((column, cell.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, row: Row, grid: &mut Grid) {
+        let Row { hidden, repeated, mut cells, apart } = row;
+        let first = self.row;
+        self.row = first.saturating_add(repeated);
+        if cells.is_empty() && apart.is_empty() {
+            return;
+        }
+        if let Some(how) = hidden {
+            cells.extend(apart.into_iter().map(|(_, cell)| cell));
+            for _ in 0..repeated.min(REPEATS) {
+                grid.hide(how, &cells);
+            }
+            return;
+        }
+        apart.into_iter().for_each(|(how, cell)| grid.hide(how, &[cell]));
+        for row in first..first.saturating_add(repeated.min(REPEATS)) {
+            grid.row(row + 1, cells.clone());
+        }
+    }
+}
+
+/// Returns how often an element stands for itself.
+fn repeated(element: &Element<'_>, name: &str) -> u32 {
+    element.number(name).unwrap_or(1.0).max(1.0) as u32
+}
+
+/// Reads the paragraphs of a cell, and its comment.
+fn content(
+    xml: &mut Xml<'_>,
+    grid: &mut Grid,
+    place: &dyn Fn() -> String,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut comment: Option<(String, String)> = None;
+    let mut depth = 1;
+    while depth > 0 {
+        match xml.step()?.ok_or(Failure::Broken)? {
+            Event::Start(element) => {
+                depth += 1;
+                match element.name().as_str() {
+                    "annotation" => comment = Some(Default::default()),
+                    "creator" => {
+                        let author = xml.text()?;
+                        depth -= 1;
+                        comment.iter_mut().for_each(|(own, _)| own.clone_from(&author));
+                    }
+                    "date" | "sender-initials" | "creator-initials" => {
+                        xml.skip()?;
+                        depth -= 1;
+                    }
+                    "s" => text.push(' '),
+                    "p" if comment.is_none() && !text.is_empty() => text.push('\n'),
+                    _ => {}
+                }
+            }
+            Event::End(ending) => {
+                depth -= 1;
+                if ending.name() == "annotation"
+                    && let Some((author, text)) = comment.take()
+                {
+                    grid.comments.push((place(), author, text));
+                }
+            }
+            Event::Text(part) => match &mut comment {
+                Some((_, comment)) => comment.push_str(&part),
+                None => text.push_str(&part),
+            },
+        }
+    }
+    Ok(text)
+}
+
+/// Reads the text of shapes that lie on a sheet.
+fn shapes(xml: &mut Xml<'_>, grid: &mut Grid) -> Result<(), Failure> {
+    let text = xml.text()?;
+    if !text.trim().is_empty() {
+        grid.shapes = format!("{}\n", text.trim());
+    }
+    Ok(())
+}
+
+/// Returns what a person sees in a cell that shows this text.
+fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<Cell> {
+    let number = || attr("value").trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let cell = match attr("value-type").as_str() {
+        "float" | "currency" => {
+            number().and_then(|number| Some(Cell::Number(number, unit(&text)?)))
+        }
+        "percentage" => number().map(|number| Cell::Number(number, Format::Percent)),
+        "boolean" => Some(Cell::Flag(attr("boolean-value") == "true")),
+        "date" => Some(Cell::Text(date(&attr("date-value")))),
+        "time" => duration(&attr("time-value"), &text).map(Cell::Text),
+        _ => None,
+    };
+    cell.or_else(|| (!text.trim().is_empty()).then(|| Cell::Text(text)))
+}
+
+/// Returns what a number stands for that is shown so; `None` if the text says it better.
+fn unit(text: &str) -> Option<Format> {
+    let sign =
+        |c: &char| c.is_ascii_digit() || c.is_whitespace() || ".,'/()+-\u{2212}".contains(*c);
+    let rest: String = text.trim().chars().filter(|c| !sign(c)).collect();
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let padded = digits > 1 && digits == text.len() && text.starts_with('0');
+    match rest.as_str() {
+        _ if padded || digits == 0 && !rest.is_empty() => None,
+        "" | "E" => Some(Format::Plain),
+        _ if rest.chars().count() <= 12 => Some(Format::Unit(rest)),
+        _ => None,
+    }
+}
+
+/// Reads `2026-02-03T18:05:00`.
+fn date(value: &str) -> String {
+    let (day, clock) = value.split_once('T').unwrap_or((value, ""));
+    let mut parts = clock.split(':').map(|part| part.split('.').next().unwrap_or_default());
+    let mut part = || parts.next().and_then(|part| part.parse::<u8>().ok());
+    match (part(), part(), part()) {
+        (Some(hour), Some(minute), second) => {
+            format!("{day} {}", time(u64::from(hour), minute, second.unwrap_or(0)))
+        }
+        _ => day.to_owned(),
+    }
+}
+
+/// Reads `PT18H05M00S`: a time of day, or a length of time, which may be longer than a day and
+/// is shown without a zero before it.
+fn duration(value: &str, text: &str) -> Option<String> {
+    let rest = value.strip_prefix("PT")?;
+    let (hours, rest) = rest.split_once('H')?;
+    let (minutes, rest) = rest.split_once('M')?;
+    let seconds = rest.split(['.', ',', 'S']).next().unwrap_or_default();
+    let (hours, minutes): (u64, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+    if hours > 23 || (text.len() == 4 && text.find(':') == Some(1)) {
+        return Some(text.to_owned()).filter(|text| !text.is_empty());
+    }
+    Some(time(hours, minutes, seconds.parse().unwrap_or(0)))
+}

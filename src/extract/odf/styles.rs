@@ -1,0 +1,174 @@
+//! Styles of OpenDocument files.
+
+use std::collections::HashMap;
+
+use crate::Failure;
+use crate::look::{Look, Paint, colour};
+use crate::xml::{Element, Event, Xml};
+
+/// Styles that a style may be based on.
+const CHAIN: usize = 16;
+
+/// A style.
+#[derive(Debug, Clone, Default)]
+pub struct Style {
+    /// How text in it looks.
+    pub look: Look,
+    /// True for a sheet or a slide that is not shown.
+    pub hidden: bool,
+    parent: Option<String>,
+}
+
+/// A level of a list.
+#[derive(Debug, Clone, Default)]
+pub struct Level {
+    /// How numbers are written; empty for a level without them, `None` for a bullet.
+    pub format: Option<String>,
+    /// What stands before and after the number.
+    pub around: (String, String),
+    /// How many levels are shown.
+    pub shown: usize,
+    /// The first number.
+    pub start: u32,
+}
+
+/// All styles of a file.
+#[derive(Default)]
+pub struct Styles {
+    styles: HashMap<(String, String), Style>,
+    /// Lists by name; that of headings has none.
+    pub lists: HashMap<String, Vec<Level>>,
+    /// What lies behind pages.
+    pub page: Option<Paint>,
+    /// The width and height of a page in points.
+    pub size: Option<(f64, f64)>,
+}
+
+impl Styles {
+    /// Reads `styles.xml` or what `content.xml` has of them.
+    pub fn read(&mut self, text: &str) -> Result<(), Failure> {
+        let mut xml = Xml::new(text);
+        let (mut family, mut name, mut list) = (String::new(), String::new(), String::new());
+        while let Some(event) = xml.step()? {
+            let Event::Start(element) = event else { continue };
+            let attr = |name: &str| element.attr(name).unwrap_or_default();
+            match element.name().as_str() {
+                "body" | "master-page" => xml.skip()?,
+                "style" | "default-style" => {
+                    (family, name) = (attr("family"), attr("name"));
+                    let parent = element.attr("parent-style-name");
+                    let style = Style {
+                        parent: parent.or_else(|| (!name.is_empty()).then(String::new)),
+                        ..Style::default()
+                    };
+                    self.styles.insert((family.clone(), name.clone()), style);
+                }
+                "page-layout-properties" => {
+                    let side = |name: &str| points(&attr(name));
+                    self.size = self.size.or(side("page-width").zip(side("page-height")));
+                    self.page = self.page.or(ground(&element));
+                }
+                "list-style" | "outline-style" => {
+                    list =
+                        if element.name() == "list-style" { attr("name") } else { String::new() };
+                    self.lists.insert(list.clone(), Vec::new());
+                }
+                "list-level-style-number"
+                | "outline-level-style"
+                | "list-level-style-bullet"
+                | "list-level-style-image" => {
+                    let number = |name: &str| element.number(name).unwrap_or(1.0) as usize;
+                    let bullet =
+                        element.name().ends_with("bullet") || element.name().ends_with("image");
+                    let level = Level {
+                        format: (!bullet).then(|| attr("num-format")),
+                        around: (attr("num-prefix"), attr("num-suffix")),
+                        shown: number("display-levels"),
+                        start: number("start-value") as u32,
+                    };
+                    self.lists.entry(list.clone()).or_default().push(level);
+                }
+                kind => {
+                    if let Some(style) = self.styles.get_mut(&(family.clone(), name.clone())) {
+                        style.property(kind, &element);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a style with what it takes from those that it is based on.
+    pub fn style(&self, family: &str, name: &str) -> Style {
+        let mut style = Style::default();
+        let mut next = Some(name.to_owned());
+        for _ in 0..CHAIN {
+            let own = next.and_then(|name| self.styles.get(&(family.to_owned(), name)));
+            let Some(own) = own else { break };
+            style.look = style.look.over(&own.look);
+            style.hidden |= own.hidden;
+            next = own.parent.clone();
+        }
+        style
+    }
+}
+
+impl Style {
+    fn property(&mut self, kind: &str, element: &Element<'_>) {
+        let is = |name: &str, value: &str| element.attr(name).is_some_and(|found| found == value);
+        match kind {
+            "text-properties" => {
+                if let Some(display) = element.attr("display") {
+                    self.look.vanish = Some(display == "none");
+                }
+                if let Some(hex) = element.attr("color") {
+                    self.look.colour = Some(colour(&hex).map_or(Paint::Other, Paint::Rgb));
+                }
+                if element.flag("use-window-font-color") {
+                    self.look.colour = Some(Paint::Other);
+                }
+                // LibreOffice calls the usual colour transparent, too.
+                if is("opacity", "0%") && !element.flag("use-window-font-color") {
+                    self.look.empty = Some(true);
+                }
+                let size = element.attr("font-size").and_then(|size| points(&size));
+                self.look.size = size.map(|size| size * 2.0).or(self.look.size);
+                self.look.ground = ground(element).or(self.look.ground);
+            }
+            "paragraph-properties" => {
+                let height = element.attr("line-height").and_then(|height| points(&height));
+                self.look.flat = height.map(|height| height < 2.0).or(self.look.flat);
+                self.look.ground = ground(element).or(self.look.ground);
+            }
+            "table-cell-properties" | "table-row-properties" | "graphic-properties" => {
+                self.look.ground = ground(element).or(self.look.ground);
+                self.hidden |=
+                    is("cell-protect", "hidden-and-protected") && is("print-content", "false");
+            }
+            "table-properties" => {
+                self.hidden |= is("display", "false");
+                self.look.ground = ground(element).or(self.look.ground);
+            }
+            "drawing-page-properties" => self.hidden |= is("visibility", "hidden"),
+            _ => {}
+        }
+    }
+}
+
+/// Reads what lies behind something.
+fn ground(element: &Element<'_>) -> Option<Paint> {
+    match element.attr("background-color").or_else(|| element.attr("fill"))?.as_str() {
+        "transparent" | "none" => None,
+        hex => Some(colour(hex).map_or(Paint::Other, Paint::Rgb)),
+    }
+}
+
+/// Reads a length in points.
+pub fn points(length: &str) -> Option<f64> {
+    let units =
+        [("cm", 28.35), ("mm", 2.835), ("in", 72.0), ("pt", 1.0), ("pc", 12.0), ("px", 0.75)];
+    units.into_iter().find_map(|(unit, points)| {
+        let number: f64 = length.trim().strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * points)
+    })
+}

@@ -1,0 +1,531 @@
+//! OpenDocument texts and presentations.
+
+use std::collections::{HashMap, HashSet};
+
+use super::styles::{Styles, points};
+use crate::look::{Look, Paint, WHITE};
+use crate::office::numbers::numeral;
+use crate::story::{Story, Tally, give};
+use crate::xml::{Element, Event, Xml};
+use crate::{Block, Failure, Finding, How, Mark, Of, Out, PAGES, Span, Stop, TextBlock, Unit};
+
+/// Reads a text.
+pub fn document(
+    content: &str,
+    shared: &str,
+    styles: &Styles,
+    out: &mut Out<'_>,
+) -> Result<(), Stop> {
+    let mut reader = Reader::new(styles, styles.page.unwrap_or(WHITE));
+    reader.read(content)?;
+    let mut story = std::mem::take(&mut reader.story);
+    story.below(Mark::Footnotes, &std::mem::take(&mut reader.notes).concat());
+    reader.comments(&mut story);
+    reader.read(shared)?;
+    story.below(Mark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
+    reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
+    give(story.pieces(), out)
+}
+
+/// Reads a presentation.
+pub fn slides(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
+    // Masters and shapes decide what lies behind text, so white text is shown.
+    let mut reader = Reader::new(styles, Paint::Other);
+    reader.read(content)?;
+    let slides = std::mem::take(&mut reader.slides);
+    let of = slides.len() as u64;
+    let first = out.request.page.max(1);
+    if u64::from(first) > of {
+        return Err(Failure::NoSuchPage(of).into());
+    }
+    let hidden = slides.iter().filter(|(shown, _)| !shown).count() as u64;
+    if hidden > 0 {
+        out.find(Finding::Hidden { how: How::Marked, count: hidden, of: Of::Slides });
+    }
+    let last = of.min(u64::from(first) + u64::from(PAGES) - 1);
+    let mut empty = true;
+    for ((shown, text), number) in slides.into_iter().zip(1..).skip(first as usize - 1) {
+        if u64::from(number) > last {
+            break;
+        }
+        if !shown {
+            reader.tally.keep(&text.plain());
+            continue;
+        }
+        let mut pieces = text.pieces();
+        if !pieces.is_empty() {
+            empty = false;
+            pieces.insert(0, crate::Piece::Mark(Mark::Slide(number)));
+            let next = (u64::from(number) == last && last < of).then_some(number + 1);
+            let (first, last) = (u64::from(number), u64::from(number));
+            let of = Some(Span { unit: Unit::Slide, first, last, of, next });
+            out.block(Block::Text(TextBlock { pieces, of }))?;
+        }
+    }
+    reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
+    if empty { Err(Failure::Empty.into()) } else { Ok(()) }
+}
+
+/// A paragraph that is open.
+struct Paragraph {
+    text: String,
+    /// The looks of the paragraph and of the spans that are open in it.
+    looks: Vec<Look>,
+    /// The level of a heading.
+    heading: Option<usize>,
+    /// What stands before it in a list.
+    label: String,
+    /// True if it is marked as hidden.
+    hidden: bool,
+}
+
+/// A list that is open.
+struct List {
+    style: String,
+    /// True if the next paragraph is the first of an item.
+    fresh: bool,
+}
+
+struct Reader<'a> {
+    styles: &'a Styles,
+    ground: Paint,
+    story: Story,
+    tally: Tally,
+    /// The names of the elements that are open.
+    open: Vec<String>,
+    paragraphs: Vec<Paragraph>,
+    lists: Vec<List>,
+    counts: HashMap<String, Vec<u32>>,
+    /// The grounds of the cells, rows and tables that are open.
+    grounds: Vec<Option<Paint>>,
+    /// What is outside of the note, comment or slide that is open.
+    outer: Vec<Story>,
+    notes: Vec<String>,
+    found: Vec<(String, String)>,
+    running: Vec<String>,
+    slides: Vec<(bool, Story)>,
+    insertions: HashSet<String>,
+    /// Insertions that are open.
+    inserting: usize,
+    /// How many elements are open in which everything is hidden, and how.
+    hidden: Vec<(usize, How)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(styles: &'a Styles, ground: Paint) -> Self {
+        Self {
+            styles,
+            ground,
+            story: Story::default(),
+            tally: Tally::default(),
+            open: Vec::new(),
+            paragraphs: Vec::new(),
+            lists: Vec::new(),
+            counts: HashMap::new(),
+            grounds: Vec::new(),
+            outer: Vec::new(),
+            notes: Vec::new(),
+            found: Vec::new(),
+            running: Vec::new(),
+            slides: Vec::new(),
+            insertions: HashSet::new(),
+            inserting: 0,
+            hidden: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, text: &str) -> Result<(), Failure> {
+        let mut xml = Xml::new(text);
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => {
+                    let name = element.name();
+                    self.open.push(name.clone());
+                    if self.start(&name, &element) {
+                        self.open.pop();
+                        xml.skip()?;
+                    } else if name == "tracked-changes" {
+                        self.open.pop();
+                        self.changes(&mut xml)?;
+                    }
+                }
+                Event::End(ending) => {
+                    self.end(&ending.name());
+                    self.open.pop();
+                    let depth = self.open.len();
+                    self.hidden.retain(|(hidden, _)| *hidden <= depth);
+                }
+                Event::Text(text) => {
+                    let within = self.open.last().map(String::as_str).unwrap_or_default();
+                    match within {
+                        "creator" => {
+                            self.found
+                                .last_mut()
+                                .into_iter()
+                                .for_each(|(author, _)| author.push_str(&text));
+                        }
+                        // White space between elements is no text.
+                        _ if text.trim().is_empty() && !TEXTS.contains(&within) => {}
+                        _ => self.put(&collapsed(&text)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an element; returns true if it is to be skipped.
+    fn start(&mut self, name: &str, element: &Element<'_>) -> bool {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        match name {
+            "automatic-styles" | "styles" | "font-face-decls" | "forms" | "scripts" | "desc"
+            | "note-citation" | "sender-initials" | "creator-initials" | "footer-decl"
+            | "header-decl" | "date-time-decl" => return true,
+            "title"
+                if !self
+                    .open
+                    .iter()
+                    .rev()
+                    .nth(1)
+                    .is_some_and(|outer| TEXTS.contains(&outer.as_str())) =>
+            {
+                return true;
+            }
+            "date" if self.open.iter().any(|open| open == "annotation") => return true,
+            "header" | "footer" | "header-left" | "footer-left" | "header-first"
+            | "footer-first" => {
+                if element.attr("display").is_some_and(|display| display == "false") {
+                    return true;
+                }
+                self.outer.push(std::mem::take(&mut self.story));
+            }
+            "section" if attr("display") == "none" || element.flag("is-hidden") => {
+                self.hide(How::Marked)
+            }
+            "p" | "h" => self.paragraph(name, element),
+            "span" => {
+                let look = self.styles.style("text", &attr("style-name")).look;
+                if let Some(open) = self.paragraphs.last_mut() {
+                    let outer = open.looks.last().cloned().unwrap_or_default();
+                    open.looks.push(look.over(&outer));
+                }
+            }
+            "s" => self
+                .put(&" ".repeat(element.number("c").unwrap_or(1.0).clamp(1.0, 1000.0) as usize)),
+            "tab" => self.put("\t"),
+            "line-break" => self.put("\n"),
+            "hidden-text" => {
+                if element.flag("is-hidden") {
+                    self.tally.hide(How::Marked, &attr("string-value"));
+                } else {
+                    self.put(&attr("string-value"));
+                }
+                return true;
+            }
+            "hidden-paragraph" if element.flag("is-hidden") => {
+                self.paragraphs.last_mut().into_iter().for_each(|open| open.hidden = true);
+            }
+            "list" => {
+                let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
+                let style = element.attr("style-name").unwrap_or(outer);
+                let goes_on =
+                    element.flag("continue-numbering") || element.attr("continue-list").is_some();
+                if self.lists.is_empty() && !goes_on {
+                    self.counts.remove(&style);
+                }
+                self.lists.push(List { style, fresh: false });
+            }
+            "list-item" => {
+                self.lists.last_mut().into_iter().for_each(|list| list.fresh = true);
+            }
+            "note" => {
+                self.put(&format!("[^{}]", self.notes.len() + 1));
+                self.notes.push(String::new());
+                self.outer.push(std::mem::take(&mut self.story));
+            }
+            "annotation" => {
+                self.found.push((String::new(), String::new()));
+                self.outer.push(std::mem::take(&mut self.story));
+            }
+            "change-start" if self.insertions.contains(&attr("change-id")) => self.inserting += 1,
+            "change-end" if self.insertions.contains(&attr("change-id")) => {
+                self.inserting = self.inserting.saturating_sub(1);
+            }
+            // Tables have a picture of themselves.
+            "image" if attr("href").contains("TablePreview") => {}
+            "image" => self.tally.pictures += 1,
+            "page" => {
+                let shown = !self.styles.style("drawing-page", &attr("style-name")).hidden;
+                self.slides.push((shown, Story::default()));
+                self.story = Story::default();
+            }
+            "notes" => self.outer.push(std::mem::take(&mut self.story)),
+            "frame" if attr("class") == "page-number" => return true,
+            "frame" | "custom-shape" | "rect" | "ellipse" | "g" => self.shape(element),
+            "text-box" => self.grounds.push(Some(Paint::Other)),
+            "table" => {
+                self.story.table();
+                let look = self.styles.style("table", &attr("style-name")).look;
+                self.grounds.push(look.ground);
+            }
+            "table-row" => {
+                let look = self.styles.style("table-row", &attr("style-name")).look;
+                self.grounds.push(look.ground);
+                if matches!(attr("visibility").as_str(), "collapse" | "filter") {
+                    self.hide(How::Row);
+                }
+            }
+            "table-cell" => {
+                self.story.cell();
+                let look = self.styles.style("table-cell", &attr("style-name")).look;
+                self.grounds.push(look.ground);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "p" | "h" => self.paragraph_end(),
+            "span" => {
+                self.paragraphs.last_mut().into_iter().for_each(|open| drop(open.looks.pop()));
+            }
+            "list" => drop(self.lists.pop()),
+            "note" => {
+                let text = self.inner();
+                let number = self.notes.len();
+                let line = format!("[^{number}] {}\n", text.trim());
+                self.notes.last_mut().into_iter().for_each(|note| *note = line.clone());
+            }
+            "annotation" => {
+                let text = self.inner();
+                self.found.last_mut().into_iter().for_each(|(_, comment)| *comment = text.clone());
+            }
+            "header" | "footer" | "header-left" | "footer-left" | "header-first"
+            | "footer-first" => {
+                let text = self.inner();
+                if !self.running.contains(&text) {
+                    self.running.push(text);
+                }
+            }
+            "notes" => {
+                let text = self.inner();
+                self.story.below(Mark::Notes, &text);
+            }
+            "page" => {
+                let mut story = std::mem::take(&mut self.story);
+                self.comments(&mut story);
+                self.slides
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|(_, slide)| *slide = std::mem::take(&mut story));
+            }
+            "text-box" => drop(self.grounds.pop()),
+            "frame" | "custom-shape" => self.story.line(""),
+            "table" => {
+                self.story.table_end();
+                self.grounds.pop();
+            }
+            "table-row" => {
+                self.story.row_end();
+                self.grounds.pop();
+            }
+            "table-cell" => {
+                self.story.cell_end();
+                self.grounds.pop();
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends what has a story of its own, and returns its text.
+    fn inner(&mut self) -> String {
+        let outer = self.outer.pop().unwrap_or_default();
+        std::mem::replace(&mut self.story, outer).plain()
+    }
+
+    /// Hides all within the element that began last.
+    fn hide(&mut self, how: How) {
+        self.hidden.push((self.open.len(), how));
+    }
+
+    /// Begins a paragraph or a heading.
+    fn paragraph(&mut self, name: &str, element: &Element<'_>) {
+        let style = self.styles.style("paragraph", &element.attr("style-name").unwrap_or_default());
+        let level = element.number("outline-level").unwrap_or(1.0).clamp(1.0, 9.0) as usize;
+        let heading = (name == "h").then_some(level);
+        let mut label = String::new();
+        let depth = self.lists.len();
+        if let Some(list) = self.lists.last_mut()
+            && std::mem::take(&mut list.fresh)
+        {
+            let list = list.style.clone();
+            label = self.label(&list, depth);
+        } else if heading.is_some() && !element.flag("is-list-header") && depth == 0 {
+            label = self.label("", level);
+        }
+        self.paragraphs.push(Paragraph {
+            text: String::new(),
+            looks: vec![style.look],
+            heading,
+            label,
+            hidden: false,
+        });
+    }
+
+    /// Counts on, and returns what stands before the next item on a level of a list, from 1.
+    fn label(&mut self, list: &str, depth: usize) -> String {
+        let levels = self.styles.lists.get(list).map(Vec::as_slice).unwrap_or_default();
+        let Some(this) = levels.get(depth - 1) else {
+            return if list.is_empty() { String::new() } else { "-".to_owned() };
+        };
+        let counts = self.counts.entry(list.to_owned()).or_default();
+        counts.truncate(depth);
+        while counts.len() < depth {
+            let start = levels.get(counts.len()).map_or(1, |level| level.start);
+            counts.push(if counts.len() + 1 == depth { start.saturating_sub(1) } else { start });
+        }
+        counts.last_mut().into_iter().for_each(|count| *count = count.saturating_add(1));
+        let Some(format) = &this.format else { return "-".to_owned() };
+        if format.is_empty() {
+            return format!("{}{}", this.around.0, this.around.1).trim().to_owned();
+        }
+        let shown = counts.iter().zip(levels).skip(depth.saturating_sub(this.shown.max(1)));
+        let numbers: Vec<String> = shown
+            .map(|(count, level)| numeral(*count, level.format.as_deref().unwrap_or("1")))
+            .filter(|number| !number.is_empty())
+            .collect();
+        format!("{}{}{}", this.around.0, numbers.join("."), this.around.1).trim().to_owned()
+    }
+
+    fn paragraph_end(&mut self) {
+        let Some(paragraph) = self.paragraphs.pop() else { return };
+        self.tally.paragraph();
+        let text = paragraph.text.trim_end();
+        if paragraph.hidden {
+            return self.tally.hide(How::Marked, text);
+        }
+        if text.trim().is_empty() {
+            return self.story.line("");
+        }
+        let label = paragraph.label;
+        let space = if label.is_empty() { "" } else { " " };
+        let title = self.open.iter().rev().any(|open| open == "title-frame");
+        match paragraph.heading {
+            Some(level) => {
+                self.story.heading(level, &format!("{label}{space}{}", text.replace('\n', " ")))
+            }
+            None if title => self.story.heading(1, &text.replace('\n', " ")),
+            None => {
+                let indent =
+                    if label.is_empty() { 0 } else { self.lists.len().saturating_sub(1) * 2 };
+                let text = format!("{:indent$}{label}{space}{text}", "");
+                text.lines().for_each(|line| self.story.line(line));
+            }
+        }
+    }
+
+    /// Begins a shape: one that is not shown, or lies outside of the page, hides its text; one
+    /// that holds a title makes it a heading.
+    fn shape(&mut self, element: &Element<'_>) {
+        let attr = |name: &str| element.attr(name).unwrap_or_default();
+        if attr("class") == "title"
+            && let Some(open) = self.open.last_mut()
+        {
+            "title-frame".clone_into(open);
+        }
+        if attr("display") == "none" {
+            return self.hide(How::Marked);
+        }
+        let length = |name: &str| points(&attr(name));
+        if let (Some(x), Some(y), Some((width, height))) =
+            (length("x"), length("y"), self.styles.size)
+            && !self.slides.is_empty()
+            && !self.open.iter().any(|open| open == "notes")
+        {
+            let before = x + length("width").unwrap_or(0.0) < 0.0
+                || y + length("height").unwrap_or(0.0) < 0.0;
+            if before || x >= width || y >= height {
+                self.hide(How::OffPage);
+            }
+        }
+    }
+
+    /// Reads the list of tracked changes: what was deleted lies in it.
+    fn changes(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let mut id = String::new();
+        let mut deleted = false;
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => match element.name().as_str() {
+                    "changed-region" => id = element.attr("id").unwrap_or_default(),
+                    "insertion" => drop(self.insertions.insert(id.clone())),
+                    "deletion" => deleted = true,
+                    "change-info" => xml.skip()?,
+                    _ => {}
+                },
+                Event::End(ending) => match ending.name().as_str() {
+                    "deletion" => deleted = false,
+                    "p" => self.tally.paragraph(),
+                    "tracked-changes" => break,
+                    _ => {}
+                },
+                Event::Text(text) if deleted => self.tally.delete(&text),
+                Event::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how text that comes now is hidden.
+    fn hidden_now(&self) -> Option<How> {
+        let marked = self.hidden.last().map(|(_, how)| *how);
+        let look = self.paragraphs.last().and_then(|open| open.looks.last());
+        let ground = self.grounds.iter().rev().find_map(|ground| *ground).unwrap_or(self.ground);
+        marked.or_else(|| look.and_then(|look| look.hidden(ground)))
+    }
+
+    fn put(&mut self, text: &str) {
+        let hidden = self.hidden_now();
+        let Some(open) = self.paragraphs.last_mut() else { return };
+        match hidden {
+            Some(how) => self.tally.hide(how, text),
+            None => {
+                open.text.push_str(text);
+                if self.inserting > 0 {
+                    self.tally.inserted +=
+                        text.chars().filter(|c| !c.is_whitespace()).count() as u64;
+                }
+            }
+        }
+    }
+
+    /// Adds the comments that were found.
+    fn comments(&mut self, story: &mut Story) {
+        let found = std::mem::take(&mut self.found);
+        if !found.is_empty() {
+            story.mark(Mark::Comments(found.len() as u32));
+        }
+        for (author, text) in found {
+            story.below(Mark::Comment { author }, &text);
+        }
+    }
+}
+
+/// Elements in which white space is text.
+const TEXTS: &[&str] = &["p", "h", "span", "a", "meta", "ruby-base"];
+
+/// Makes runs of white space one space, as the format has it.
+fn collapsed(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
+    for c in text.chars() {
+        let white = matches!(c, ' ' | '\t' | '\n' | '\r');
+        if !white {
+            collapsed.push(c);
+        } else if !collapsed.ends_with(' ') {
+            collapsed.push(' ');
+        }
+    }
+    collapsed
+}

@@ -62,17 +62,22 @@ const FIELDS: &[Field] = &In("contact").columns([
         (Local, Path("known")),
     ]),
     field("company", Text, "Organization the person works for.").settable().untrusted(80).sources(
-        &[(Gmail, Oldest("organizations", &Path("name"))), (Outlook, Path("companyName"))],
+        &[
+            (Gmail, Oldest("organizations", &Path("name"))),
+            (Outlook, Path("companyName")),
+            (Local, Path("company")),
+        ],
     ),
-    field("role", Text, "Job title.")
-        .settable()
-        .level(More)
-        .untrusted(80)
-        .sources(&[(Gmail, Oldest("organizations", &Path("title"))), (Outlook, Path("jobTitle"))]),
+    field("role", Text, "Job title.").settable().level(More).untrusted(80).sources(&[
+        (Gmail, Oldest("organizations", &Path("title"))),
+        (Outlook, Path("jobTitle")),
+        (Local, Path("role")),
+    ]),
     field("phone", Text, "First telephone number.").settable().level(More).untrusted(40).sources(
         &[
             (Gmail, Oldest("phoneNumbers", &Path("value"))),
             (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
+            (Local, Path("phone")),
         ],
     ),
     field("account", Text, "Address of the account it is in.").level(More).ours().sources(&[

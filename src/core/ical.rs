@@ -14,6 +14,7 @@ use crate::recurrence::Repeat;
 use crate::text::Note;
 
 mod read;
+pub mod rows;
 mod rules;
 mod scan;
 mod settle;

@@ -1,8 +1,114 @@
-//! vCard files, as rows of contacts.
+//! vCard files, as rows of contacts, and what their table has no column for as text.
 
-use crate::{Failure, Kind, Out, Stop};
+use calcard::vcard::{VCard, VCardProperty, VCardValue};
+use calcard::{Entry, Parser};
+use serde_json::json;
+
+use crate::{Block, Failure, Out, Piece, RowsOf, Stop, TextBlock, plain};
+
+/// Contacts in one call.
+const CONTACTS: usize = 500;
+/// Entries that are read in search of them.
+const ENTRIES: usize = 20_000;
+/// Bytes of a file that are read.
+const LONGEST: usize = 8 << 20;
 
 /// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Contacts).into())
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let text = plain::decoded(bytes, out);
+    if text.len() > LONGEST {
+        return Err(Failure::TooMany.into());
+    }
+    let mut parser = Parser::new(&text);
+    let mut cards = Vec::new();
+    for _ in 0..ENTRIES {
+        match parser.entry() {
+            Entry::VCard(card) => cards.push(card),
+            Entry::Eof => break,
+            _ => {}
+        }
+    }
+    if cards.is_empty() {
+        return Err(Failure::Broken.into());
+    }
+    let more = u64::try_from(cards.len().saturating_sub(CONTACTS)).unwrap_or(u64::MAX);
+    let (mut objects, mut pieces) = (Vec::new(), Vec::new());
+    for card in cards.iter().take(CONTACTS) {
+        let emails = all(card, &VCardProperty::Email);
+        let [phones, companies, roles] =
+            [VCardProperty::Tel, VCardProperty::Org, VCardProperty::Title]
+                .map(|property| all(card, &property));
+        let name = name(card).or_else(|| companies.first().cloned());
+        objects.push(json!({
+            "name": name,
+            "emails": emails,
+            "company": companies.first(),
+            "role": roles.first(),
+            "phone": phones.first(),
+        }));
+        let more = phones.iter().skip(1).map(|phone| ("Phone", phone.clone()));
+        let more: Vec<_> = more.chain(rest(card)).collect();
+        if !more.is_empty() {
+            let lines = more.iter().map(|(what, value)| format!("{what}: {value}\n"));
+            let lines: String = lines.collect();
+            pieces.push(Piece::Text(format!("{}\n{lines}", name.unwrap_or_default())));
+        }
+    }
+    out.block(Block::Rows { table: RowsOf::Contact, objects, more })?;
+    if !pieces.is_empty() {
+        out.block(Block::Text(TextBlock { pieces, of: None }))?;
+    }
+    Ok(())
+}
+
+/// Returns what is worth reading and has no column.
+fn rest(card: &VCard) -> impl Iterator<Item = (&'static str, String)> {
+    let named = [
+        ("Address", VCardProperty::Adr),
+        ("Birthday", VCardProperty::Bday),
+        ("Link", VCardProperty::Url),
+        ("Note", VCardProperty::Note),
+    ];
+    named.into_iter().flat_map(|(what, property)| {
+        all(card, &property).into_iter().map(move |value| (what, value))
+    })
+}
+
+/// Returns a name as it is shown, or put together from its parts.
+fn name(card: &VCard) -> Option<String> {
+    all(card, &VCardProperty::Fn).into_iter().next().or_else(|| {
+        let entry = card.property(&VCardProperty::N)?;
+        let part = |at: usize| entry.values.get(at).map(text).unwrap_or_default();
+        let parts = [part(3), part(1), part(2), part(0), part(4)];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(parts.join(" ")).filter(|name| !name.is_empty())
+    })
+}
+
+/// Returns the values of a property, wherever a card has it.
+fn all(card: &VCard, property: &VCardProperty) -> Vec<String> {
+    let values = card.properties(property).map(|entry| {
+        let parts = entry.values.iter().map(text).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    });
+    let bare = |value: String| match value.split_once(':') {
+        Some(("mailto" | "tel" | "MAILTO" | "TEL", rest)) => rest.to_owned(),
+        _ => value,
+    };
+    values.map(bare).filter(|value| !value.is_empty()).collect()
+}
+
+fn text(value: &VCardValue) -> String {
+    match value {
+        VCardValue::Text(text) => text.trim().to_owned(),
+        VCardValue::Component(parts) => parts.join(" ").trim().to_owned(),
+        VCardValue::PartialDateTime(date) => {
+            let parts =
+                [date.year.map(u32::from), date.month.map(u32::from), date.day.map(u32::from)];
+            let parts: Vec<_> =
+                parts.into_iter().flatten().map(|part| format!("{part:02}")).collect();
+            parts.join("-")
+        }
+        _ => String::new(),
+    }
 }

@@ -14,6 +14,7 @@ mod messages;
 mod odf;
 mod office;
 mod sheets;
+mod rows;
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

@@ -4,20 +4,20 @@
 //! A calendar that cannot be read costs a note, never the message.
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::{FetchedMessage, by_account};
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
 use crate::flatten::Context;
-use crate::ical::{self, Entry};
+use crate::ical::{self, Entry, rows};
 use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
-use crate::provider::calendar::{Answer, EventData, Guest};
+use crate::provider::calendar::{EventData, Guest};
 use crate::row::RowTable;
-use crate::schemas::{INVITATION, Level, wire};
+use crate::schemas::{INVITATION, Level};
 use crate::text::{Note, note, ours};
 
 /// The maximum number of events of one message; an attached file may hold a year.
@@ -166,56 +166,18 @@ fn object(
     clashes: &[String],
     owner: &Owner,
 ) -> Value {
-    let organizer = entry.organizer.as_ref();
     let own = &owner.account.email;
-    let people = entry.guests.iter().map(|guest| {
+    let guests = entry.guests.iter().map(|guest| {
         let is_me = guest.address.eq_ignore_ascii_case(own);
         let answer = event.filter(|_| is_me).map_or(guest.answer, |event| event.answer);
-        person(&Guest { answer, me: is_me, ..guest.clone() })
+        Guest { answer, me: is_me, ..guest.clone() }
     });
-    let people: Vec<Value> = people.collect();
-    json!({
-        "message": message,
-        "kind": if entry.cancelled { "cancel" } else { kind },
-        "start": times.map(|(start, _)| time(start)),
-        "end": times.map(|(_, end)| time(end)),
-        "title": entry.title,
-        "where": (!entry.place.is_empty()).then_some(&entry.place),
-        "organizer": organizer.map(|guest| recipient(guest.name.as_deref(), &guest.address)),
-        "people": people,
-        "event": event.map(|event| event.id.as_str()),
-        "clashes": clashes,
-        "repeats": entry.repeat.as_ref().map(|repeat| &repeat.rule),
-    })
-}
-
-/// Returns a person in the form that the registry's sources read.
-fn recipient(name: Option<&str>, email: &str) -> Value {
-    let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
-    json!({ key: { named: name, address: email } })
-}
-
-fn person(guest: &Guest) -> Value {
-    json!({
-        "name": guest.name,
-        "address": guest.address,
-        "answer": guest.answer.map(|answer| match answer {
-            Answer::Accepted => "accepted",
-            Answer::Declined => "declined",
-            Answer::Tentative => "tentative",
-        }),
-        "me": guest.me,
-        "optional": guest.optional,
-        "room": guest.room,
-    })
-}
-
-/// Returns a time in the form that the registry's sources read.
-fn time(when: EventTime) -> Value {
-    let (date, date_time, _) = wire::WHEN;
-    let (key, value) = match when {
-        EventTime::Day(day) => (date, day.to_string()),
-        EventTime::At(at) => (date_time, at.to_string()),
-    };
-    Value::Object(Map::from_iter([(key.to_owned(), value.into())]))
+    let guests: Vec<_> = guests.collect();
+    let mut object = rows::object(kind, entry, &guests, times);
+    object.extend([
+        ("message".to_owned(), message.into()),
+        ("event".to_owned(), event.map(|event| event.id.as_str()).into()),
+        ("clashes".to_owned(), clashes.into()),
+    ]);
+    Value::Object(object)
 }

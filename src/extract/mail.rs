@@ -5,6 +5,7 @@ mod mapi;
 pub mod msg;
 mod pages;
 pub mod rtf;
+mod tnef;
 
 use daysheet_core::body::{self, Form, Reading};
 use daysheet_core::provider::{MessageContent, TextPart};

@@ -145,3 +145,55 @@ fn messages_of_outlook_come_like_others() {
         let _ = shown(&request("a.msg"), &changed);
     }
 }
+
+#[test]
+fn winmail_dat_comes_like_the_message_it_holds() {
+    let attribute = |level: u8, id: u32, data: &[u8]| {
+        let length = u32::try_from(data.len()).unwrap();
+        [&[level][..], &id.to_le_bytes(), &length.to_le_bytes(), data, &[0, 0]].concat()
+    };
+    let long = |tag: u32, value: &[u8]| {
+        let length = u32::try_from(value.len()).unwrap();
+        let pad = vec![0; value.len().next_multiple_of(4) - value.len()];
+        [&tag.to_le_bytes()[..], &1_u32.to_le_bytes(), &length.to_le_bytes(), value, &pad].concat()
+    };
+    // One named property, which is passed over, before those that are read.
+    let named = [&0x8001_0003_u32.to_le_bytes()[..], &[7; 16], &[0; 4], &[5; 4], &[9; 4]].concat();
+    let wide: Vec<u8> = "Größe.txt".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let file = attribute(2, 0x0006_9002, &[0; 14]);
+    let mut whole = [
+        &b"\x78\x9f\x3e\x22\x01\0"[..],
+        &attribute(1, 0x0006_9007, &1251_u32.to_le_bytes()),
+        &attribute(1, 0x0001_8004, b"\xd2\0"),
+        &attribute(
+            1,
+            0x0006_9003,
+            &[&2_u32.to_le_bytes()[..], &named, &long(0x1013_0102, b"<p>\xc0")].concat(),
+        ),
+        &file,
+        &attribute(2, 0x0001_8010, b"GROE~1.TXT\0"),
+        &attribute(2, 0x0006_800f, b"attached"),
+        &attribute(2, 0x0006_9005, &[&1_u32.to_le_bytes()[..], &long(0x3707_001f, &wide)].concat()),
+    ]
+    .concat();
+    let inner = [&[0; 16][..], &whole].concat();
+    whole.extend(file);
+    whole.extend(attribute(
+        2,
+        0x0006_9005,
+        &[&1_u32.to_le_bytes()[..], &long(0x3701_000d, &inner)].concat(),
+    ));
+    let head = "winmail.dat\n[Message]\nSubject: Т\nА\n/1 Größe.txt 8\n";
+    let size = inner.len() - 16;
+    let expected = format!("{head}/2 unnamed {size}\n(more: 0)\n");
+    assert_eq!(shown(&request("winmail.dat"), &whole), expected);
+    let inside = |parts: &[u32]| {
+        shown(&Request { inside: parts.to_vec(), ..request("winmail.dat") }, &whole)
+    };
+    assert_eq!(inside(&[1]), "txt\nattached\n");
+    assert_eq!(inside(&[2, 1]), "txt\nattached\n");
+    assert_eq!(inside(&[3]), "winmail.dat\nfailed: NoSuchPart(2)\n");
+    for end in 0..whole.len() {
+        let _ = shown(&request("winmail.dat"), &whole[..end]);
+    }
+}

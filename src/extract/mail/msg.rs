@@ -4,6 +4,7 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::mapi::{DATA, Props};
+use super::tnef;
 use crate::{Failure, File, Kind, Out, Stop, UNPACKED};
 
 type Compound<F> = cfb::CompoundFile<Cursor<F>>;
@@ -20,7 +21,7 @@ const ATTACHMENT: &str = "__attach_version1.0_#";
 /// Reads such a file.
 pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if kind == Kind::Tnef {
-        return Err(Failure::NotRead(kind).into());
+        return tnef::read(bytes, out);
     }
     let mut file = open(bytes)?;
     let own = props(&mut file, Path::new("/"));
@@ -40,6 +41,9 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Returns the file number `part` within it, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+    if tnef::is_tnef(bytes) {
+        return tnef::inside(bytes, part);
+    }
     let mut file = open(bytes)?;
     let all = folders(&file, ATTACHMENT);
     let place = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);

@@ -36,7 +36,7 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let (mut rows, of) = page(all, out.request.page)?;
     let width = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
     for at in columns.len()..width {
-        columns.push(letters(at));
+        columns.push(lettered(at));
     }
     for (_, cells) in &mut rows {
         cells.resize(columns.len(), Value::Null);
@@ -108,7 +108,7 @@ fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
         return Some((above, Vec::new()));
     }
     let name = |(at, cell): (usize, &str)| match cell.trim() {
-        "" => letters(at),
+        "" => lettered(at),
         name => name.to_owned(),
     };
     Some((above, first.iter().enumerate().map(name).collect()))
@@ -164,7 +164,7 @@ fn is_no_text(cell: &str) -> bool {
 }
 
 /// Returns a column's name by its place: A, B, …, Z, AA.
-fn letters(at: usize) -> String {
+fn lettered(at: usize) -> String {
     let (mut name, mut rest) = (String::new(), at + 1);
     while let Some(left) = rest.checked_sub(1) {
         name.insert(0, char::from(b'A' + u8::try_from(left % 26).unwrap_or(0)));

@@ -14,6 +14,7 @@ mod messages;
 mod odf;
 mod office;
 mod sheets;
+mod random;
 mod rows;
 mod texts;
 

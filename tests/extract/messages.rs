@@ -50,7 +50,8 @@ fn rich_text_comes_without_what_nobody_sees() {
     assert_eq!(shown(&request("deep.rtf"), deep.as_bytes()), "rtf\nfailed: Depth\n");
 }
 
-const MAIL: &str = "From: =?utf-8?q?J=C3=BCrgen?= <j@a.example>\r\nTo: b@b.example, C <c@c.example>\r\n\
+/// A message with two forms of its text, a table and a message.
+pub const MAIL: &str = "From: =?utf-8?q?J=C3=BCrgen?= <j@a.example>\r\nTo: b@b.example, C <c@c.example>\r\n\
 Date: Tue, 3 Feb 2026 18:05:00 +0100\r\nSubject: Quote\r\nMIME-Version: 1.0\r\n\
 Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\
 Content-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\nContent-Type: text/plain\r\n\r\nplain\r\n\
@@ -78,11 +79,16 @@ fn messages_come_with_their_text_and_their_files() {
             "eml\n[Message]\nFrom: a@a.example\n\n/1 unnamed.bin 10\n/2 unnamed.bin 3\n(more: 0)\nfailed: Encrypted\n",
         ),
         ("none.eml", b"", "eml\nfailed: Broken\n"),
+        (
+            "unended.eml",
+            b"From: a@a.example\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: message/rfc822\n\nF\nn\n--x\nContent-Type: message/rfc822\n\nFrom: d@d.example\n\ninner\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\n\n/1 unnamed.eml 62\n(more: 0)\n",
+        ),
     ]);
 }
 
 /// Writes a message of Outlook's; with a message in it, if `inner`.
-fn msg(inner: bool) -> Vec<u8> {
+pub fn msg(inner: bool) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
     let mut put = |at: &str, bytes: &[u8]| {
         let folder = std::path::Path::new(at).parent().unwrap();
@@ -146,8 +152,8 @@ fn messages_of_outlook_come_like_others() {
     }
 }
 
-#[test]
-fn winmail_dat_comes_like_the_message_it_holds() {
+/// Writes a `winmail.dat` with two files, the second one a `winmail.dat` with the first file.
+pub fn winmail() -> Vec<u8> {
     let attribute = |level: u8, id: u32, data: &[u8]| {
         let length = u32::try_from(data.len()).unwrap();
         [&[level][..], &id.to_le_bytes(), &length.to_le_bytes(), data, &[0, 0]].concat()
@@ -157,6 +163,10 @@ fn winmail_dat_comes_like_the_message_it_holds() {
         let pad = vec![0; value.len().next_multiple_of(4) - value.len()];
         [&tag.to_le_bytes()[..], &1_u32.to_le_bytes(), &length.to_le_bytes(), value, &pad].concat()
     };
+    let list = |all: &[Vec<u8>]| {
+        let count = u32::try_from(all.len()).unwrap();
+        [&count.to_le_bytes()[..], &all.concat()].concat()
+    };
     // One named property, which is passed over, before those that are read.
     let named = [&0x8001_0003_u32.to_le_bytes()[..], &[7; 16], &[0; 4], &[5; 4], &[9; 4]].concat();
     let wide: Vec<u8> = "Größe.txt".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -165,31 +175,29 @@ fn winmail_dat_comes_like_the_message_it_holds() {
         &b"\x78\x9f\x3e\x22\x01\0"[..],
         &attribute(1, 0x0006_9007, &1251_u32.to_le_bytes()),
         &attribute(1, 0x0001_8004, b"\xd2\0"),
-        &attribute(
-            1,
-            0x0006_9003,
-            &[&2_u32.to_le_bytes()[..], &named, &long(0x1013_0102, b"<p>\xc0")].concat(),
-        ),
+        &attribute(1, 0x0006_9003, &list(&[named, long(0x1013_0102, b"<p>\xc0")])),
         &file,
         &attribute(2, 0x0001_8010, b"GROE~1.TXT\0"),
         &attribute(2, 0x0006_800f, b"attached"),
-        &attribute(2, 0x0006_9005, &[&1_u32.to_le_bytes()[..], &long(0x3707_001f, &wide)].concat()),
+        &attribute(2, 0x0006_9005, &list(&[long(0x3707_001f, &wide)])),
     ]
     .concat();
     let inner = [&[0; 16][..], &whole].concat();
     whole.extend(file);
-    whole.extend(attribute(
-        2,
-        0x0006_9005,
-        &[&1_u32.to_le_bytes()[..], &long(0x3701_000d, &inner)].concat(),
-    ));
-    let head = "winmail.dat\n[Message]\nSubject: Т\nА\n/1 Größe.txt 8\n";
-    let size = inner.len() - 16;
-    let expected = format!("{head}/2 unnamed {size}\n(more: 0)\n");
-    assert_eq!(shown(&request("winmail.dat"), &whole), expected);
+    whole.extend(attribute(2, 0x0006_9005, &list(&[long(0x3701_000d, &inner)])));
+    whole
+}
+
+#[test]
+fn winmail_dat_comes_like_the_message_it_holds() {
+    let whole = winmail();
     let inside = |parts: &[u32]| {
         shown(&Request { inside: parts.to_vec(), ..request("winmail.dat") }, &whole)
     };
+    assert_eq!(
+        inside(&[]),
+        "winmail.dat\n[Message]\nSubject: Т\nА\n/1 Größe.txt 8\n/2 unnamed 210\n(more: 0)\n"
+    );
     assert_eq!(inside(&[1]), "txt\nattached\n");
     assert_eq!(inside(&[2, 1]), "txt\nattached\n");
     assert_eq!(inside(&[3]), "winmail.dat\nfailed: NoSuchPart(2)\n");

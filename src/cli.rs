@@ -41,6 +41,8 @@ mod serve;
 mod store;
 #[cfg(feature = "http")]
 mod token;
+#[cfg(feature = "documents")]
+mod worker;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -214,6 +216,10 @@ enum Command {
         #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
         token_life: u64,
     },
+    /// Read one file, for the process that starts this one.
+    #[cfg(feature = "documents")]
+    #[command(hide = true)]
+    Worker,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -421,6 +427,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     match command {
         // A command that needs no settings works even if they are invalid.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
+        #[cfg(feature = "documents")]
+        Command::Worker => return Ok(worker::run()),
         Command::Store(store::Upkeep::NewKey) => return store::print_key(),
         Command::Check { file, stc, json } => {
             let notation = stc.then_some(notation::Notation::Stc);
@@ -466,6 +474,10 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     };
     #[cfg(not(feature = "sandbox"))]
     let mut config = Config::load(None)?;
+    #[cfg(feature = "documents")]
+    {
+        config.worker = Some(crate::worker::Worker::this_program());
+    }
     match &command {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
@@ -546,6 +558,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             | Command::Completions { .. } => Ok(ExitCode::SUCCESS),
             #[cfg(feature = "http")]
             Command::Token { .. } => Ok(ExitCode::SUCCESS),
+            #[cfg(feature = "documents")]
+            Command::Worker => Ok(ExitCode::SUCCESS),
         }
     });
     drop(log);

@@ -28,6 +28,8 @@ use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
 use crate::provider::upstream::{self, Share};
 use crate::provider::{Endpoints, ServiceSettings};
+#[cfg(feature = "documents")]
+use crate::worker::Worker;
 
 mod database;
 mod http;
@@ -151,6 +153,10 @@ pub struct Config {
     /// The URL of the pages where people connect accounts, ending in a slash; none unless HTTP
     /// is served. No setting changes it; the server that serves them does.
     pub pages: Option<Url>,
+    /// Starts the processes that read files; none in a program that is not Daysheet. No setting
+    /// changes it; the command line does.
+    #[cfg(feature = "documents")]
+    pub worker: Option<Worker>,
 }
 
 /// What keeps the access level of a person from being higher: the lowest of three counts.
@@ -445,6 +451,8 @@ impl Config {
             shared: false,
             warnings: Vec::new(),
             pages: None,
+            #[cfg(feature = "documents")]
+            worker: None,
             home,
         };
         settings.nothing_else()?;

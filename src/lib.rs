@@ -25,6 +25,8 @@ pub mod oauth;
 pub mod outputs;
 pub mod store;
 pub mod unsubscribe;
+#[cfg(feature = "documents")]
+pub mod worker;
 
 pub mod prompts;
 pub mod tools;

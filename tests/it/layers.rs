@@ -45,6 +45,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("outputs", 5),
     ("files", 5),
     ("unsubscribe", 5),
+    ("worker", 5),
     ("tools", 6),
     ("prompts", 6),
     ("pipeline", 7),
@@ -184,6 +185,9 @@ fn restricted_names_stay_where_they_belong() {
         only("keyring::", &["store"]);
         for library in ["calamine::", "cfb::", "hayro_", "quick_xml::", "zip::"] {
             only(library, &["extract"]);
+        }
+        for confining in ["seccompiler::", "landlock::", "rustix::", "libc::"] {
+            only(confining, &["worker"]);
         }
         only("println!", &["cli"]);
         only("stdout()", &["cli", "server"]);

@@ -82,6 +82,8 @@ mod support;
 mod unsubscribe;
 mod unwritable;
 mod waiting;
+#[cfg(feature = "documents")]
+mod worker;
 
 /// No test file is left out of its suite.
 #[test]

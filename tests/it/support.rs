@@ -122,6 +122,10 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
     // What nobody finds is not waited for as long as services may take.
     config.look = Duration::from_millis(40);
+    #[cfg(feature = "documents")]
+    {
+        config.worker = Some(daysheet::worker::Worker::at(env!("CARGO_BIN_EXE_daysheet")));
+    }
     config
 }
 

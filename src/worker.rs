@@ -1,0 +1,207 @@
+//! Runs a job on a stranger's bytes in a process of its own, which is confined and can be killed.
+//!
+//! The process is this program again (`daysheet worker`), which [`confine`] shuts in before it
+//! reads the bytes. It returns data, never words of ours: what is said about it is up to the
+//! pipeline. This module knows neither providers nor answers.
+
+pub mod confine;
+pub mod job;
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use daysheet_extract::{Line, Request};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+
+pub use self::confine::Reach;
+pub use self::job::{Job, Probe};
+use crate::error::{Error, Kind, Result};
+
+/// How long a job may take.
+const LONGEST: Duration = Duration::from_secs(20);
+/// The most bytes that a job may return.
+const MOST: u64 = 8 << 20;
+/// The bytes of a worker's stderr that are looked at.
+const COMPLAINT: u64 = 4 << 10;
+
+/// The places for workers, whoever asks: each may take half a gigabyte.
+static PLACES: Semaphore = Semaphore::const_new(2);
+
+/// Starts workers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    program: PathBuf,
+}
+
+/// How a worker ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It did all of its job.
+    Whole,
+    /// It took too long.
+    Time,
+    /// It needed too much memory.
+    Memory,
+    /// It needed too much stack: what it read is nested too deep.
+    Deep,
+    /// It returned too much.
+    Full,
+    /// It broke.
+    Broken,
+}
+
+impl Worker {
+    /// Returns workers that are this program again, which has to be Daysheet.
+    pub fn this_program() -> Self {
+        // The link leads to the running program even after it was replaced by another version.
+        #[cfg(target_os = "linux")]
+        let program = Some(PathBuf::from("/proc/self/exe"));
+        #[cfg(not(target_os = "linux"))]
+        let program = std::env::current_exe().ok();
+        Self { program: program.unwrap_or_else(|| PathBuf::from("daysheet")) }
+    }
+
+    /// Returns workers that are the program at this path, which has to be Daysheet of this
+    /// version.
+    pub fn at(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
+
+    /// Reads a file. The lines that were returned before the worker was ended are kept.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if no worker can be started, or it cannot be confined.
+    pub async fn file(&self, request: &Request, bytes: &[u8]) -> Result<(Vec<Line>, Ended)> {
+        let (output, ended) = self.run(&Job::File(request.clone()), bytes).await?;
+        let mut lines = Vec::new();
+        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(line) => lines.push(line),
+                // The last one may have been cut.
+                Err(_) => break,
+            }
+        }
+        let ended = match (ended, lines.last()) {
+            (Ended::Whole, Some(Line::End(_))) => Ended::Whole,
+            (Ended::Whole, _) => Ended::Broken,
+            (other, _) => other,
+        };
+        Ok((lines, ended))
+    }
+
+    /// Returns what a worker can reach.
+    ///
+    /// # Errors
+    /// Those of [`Worker::file`].
+    pub async fn reach(&self) -> Result<Reach> {
+        let (output, _) = self.run(&Job::Probe(Probe::Reach), &[]).await?;
+        serde_json::from_slice(&output).map_err(|_| broken("it returned nothing"))
+    }
+
+    /// Makes a worker exceed one of its limits; returns how it ended.
+    ///
+    /// # Errors
+    /// Those of [`Worker::file`].
+    pub async fn exceed(&self, limit: Probe) -> Result<Ended> {
+        Ok(self.run(&Job::Probe(limit), &[]).await?.1)
+    }
+
+    /// Runs a job; returns what the worker wrote, and how it ended.
+    async fn run(&self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
+        let mut head =
+            serde_json::to_vec(&(job, bytes.len())).map_err(|_| broken("its job has no form"))?;
+        head.push(b'\n');
+        let _place = PLACES.acquire().await.map_err(|_| broken("there is no place for it"))?;
+        let mut child = self.command().spawn().map_err(|error| broken(&error.to_string()))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(broken("it has no pipes"));
+        };
+        let (mut output, mut complaint) = (Vec::new(), Vec::new());
+        let work = async {
+            // A worker that has enough reads no further, which is no error.
+            let feed = async move {
+                let _ = stdin.write_all(&head).await;
+                let _ = stdin.write_all(bytes).await;
+            };
+            // A reader that is dropped ends a worker that writes more.
+            let read = async { stdout.take(MOST + 1).read_to_end(&mut output).await.is_ok() };
+            let hear = async { stderr.take(COMPLAINT).read_to_end(&mut complaint).await.is_ok() };
+            tokio::join!(feed, read, hear);
+            child.wait().await
+        };
+        let finished = tokio::time::timeout(LONGEST, work).await;
+        let ended = match finished {
+            Err(_elapsed) => {
+                // Waits for its end, too.
+                let _ = child.kill().await;
+                Ended::Time
+            }
+            Ok(_) if output.len() as u64 > MOST => Ended::Full,
+            Ok(Ok(status)) => ended(status, &complaint),
+            Ok(Err(_)) => Ended::Broken,
+        };
+        if ended != Ended::Whole {
+            let complaint = String::from_utf8_lossy(&complaint);
+            tracing::debug!(?ended, %complaint, "a worker did not finish");
+        }
+        match complaint.starts_with(confine::COMPLAINT.as_bytes()) {
+            true => Err(broken("it could not be confined")),
+            false => Ok((output, ended)),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("worker").env_clear().kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Each further arena of the allocator would take address space, which is limited.
+        command.env("MALLOC_ARENA_MAX", "1");
+        #[cfg(unix)]
+        command.arg0("daysheet").current_dir("/");
+        #[cfg(windows)]
+        {
+            /// `CREATE_NO_WINDOW`.
+            const NO_WINDOW: u32 = 0x0800_0000;
+            command.creation_flags(NO_WINDOW);
+            command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+        }
+        command
+    }
+}
+
+fn broken(why: &str) -> Error {
+    Error::new(Kind::Internal, format!("the process that reads files did not start ({why})"))
+        .next("save the file with as=file")
+}
+
+/// Returns how a worker ended that was not stopped from outside.
+fn ended(status: ExitStatus, complaint: &[u8]) -> Ended {
+    let says = |text: &str| complaint.windows(text.len()).any(|part| part == text.as_bytes());
+    if status.success() {
+        return Ended::Whole;
+    }
+    if says("memory allocation of") {
+        return Ended::Memory;
+    }
+    if says("has overflowed its stack") {
+        return Ended::Deep;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        match status.signal() {
+            // `SIGXCPU`
+            Some(24) => return Ended::Time,
+            // `SIGKILL`: a system that is short of memory ends the largest process.
+            Some(9) => return Ended::Memory,
+            // `SIGSEGV`
+            Some(11) => return Ended::Deep,
+            _ => {}
+        }
+    }
+    Ended::Broken
+}

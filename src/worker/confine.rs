@@ -1,0 +1,167 @@
+//! Confines the process that reads strangers' bytes: no files, no network, no further processes,
+//! and limits on memory and time.
+//!
+//! Three means, so that one that a system lacks is no hole: Landlock and seccomp on Linux, and
+//! the limits of POSIX everywhere but on Windows. With `RLIMIT_NOFILE` at 0, nothing can be opened
+//! any more, while the pipes stay open. Nothing here is undone: the process ends with its job.
+
+use std::fs::File;
+use std::io;
+use std::net::TcpListener;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+/// How a worker complains that it cannot be confined.
+pub const COMPLAINT: &str = "not confined";
+
+/// The most address space, in bytes.
+#[cfg(unix)]
+const MEMORY: u64 = 512 << 20;
+/// Seconds of work, and those after which the system ends the process without a signal that can
+/// be caught.
+#[cfg(unix)]
+const WORK: (u64, u64) = (10, 12);
+
+/// What a worker can reach: nothing, if it is confined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    /// True if a file can be opened.
+    pub files: bool,
+    /// True if a socket can be opened.
+    pub network: bool,
+    /// True if a process can be started.
+    pub processes: bool,
+    /// The names of its environment variables.
+    pub environment: Vec<String>,
+    /// What confines it.
+    pub by: Vec<String>,
+}
+
+impl Reach {
+    /// Tries everything.
+    pub(super) fn tried(by: Vec<&str>) -> Self {
+        let program = std::env::current_exe().unwrap_or_else(|_| "/bin/true".into());
+        let environment = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        Self {
+            files: ["/", "/proc/self/status"].into_iter().any(|path| File::open(path).is_ok()),
+            network: TcpListener::bind("127.0.0.1:0").is_ok(),
+            processes: Command::new(program).arg("--version").spawn().is_ok(),
+            environment: environment.collect(),
+            by: by.into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// Confines the process; returns the means that hold.
+///
+/// # Errors
+/// If a limit of POSIX cannot be set on a system that has all of them.
+pub fn confine() -> io::Result<Vec<&'static str>> {
+    let mut by = Vec::new();
+    #[cfg(target_os = "linux")]
+    by.extend(linux::landlock());
+    #[cfg(unix)]
+    by.extend(limits()?);
+    #[cfg(target_os = "linux")]
+    by.extend(linux::seccomp());
+    Ok(by)
+}
+
+#[cfg(unix)]
+fn limits() -> io::Result<Option<&'static str>> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let limits = [
+        (Resource::Core, (0, 0)),
+        (Resource::Fsize, (0, 0)),
+        (Resource::Nproc, (0, 0)),
+        (Resource::As, (MEMORY, MEMORY)),
+        (Resource::Cpu, WORK),
+        (Resource::Nofile, (0, 0)),
+    ];
+    for (resource, (current, maximum)) in limits {
+        let limit = Rlimit { current: Some(current), maximum: Some(maximum) };
+        match setrlimit(resource, limit) {
+            Ok(()) => {}
+            // macOS has no limit of address space.
+            Err(_) if !cfg!(target_os = "linux") => {}
+            Err(error) => {
+                return Err(io::Error::other(format!("{COMPLAINT}: {resource:?}: {error}")));
+            }
+        }
+    }
+    Ok(Some("limits"))
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeMap;
+    use std::error::Error;
+
+    use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
+
+    /// The calls that reading, counting and writing take. `packaging.py` checks that the units
+    /// allow them.
+    const CALLS: &[i64] = &[
+        libc::SYS_read,
+        libc::SYS_readv,
+        libc::SYS_write,
+        libc::SYS_writev,
+        libc::SYS_mmap,
+        libc::SYS_munmap,
+        libc::SYS_mremap,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        libc::SYS_brk,
+        libc::SYS_futex,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sigaltstack,
+        libc::SYS_getrandom,
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_nanosleep,
+        libc::SYS_sched_yield,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_getpid,
+        libc::SYS_gettid,
+        libc::SYS_tgkill,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+        libc::SYS_close,
+        libc::SYS_fstat,
+        libc::SYS_lseek,
+        libc::SYS_fcntl,
+        libc::SYS_set_robust_list,
+        libc::SYS_rseq,
+        libc::SYS_restart_syscall,
+    ];
+
+    /// Forbids files, TCP, and signals to others, as far as the kernel can.
+    pub(super) fn landlock() -> Option<&'static str> {
+        let restrict = || {
+            let rules = Ruleset::default()
+                .handle_access(AccessFs::from_all(ABI::V5))?
+                .handle_access(AccessNet::from_all(ABI::V4))?
+                .scope(Scope::from_all(ABI::V6))?;
+            // Without a rule, nothing is allowed.
+            rules.create()?.restrict_self()
+        };
+        let status = restrict().ok()?;
+        (status.ruleset != RulesetStatus::NotEnforced).then_some("landlock")
+    }
+
+    /// Forbids all other calls, with an error that a library can go on after.
+    pub(super) fn seccomp() -> Option<&'static str> {
+        let filter = || -> Result<(), Box<dyn Error>> {
+            let rules: BTreeMap<i64, _> = CALLS.iter().map(|call| (*call, Vec::new())).collect();
+            let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+            let arch = std::env::consts::ARCH.try_into()?;
+            let program: BpfProgram =
+                SeccompFilter::new(rules, denied, SeccompAction::Allow, arch)?.try_into()?;
+            Ok(apply_filter_all_threads(&program)?)
+        };
+        filter().ok().map(|()| "seccomp")
+    }
+}

@@ -1,0 +1,91 @@
+//! What a worker does: reads a job and its bytes, and writes what comes of it, line by line.
+//!
+//! Runs in the worker's own process, which is confined before it reads anything.
+
+use std::hint::black_box;
+use std::io::{self, BufRead, Read, Write};
+
+use daysheet_extract::{Request, extract};
+use serde::{Deserialize, Serialize};
+
+use super::confine::{Reach, confine};
+
+/// The stack of the thread that does the job, in bytes.
+pub const STACK: usize = 64 << 20;
+/// The most bytes of a job's first line, and of what follows it.
+const HEAD: u64 = 1 << 20;
+const LARGEST: u64 = 160 << 20;
+
+/// A job for a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Job {
+    /// To read a file.
+    File(Request),
+    /// To try the confinement.
+    Probe(Probe),
+}
+
+/// What a worker tries, to see what holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Probe {
+    /// What it can reach.
+    Reach,
+    /// To work without end.
+    Time,
+    /// To take more and more memory.
+    Memory,
+    /// To call itself without end.
+    Stack,
+    /// To return without end.
+    Output,
+    /// To panic.
+    Panic,
+}
+
+/// Confines the process, reads a job and does it.
+///
+/// # Errors
+/// If the process cannot be confined, the job has no form, or nobody takes what comes of it.
+pub fn run(input: impl Read, mut output: impl Write) -> io::Result<()> {
+    let by = confine()?;
+    let mut input = io::BufReader::new(input);
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
+    let (job, size): (Job, u64) = serde_json::from_slice(&head)?;
+    match job {
+        Job::File(request) => {
+            // Reserved at once: a buffer that grows takes more than its size.
+            let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST)).unwrap_or(0));
+            input.take(LARGEST).read_to_end(&mut bytes)?;
+            extract(&request, &bytes, &mut |line| write(&mut output, &line))
+        }
+        Job::Probe(Probe::Reach) => write(&mut output, &Reach::tried(by)),
+        Job::Probe(Probe::Time) => loop {
+            black_box(());
+        },
+        Job::Probe(Probe::Memory) => {
+            let mut taken = Vec::new();
+            loop {
+                taken.push(black_box(vec![1_u8; 1 << 20]));
+            }
+        }
+        Job::Probe(Probe::Stack) => write(&mut output, &deeper(0)),
+        Job::Probe(Probe::Output) => loop {
+            write(&mut output, &"x".repeat(1 << 16))?;
+        },
+        #[expect(clippy::panic, reason = "it is what is tried")]
+        Job::Probe(Probe::Panic) => panic!("as it was asked to"),
+    }
+}
+
+/// Writes a line. What is written before a worker is ended is kept.
+fn write(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *output, value)?;
+    output.write_all(b"\n")?;
+    output.flush()
+}
+
+#[expect(unconditional_recursion, reason = "it is what is tried")]
+fn deeper(depth: u64) -> u64 {
+    black_box(deeper(black_box(depth + 1)) + 1)
+}

@@ -193,6 +193,16 @@ pub enum Action {
     Output(output::OutputRead),
 }
 
+impl Action {
+    /// Returns the effect of the call, if it is another than that of its tool.
+    fn effect(&self) -> Option<Effect> {
+        match self {
+            Self::Attachment(request) if request.only_reads() => Some(Effect::Read),
+            _ => None,
+        }
+    }
+}
+
 /// Returns the tool called `name`.
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
@@ -210,7 +220,8 @@ pub fn read(
     let args = Args::new(tool, arguments.unwrap_or_default())?;
     let view = View::read(&args)?;
     let action = (tool.read)(&args)?;
-    Ok(Request { action, format: view.format_or(format), view, call: Call::of(tool, &args) })
+    let call = Call::of(tool, &args, action.effect().unwrap_or(tool.effect));
+    Ok(Request { action, format: view.format_or(format), view, call })
 }
 
 /// The column names of some tables, each once.

@@ -246,6 +246,11 @@ impl Read {
 }
 
 impl AttachmentRequest {
+    /// Returns true if the call says that nothing is saved.
+    pub(super) fn only_reads(&self) -> bool {
+        self.form.is_some_and(|form| form != FileForm::File) && self.dir.is_none()
+    }
+
     fn checked(self, _: &Args) -> Result<Self> {
         match self.ids.len() {
             0 => Err(Error::argument("`ids` is missing")

@@ -4,9 +4,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Tool;
 use super::args::Args;
 use super::kinds::{Arguments, BUDGET, TEXT, arguments, common, common_choice};
+use super::{Effect, Tool};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::words;
@@ -68,12 +68,14 @@ pub struct Call {
     pub tool: &'static str,
     /// Its arguments by their declared names.
     pub arguments: Map<String, Value>,
+    /// What it does, which may be less than other calls of the tool do.
+    pub effect: Effect,
 }
 
 impl Call {
-    pub(super) fn of(tool: &'static Tool, args: &Args) -> Self {
+    pub(super) fn of(tool: &'static Tool, args: &Args, effect: Effect) -> Self {
         let mut arguments = args.given().clone();
         arguments.retain(|name, _| View::ARGS.iter().all(|arg| arg.name != name));
-        Self { tool: tool.name, arguments }
+        Self { tool: tool.name, arguments, effect }
     }
 }

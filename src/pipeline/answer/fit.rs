@@ -201,7 +201,7 @@ impl Pipeline {
             }
         };
         let tool = tools::find(call.tool);
-        let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
+        let writes = call.effect != Effect::Read;
         match self.note_untrusted(&response).await {
             // A completed write is reported even if this cannot be stored.
             Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),

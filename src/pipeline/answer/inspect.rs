@@ -62,10 +62,10 @@ impl Pipeline {
     /// [`Pipeline::run_for`].
     pub async fn inspect(&self, request: Request) -> Result<Inspected> {
         let Request { action, view, call, .. } = request;
-        let tool = tools::find(call.tool).filter(|tool| tool.effect == Effect::Read);
+        let tool = tools::find(call.tool).filter(|_| call.effect == Effect::Read);
         let tool = tool.ok_or_else(|| {
             Error::argument(format!("{} does not only read", call.tool))
-                .next("choose a tool that only reads")
+                .next("choose a call that only reads")
         })?;
         let budget = self.room(view.budget, view.reserve)?;
         let accounts: Vec<String> =

@@ -46,9 +46,8 @@ impl Pipeline {
         text: &str,
         accounts: Vec<String>,
     ) -> Result<String> {
-        let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
-        let recipe =
-            Recipe { tool: call.tool.to_owned(), arguments: reads.then(|| call.arguments.clone()) };
+        let arguments = (call.effect == Effect::Read).then(|| call.arguments.clone());
+        let recipe = Recipe { tool: call.tool.to_owned(), arguments };
         let recipe = serde_json::to_string(&recipe)
             .map_err(|_| Error::new(Kind::Internal, "a recipe could not be saved"))?;
         Ok(self.outputs.keep(&recipe, text, &accounts).await)
@@ -109,14 +108,19 @@ impl Pipeline {
         Box::pin(async move {
             let recipe: Recipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
             let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
-            let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
+            let request = recipe
+                .arguments
+                .map(|arguments| tools::read(tool, Some(arguments), Format::default()))
+                .transpose()?;
+            let Some(request) = request.filter(|request| request.call.effect == Effect::Read)
+            else {
                 return Err(Error::new(
                     Kind::NotFound,
                     format!("{}'s answer `{hash}` is no longer kept", tool.name),
                 )
                 .next("search for what it changed; it is not repeated"));
             };
-            let request = tools::read(tool, Some(arguments.clone()), Format::default())?;
+            let call = request.call.clone();
             let (text, document) = self.whole_answer(request).await?;
             if outputs::hash(&text) != hash {
                 return Err(Error::new(
@@ -125,7 +129,7 @@ impl Pipeline {
                 )
                 .next(format!("call {} again", tool.name)));
             }
-            Ok((Call { tool: tool.name, arguments }, text, document))
+            Ok((call, text, document))
         })
     }
 

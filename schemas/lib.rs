@@ -8,6 +8,7 @@
 
 mod account;
 mod attachment;
+mod attachment_text;
 mod auto_reply;
 mod body;
 mod busy;
@@ -18,6 +19,7 @@ mod clash;
 mod contact;
 mod event;
 mod folder;
+mod inside;
 mod invitation;
 mod message;
 mod outcome;
@@ -30,6 +32,7 @@ mod thread;
 
 pub use account::ACCOUNT;
 pub use attachment::ATTACHMENT;
+pub use attachment_text::ATTACHMENT_TEXT;
 pub use auto_reply::AUTO_REPLY;
 pub use body::BODY;
 pub use busy::BUSY;
@@ -40,6 +43,7 @@ pub use clash::CLASH;
 pub use contact::{CONTACT, CONTACT_ID, SAVED};
 pub use event::EVENT;
 pub use folder::FOLDER;
+pub use inside::INSIDE;
 pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;

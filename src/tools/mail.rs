@@ -6,14 +6,14 @@
 use super::args::Args;
 use super::kinds::{
     ACCOUNT, ANY_ACCOUNT, IDS, ITEMS, ITEMS_IF_GIVEN, NEEDED, SWITCH, TEXT, VERBATIM, WRITTEN,
-    choice, default, tool,
+    choice, common, default, tool,
 };
 use crate::error::{Error, Result};
 use crate::provider::mail::Importance;
 use crate::words;
 
-/// The most messages and threads that are read in one call.
-const MOST_READ: usize = 25;
+/// The most messages and threads, or files, that are read in one call.
+pub const MOST_READ: usize = 25;
 /// The most messages that are named in one call.
 pub const MOST_MESSAGES: usize = 1_000;
 /// The maximum length of a message's text, in bytes.
@@ -62,7 +62,7 @@ words! {
 }
 
 tool! {
-    /// Save attachments, or all of a message, to a folder; or list them.
+    /// Read attachments (as=text: PDF, Office, mail, zip), save them to a folder, or list them.
     mail_attachment(Reversible, Read) => Attachment(AttachmentRequest::checked);
     pub struct AttachmentRequest {
         /// Attachment, message or thread ids
@@ -72,7 +72,11 @@ tool! {
         /// Below the default folder
         dir: Option<String> = TEXT,
         overwrite: bool = SWITCH,
-        ..format
+        // Of one file, to read on in it: a page, a slide, 1,000 rows.
+        page: Option<u32> = common(1, 1_000_000, 1),
+        // Of one workbook, by name or number.
+        sheet: Option<String> = TEXT,
+        ..budget, chunk, format
     }
 }
 
@@ -81,6 +85,8 @@ words! {
     pub enum FileForm {
         /// Saved to a folder.
         File = "file",
+        /// As text in the answer.
+        Text = "text",
         /// As Base64 in the answer.
         Inline = "inline",
         /// As a link to a resource.
@@ -251,7 +257,28 @@ impl AttachmentRequest {
         self.form.is_some_and(|form| form != FileForm::File) && self.dir.is_none()
     }
 
-    fn checked(self, _: &Args) -> Result<Self> {
+    fn checked(mut self, _: &Args) -> Result<Self> {
+        let part = self.page.is_some() || self.sheet.is_some();
+        if part && self.ids.len() > 1 {
+            return Err(Error::argument("`page` and `sheet` are for one file")
+                .next("give one id such as a3"));
+        }
+        // What is only read need not be said to be.
+        let is_inside = |id: &String| {
+            let numbers = id.strip_prefix('a').filter(|numbers| numbers.contains('/'));
+            numbers.is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit() || c == b'/'))
+        };
+        if part || self.ids.iter().any(is_inside) {
+            match self.form.get_or_insert(FileForm::Text) {
+                FileForm::Text | FileForm::Inline => {}
+                _ => {
+                    return Err(Error::argument(
+                        "pages, sheets and files within files are only read",
+                    )
+                    .next("use as=text"));
+                }
+            }
+        }
         match self.ids.len() {
             0 => Err(Error::argument("`ids` is missing")
                 .next("give attachments such as a3, or messages such as m12")),

@@ -1,6 +1,7 @@
 //! The encoders against the official decoder and encoder, on hostile cells.
 
 use daysheet_core::encode::json::parts;
+use daysheet_core::encode::toon::{SheetCell, sheet};
 use daysheet_core::encode::{Delimiter, Document, Format};
 use daysheet_core::row::{Cell, Extra, RowTable};
 use daysheet_core::schemas::{Field, MESSAGE};
@@ -155,6 +156,56 @@ fn every_document_decodes_strictly_to_the_values_of_its_json() {
             let options = EncodeOptions::new().with_delimiter(delimiter(by));
             let reference = toon_format::encode(&json, &options).unwrap();
             prop_assert_eq!(&toon, &reference);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Names, headings and cells are those of strangers, and no document can be made of them but theirs.
+#[test]
+fn sheets_decode_strictly_to_their_values() {
+    let word = || {
+        prop_oneof![
+            proptest::sample::select(NASTY).prop_map(str::to_owned),
+            matching("\\PC{0,12}"),
+            matching("[A-Za-z_.0-9]{1,6}"),
+        ]
+    };
+    let number = proptest::sample::select(vec!["0", "-1.5", "129.5", "05", "+1", "NaN", ""]);
+    let cell = prop_oneof![
+        Just(SheetCell::Null),
+        any::<bool>().prop_map(SheetCell::Flag),
+        number.prop_map(|digits| SheetCell::Number(digits.to_owned())),
+        word().prop_map(SheetCell::Text),
+    ];
+    let row = proptest::collection::vec(cell, 0..=5_usize);
+    let rows = proptest::collection::vec(row, 0..=3_usize);
+    let columns = proptest::collection::hash_set(word(), 1..=4_usize);
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
+    runner
+        .run(&(word(), columns, rows), |(name, columns, rows)| {
+            let columns: Vec<String> = columns.into_iter().collect();
+            let toon = sheet(&name, &columns, &rows);
+            let value = |cell: Option<&SheetCell>| match cell {
+                None | Some(SheetCell::Null) => Value::Null,
+                Some(SheetCell::Flag(flag)) => Value::from(*flag),
+                Some(SheetCell::Text(text)) => Value::from(text.as_str()),
+                Some(SheetCell::Number(digits)) => {
+                    serde_json::from_str::<serde_json::Number>(digits)
+                        .map_or_else(|_| Value::from(digits.as_str()), Value::from)
+                }
+            };
+            let object = |row: &Vec<SheetCell>| -> Value {
+                columns
+                    .iter()
+                    .enumerate()
+                    .map(|(at, column)| (column.clone(), value(row.get(at))))
+                    .collect()
+            };
+            let rows: Value = rows.iter().map(object).collect();
+            let decoded: Value = toon_format::decode(&toon, &DecodeOptions::new())
+                .map_err(|error| TestCaseError::fail(format!("{error}\n{toon}")))?;
+            prop_assert_eq!(&decoded, &serde_json::json!({ name: rows }), "{}", toon);
             Ok(())
         })
         .unwrap();

@@ -67,6 +67,7 @@ pub const STEPS: &[MessageAction] = &cases! {
     "mail_attachment", r#"{"ids": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")];
     "mail_attachment", r#"{"ids": "$file", "as": "inline"}"#, &[];
     "mail_attachment", r#"{"ids": "$file", "as": "link"}"#, &[];
+    "mail_attachment", r#"{"ids": ["$file", "$files"], "as": "text", "budget": 900}"#, &[];
     "calendar_search",
         r#"{"from": "2026-11-01", "to": "2026-12-31", "fields": "$all event", "budget": 100000, "limit": 500}"#,
         &[("event", "/events/0/id")];
@@ -124,6 +125,10 @@ pub const STEPS: &[MessageAction] = &cases! {
     "lookup", r#"{"kind": "rules", "fields": ["stop"]}"#, &[];
     "changes", r#"{"cursor": "$seen"}"#, &[];
 };
+
+/// Columns of files that the samples have none of: see `attachments`.
+const ELSEWHERE: &[(&str, &str)] =
+    &[("attachment_text", "part"), ("attachment_text", "sheet"), ("attachment_text", "range")];
 
 /// Runs the program with a text as its input; what it prints, if it succeeds.
 fn program(arguments: &[&str], input: &str) -> Result<String, String> {
@@ -198,6 +203,7 @@ async fn every_answer_is_valid_and_reaches_every_column() {
         .iter()
         .flat_map(|table| table.fields.iter().map(|field| (table.name, field.name)))
         .collect();
+    missing.retain(|column| column.0 != "inside" && !ELSEWHERE.contains(column));
     let mut wrong = Vec::new();
     for format in ["json", "toon", "stc"] {
         let home = TempDir::new().unwrap();

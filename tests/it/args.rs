@@ -17,7 +17,7 @@ fn read(tool: &'static Tool, arguments: &Map<String, Value>) -> String {
 fn call(tool: &Tool) -> Map<String, Value> {
     let call = match tool.name {
         "mail_read" => json!({"ids": "m1"}),
-        "mail_attachment" => json!({"ids": "m1"}),
+        "mail_attachment" => json!({"ids": "a1", "as": "text"}),
         "mail_draft" => json!({"mode": "reply", "id": "m1"}),
         "mail_send" => json!({"id": "d1"}),
         "mail_modify" => json!({"ids": "m1", "do": "read"}),

@@ -116,6 +116,7 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
         ("searching and reading mail", "mail_read", json!({"ids": [message]})),
         ("listing and handing over attachments", "mail_attachment", json!({"ids": message})),
         ("listing and handing over attachments", "mail_attachment", json!({"ids": file, "as": "inline"})),
+        ("listing and handing over attachments", "mail_attachment", json!({"ids": file, "as": "text"})),
         ("looking things up", "lookup", json!({"kind": "folders"})),
         ("searching calendars and free times", "calendar_search", json!({})),
         ("searching calendars and free times", "calendar_free",

@@ -41,6 +41,7 @@ mod agenda;
 mod answers;
 mod args;
 mod arrange;
+mod attachments;
 mod attacks;
 mod both;
 mod brief;

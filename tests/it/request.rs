@@ -2,7 +2,7 @@
 
 use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::tools::{self, Action};
+use daysheet::tools::{self, Action, Effect};
 use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);
@@ -94,6 +94,24 @@ fn unintelligible_arguments_are_refused() {
     let huge = "x\n".repeat(5_000_000);
     let reported = parse("mail_search", &json!({"by": huge}));
     assert!(reported.len() < 200 && !reported.contains('\n'), "{}", reported.len());
+}
+
+/// A call that says that it only reads is repeated for `output_read`, and kept to its budget.
+#[test]
+fn effect_is_that_of_the_call() {
+    for (arguments, expected) in cases! {
+        json!({"ids": "a1"}), Effect::Reversible;
+        json!({"ids": "a1", "as": "file"}), Effect::Reversible;
+        json!({"ids": "a1", "as": "list", "dir": "x"}), Effect::Reversible;
+        json!({"ids": "a1", "as": "list"}), Effect::Read;
+        json!({"ids": "a1", "as": "text"}), Effect::Read;
+        json!({"ids": "a1/2"}), Effect::Read;
+        json!({"ids": "a1", "page": 2}), Effect::Read;
+    } {
+        let tool = tools::find("mail_attachment").unwrap();
+        let request = tools::read(tool, arguments.as_object().cloned(), TOON).unwrap();
+        assert_eq!(request.call.effect, expected, "{arguments}");
+    }
 }
 
 #[test]

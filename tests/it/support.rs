@@ -56,7 +56,7 @@ impl Session {
         Self::start(config(home.path(), more), home, None, who).await
     }
 
-    async fn start(config: Config, home: TempDir, mail: Option<&Path>, who: Who) -> Self {
+    pub async fn start(config: Config, home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         let mail = mail.map(Path::to_path_buf);
         let (app, sandbox) =
             App::sandboxed(config, mail, None, Faults::default(), who).await.unwrap();

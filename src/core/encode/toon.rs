@@ -109,10 +109,13 @@ fn number(out: &mut String, value: impl std::fmt::Display) {
 
 /// Writes a string value, quoted if the spec requires it.
 fn text(out: &mut String, string: &str, delimiter: Delimiter) {
-    if !needs_quotes(string, delimiter) {
-        out.push_str(string);
-        return;
+    match needs_quotes(string, delimiter) {
+        false => out.push_str(string),
+        true => quoted(out, string),
     }
+}
+
+fn quoted(out: &mut String, string: &str) {
     out.push('"');
     let mut plain = 0;
     for (at, byte) in string.bytes().enumerate() {
@@ -189,4 +192,71 @@ fn is_numeric(bytes: &[u8]) -> bool {
         _ => bytes,
     };
     ends(bytes)
+}
+
+/// A cell of a table that others made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SheetCell {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Flag(bool),
+    /// A number as JSON writes it; anything else is written as text.
+    Number(String),
+    /// Text.
+    Text(String),
+}
+
+/// Returns a table that others made: its name and headings are quoted where keys need it, and
+/// each row has as many cells as there are headings.
+pub fn sheet(name: &str, columns: &[String], rows: &[Vec<SheetCell>]) -> String {
+    let delimiter = Delimiter::Tab;
+    let mut out = String::with_capacity(rows.len() * ROW_BYTES);
+    key(&mut out, name);
+    if rows.is_empty() {
+        out.push_str(": []");
+        return out;
+    }
+    out.push('[');
+    number(&mut out, rows.len());
+    out.push(delimiter.char());
+    out.push_str("]{");
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push(delimiter.char());
+        }
+        key(&mut out, column);
+    }
+    out.push_str("}:");
+    for cells in rows {
+        out.push_str("\n  ");
+        for at in 0..columns.len() {
+            if at > 0 {
+                out.push(delimiter.char());
+            }
+            match cells.get(at) {
+                None | Some(SheetCell::Null) => out.push_str("null"),
+                Some(SheetCell::Flag(flag)) => number(&mut out, flag),
+                Some(SheetCell::Number(digits)) if is_json_number(digits) => out.push_str(digits),
+                Some(SheetCell::Number(string) | SheetCell::Text(string)) => {
+                    text(&mut out, string, delimiter);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Writes a key, quoted unless it is an identifier.
+fn key(out: &mut String, key: &str) {
+    let first = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    match first && key.bytes().all(plain) {
+        true => out.push_str(key),
+        false => quoted(out, key),
+    }
+}
+
+fn is_json_number(digits: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(digits).is_ok()
 }

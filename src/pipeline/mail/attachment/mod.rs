@@ -1,4 +1,11 @@
-//! Attachments: listed, saved, returned.
+//! Attachments: listed, saved, returned, read.
+
+#[cfg(feature = "documents")]
+mod reading;
+#[cfg(feature = "documents")]
+mod render;
+#[cfg(feature = "documents")]
+mod words;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -87,6 +94,7 @@ impl Pipeline {
         }
         match (form, request.ids.as_slice()) {
             (FileForm::List, _) => self.list_files(&request.ids).await,
+            (FileForm::Text, _) => Box::pin(self.read_files(&request)).await,
             (FileForm::File, _) => {
                 self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
                 self.save_files(request).await
@@ -95,7 +103,10 @@ impl Pipeline {
                 let file = self.handle(HandleKind::Attachment, handle).await?;
                 let file = self.named_file(handle, file).await?;
                 match form {
-                    FileForm::Inline => self.file_inline(handle, file).await,
+                    FileForm::Inline if self.reads(&file.file, None) => {
+                        self.text_inline(&request).await
+                    }
+                    FileForm::Inline => self.file_inline(handle, file, &request).await,
                     _ => Ok(link(handle, &file.file)),
                 }
             }
@@ -159,7 +170,7 @@ impl Pipeline {
         let folders = self.folders();
         let folder = Arc::new(blocking(move || folders.folder(request.dir.as_deref())).await?);
         let alone = chosen.len() == 1 && outcomes.is_empty();
-        let sources = self.sources(&chosen).await;
+        let sources = self.sources(chosen.iter()).await;
         let mut saved: Vec<String> = Vec::new();
         course::expect("attachments", chosen.len());
         for some in chosen.chunks(AT_ONCE) {
@@ -204,7 +215,7 @@ impl Pipeline {
     }
 
     /// Reads the messages of attachments, each once.
-    async fn sources(&self, chosen: &[Chosen]) -> Sources {
+    async fn sources(&self, chosen: impl Iterator<Item = &Chosen>) -> Sources {
         let mut keys: Vec<(String, String)> = Vec::new();
         for one in chosen {
             let key = one.message();
@@ -256,13 +267,7 @@ impl Pipeline {
                     ));
                     continue;
                 }
-                Ok(_) => {
-                    return Err(Error::new(
-                        Kind::NotFound,
-                        format!("{} has no attachments", text::brief(id)),
-                    )
-                    .next("nothing to save; mail_read lists the attachments of messages"));
-                }
+                Ok(_) => return Err(no_attachments(id)),
                 Err(error) if ids.len() > 1 => {
                     outcomes.push(Outcome::failed(text::brief(id), "save", &error));
                     continue;
@@ -299,28 +304,57 @@ impl Pipeline {
         Ok(chosen)
     }
 
-    async fn file_inline(&self, handle: &str, request: NamedFile) -> Result<Response> {
+    /// Returns true if a file is text that is shown as such; its bytes are looked at if they are
+    /// there.
+    fn reads(&self, file: &AttachmentInfo, bytes: Option<&[u8]>) -> bool {
+        #[cfg(feature = "documents")]
+        let reads = self.config.worker.is_some();
+        #[cfg(not(feature = "documents"))]
+        let reads = false;
+        reads && bytes.map_or_else(|| is_text(file), reads_as_text)
+    }
+
+    async fn text_inline(&self, request: &AttachmentRequest) -> Result<Response> {
+        let mut response = Box::pin(self.read_files(request)).await?;
+        response.notes.push("it is text, and shown as such instead of in Base64".into());
+        Ok(response)
+    }
+
+    #[cfg(not(feature = "documents"))]
+    async fn read_files(&self, _: &AttachmentRequest) -> Result<Response> {
+        Err(reads_none())
+    }
+
+    async fn file_inline(
+        &self,
+        handle: &str,
+        named: NamedFile,
+        request: &AttachmentRequest,
+    ) -> Result<Response> {
         let most = LARGEST_INLINE.min(self.config.largest_file);
         let elsewhere = "save it with as=file, or get its link with as=link";
-        let bytes = match request.file.size > most {
+        let bytes = match named.file.size > most {
             true => Err(Error::argument(format!(
                 "{} is larger than {most} bytes",
-                display_name(&request.file.name)
+                display_name(&named.file.name)
             ))),
-            false => self.file_bytes(&request, most).await,
+            false => self.file_bytes(&named, most).await,
         };
         let bytes = bytes.map_err(|error| error.next(elsewhere))?;
+        if self.reads(&named.file, Some(&bytes)) {
+            return self.text_inline(request).await;
+        }
         let packed = STANDARD.encode(&bytes);
         let tokens = self.config.tokenizer.count(&packed);
         if tokens + BESIDES > self.config.budget {
             return Err(Error::argument(format!(
                 "{} would take {tokens} tokens, more than the budget of {}",
-                display_name(&request.file.name),
+                display_name(&named.file.name),
                 self.config.budget
             ))
             .next(elsewhere));
         }
-        let mut response = about(&request.file);
+        let mut response = about(&named.file);
         response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
         response.texts.push(LongText {
             name: "o1".to_owned(),
@@ -424,6 +458,37 @@ impl Pipeline {
         notes.extend(read.notes);
         Ok((account, rows, notes))
     }
+}
+
+fn no_attachments(id: &str) -> Error {
+    Error::new(Kind::NotFound, format!("{} has no attachments", text::brief(id)))
+        .next("mail_read lists the attachments of messages")
+}
+
+fn reads_none() -> Error {
+    Error::argument("this program reads no files")
+        .next("save it with as=file, or get its link with as=link")
+}
+
+/// Returns true if a file is text by its type or name.
+fn is_text(file: &AttachmentInfo) -> bool {
+    let is_text = |media: &str| {
+        media.starts_with("text/")
+            || ["+json", "+xml"].iter().any(|end| media.ends_with(end))
+            || matches!(
+                media,
+                "application/json" | "application/xml" | "application/ics" | "message/rfc822"
+            )
+    };
+    is_text(&media(file).to_ascii_lowercase())
+        || mime_guess::from_path(&file.name).first_raw().is_some_and(is_text)
+}
+
+/// Returns true if bytes are text, whatever they are called. A PDF may have no other characters.
+fn reads_as_text(bytes: &[u8]) -> bool {
+    let odd = |c: char| c.is_control() && !c.is_whitespace();
+    let text = std::str::from_utf8(bytes).ok();
+    text.is_some_and(|text| !text.contains(odd) && !text.starts_with("%PDF"))
 }
 
 /// Returns the answer about the one attachment that was saved.

@@ -1,0 +1,54 @@
+//! The `attachment_text` table: which text of a file stands where in the answer.
+//!
+//! The text itself is never a cell, as in the table `body`.
+
+use super::Api::Local;
+use super::Kind::{Count, Handle, Text};
+use super::Level::Key;
+use super::Source::Path;
+use super::{Field, In, Table, field, table};
+
+/// One row per text: a file has one, and a workbook one for each sheet.
+pub const ATTACHMENT_TEXT: Table = table(
+    "attachment_text",
+    "texts",
+    1,
+    "One text read from an attachment: a file, or a sheet of it.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &In("attachment_text").columns([
+    field("id", Handle('a'), "Handle of the attachment.")
+        .level(Key)
+        .sources(&[(Local, Path("id"))]),
+    field("part", Text, "The file inside it: `2` is read as a3/2.")
+        .level(Key)
+        .sparse()
+        .ours()
+        .sources(&[(Local, Path("part"))]),
+    field("name", Text, "File name.").level(Key).untrusted(120).sources(&[(Local, Path("name"))]),
+    field(
+        "block",
+        Text,
+        "Name of the block below that holds the text; null when there is no text.",
+    )
+    .level(Key)
+    .ours()
+    .sources(&[(Local, Path("block"))]),
+    field("kind", Text, "What the file is, whatever its name: pdf, docx, xlsx, text or another.")
+        .level(Key)
+        .ours()
+        .sources(&[(Local, Path("kind"))]),
+    field("sheet", Text, "Name of the sheet.")
+        .sparse()
+        .untrusted(80)
+        .sources(&[(Local, Path("sheet"))]),
+    field("range", Text, "The part of a long file that was read, such as pages 1-100 of 412.")
+        .sparse()
+        .ours()
+        .sources(&[(Local, Path("range"))]),
+    field("chars", Count, "Characters in the whole text.")
+        .level(Key)
+        .sources(&[(Local, Path("chars"))]),
+    field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]),
+]);

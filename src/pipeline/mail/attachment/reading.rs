@@ -1,0 +1,352 @@
+//! Attachments as text: what workers read of files, as rows, fenced texts and notes.
+//!
+//! Files are fetched and read here; how their content is written is in `render`, and what is said
+//! about it in `words`.
+
+use daysheet_extract::{Block, End, Inside, Line, Request, RowsOf};
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
+
+use super::render::{self, FileText};
+use super::{AT_ONCE, Chosen, Sources, media, no_attachments, reads_none, words};
+use crate::budget::LongText;
+use crate::course;
+use crate::error::{Error, Result};
+use crate::pipeline::mail::compose::attachments::file_of;
+use crate::pipeline::{Pipeline, Response, rows_of, zone_line};
+use crate::provider::Account;
+use crate::row::RowTable;
+use crate::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
+use crate::store::HandleKind;
+use crate::text::fence::OURS;
+use crate::text::{Note, brief, note, ours};
+use crate::tools::Columns;
+use crate::tools::mail::{AttachmentRequest, MOST_READ};
+use crate::worker::{Ended, Worker};
+
+/// With more text than this, in bytes, further files are left to another call: an output keeps
+/// little more.
+const ENOUGH: usize = 768 << 10;
+/// The columns of events and of people that a file can fill.
+const EVENTS: &[&str] =
+    &["message", "kind", "start", "end", "title", "where", "organizer", "people", "repeats"];
+const PEOPLE: &[&str] = &["name", "emails", "company", "role", "phone"];
+
+/// A file to read.
+pub(super) struct Wanted {
+    chosen: Chosen,
+    /// The way to a file inside it: `a3/2/1` is `[2, 1]`.
+    inside: Vec<u32>,
+    /// True if its message or thread was named, and not the file.
+    spread: bool,
+}
+
+impl Wanted {
+    /// Returns the id by which a call names the file.
+    fn id(&self) -> String {
+        let parts = self.inside.iter().map(|part| format!("/{part}"));
+        format!("{}{}", self.chosen.handle, parts.collect::<String>())
+    }
+
+    /// Returns the part of the attachment that is read, if it is not all of it.
+    fn part(&self) -> Option<String> {
+        let parts: Vec<String> = self.inside.iter().map(u32::to_string).collect();
+        (!parts.is_empty()).then(|| parts.join("/"))
+    }
+}
+
+/// What a worker returned of a file.
+struct ReadFile {
+    name: String,
+    lines: Vec<Line>,
+    ended: Ended,
+}
+
+/// The answer as it grows.
+struct Answer {
+    texts: RowTable,
+    events: RowTable,
+    people: RowTable,
+    inside: RowTable,
+    /// The long texts, and notes.
+    response: Response,
+}
+
+impl Answer {
+    fn new() -> Result<Self> {
+        let table = |table: &'static Table, names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            Ok::<_, Error>(RowTable::new(table, Columns::Named(names).of(table)?))
+        };
+        let all = |table: &'static Table| RowTable::new(table, table.fields.iter().collect());
+        Ok(Self {
+            texts: all(&ATTACHMENT_TEXT),
+            events: table(&INVITATION, EVENTS)?,
+            people: table(&CONTACT, PEOPLE)?,
+            inside: all(&INSIDE),
+            response: Response::default(),
+        })
+    }
+
+    /// Returns the size of its texts in bytes.
+    fn size(&self) -> usize {
+        self.response.texts.iter().map(|text| text.text.len()).sum()
+    }
+
+    fn response(mut self, zone: &jiff::tz::TimeZone) -> Response {
+        self.texts.drop_empty();
+        let tables = [self.texts, self.events, self.people, self.inside];
+        let there = |table: &RowTable| !table.is_empty();
+        self.response.document.tables.extend(tables.into_iter().filter(there));
+        zone_line(&mut self.response.document, zone);
+        self.response
+    }
+}
+
+impl Pipeline {
+    /// Reads attachments, or those of the messages and threads that are named.
+    pub(super) async fn read_files(&self, request: &AttachmentRequest) -> Result<Response> {
+        let worker = self.config.worker.as_ref().ok_or_else(reads_none)?;
+        let mut notes = Vec::new();
+        let wanted = self.wanted(&request.ids, &mut notes).await?;
+        let sources = self.sources(wanted.iter().map(|one| &one.chosen)).await;
+        let wanted = without_pictures(wanted, &sources, &mut notes);
+        let one_file = request.page.is_some() || request.sheet.is_some();
+        if wanted.len() > if one_file { 1 } else { MOST_READ } {
+            let what = match one_file {
+                true => "`page` and `sheet` are for one file".to_owned(),
+                false => format!("{} attachments are more than {MOST_READ}", wanted.len()),
+            };
+            return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
+        }
+        course::expect("attachments", wanted.len());
+        let mut answer = Answer::new()?;
+        for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
+            if answer.size() > ENOUGH {
+                let rest = wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
+                let rest: Vec<String> = rest.collect();
+                notes.push(note!("not read, as this is much already: {}", ours(rest.join(", "))));
+                break;
+            }
+            let read = some.iter().map(|one| self.read_file(worker, one, &sources, request));
+            let read = join_all(read).await;
+            course::done("attachments", some.len());
+            for (one, read) in some.iter().zip(read) {
+                match read {
+                    Ok(file) => self.add_file(&mut answer, one, file).await?,
+                    Err(error) if wanted.len() == 1 => return Err(error),
+                    Err(error) => notes.push(Note::from(&error).under(ours(one.id()))),
+                }
+            }
+        }
+        let mut response = answer.response(&self.config.zone);
+        response.notes.append(&mut notes);
+        Ok(response)
+    }
+
+    /// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
+    async fn wanted(&self, ids: &[String], notes: &mut Vec<Note>) -> Result<Vec<Wanted>> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for id in ids {
+            let (handle, inside) = split(id);
+            let spread = !matches!(HandleKind::parse(&handle), Some((HandleKind::Attachment, _)));
+            let found = match self.chosen_by(&handle, notes).await {
+                Ok(found) if found.is_empty() => Err(no_attachments(id)),
+                found => found,
+            };
+            let found = match found {
+                Ok(found) => found,
+                Err(error) if ids.len() > 1 => {
+                    notes.push(Note::from(&error).under(ours(brief(id))));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            for chosen in found {
+                let one = Wanted { chosen, inside: inside.clone(), spread };
+                if !wanted.iter().any(|other| other.id() == one.id()) {
+                    wanted.push(one);
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    async fn read_file(
+        &self,
+        worker: &Worker,
+        wanted: &Wanted,
+        sources: &Sources,
+        request: &AttachmentRequest,
+    ) -> Result<ReadFile> {
+        let (file, bytes) = self.fetched(&wanted.chosen, sources).await?;
+        let asked = Request {
+            media: media(&file),
+            name: file.name,
+            inside: wanted.inside.clone(),
+            page: request.page.unwrap_or(1),
+            sheet: request.sheet.clone(),
+            zone: self.config.zone.iana_name().unwrap_or("UTC").to_owned(),
+        };
+        let (lines, ended) = worker.file(&asked, &bytes).await?;
+        if let Some(Line::End(End { failure: Some(failure), .. })) = lines.last()
+            && let Some(error) = words::no_such_part(failure, &asked)
+        {
+            return Err(error);
+        }
+        Ok(ReadFile { name: asked.name, lines, ended })
+    }
+
+    /// Adds what was read of a file to the answer.
+    async fn add_file(&self, answer: &mut Answer, wanted: &Wanted, file: ReadFile) -> Result<()> {
+        let (id, account) = (wanted.id(), &wanted.chosen.account);
+        let mut kind = None;
+        let mut end = None;
+        let mut texts: Vec<FileText> = Vec::new();
+        let mut whole = render::Whole::default();
+        let mut notes = Vec::new();
+        for line in file.lines {
+            match line {
+                Line::Kind(found) => kind = Some(found),
+                Line::End(found) => end = Some(found),
+                Line::Block(Block::Text(text)) => whole.add(text),
+                Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
+                Line::Block(Block::Rows { table, objects, more }) => {
+                    let message = wanted.chosen.message().1;
+                    let (rows, columns) = match table {
+                        RowsOf::Invitation => (&mut answer.events, EVENTS),
+                        RowsOf::Contact => (&mut answer.people, PEOPLE),
+                    };
+                    let objects: Vec<Value> =
+                        objects.iter().map(|one| cleared(one, columns, &message)).collect();
+                    let new = self.rows_like(rows, &objects, account, &mut notes).await?;
+                    rows.append(new);
+                    notes.extend(words::more_rows(table, more, &id));
+                }
+                Line::Block(Block::Files { files, more }) => {
+                    let objects: Vec<Value> =
+                        files.iter().map(|file| inside(file, wanted, &id)).collect();
+                    let new = self.rows_like(&answer.inside, &objects, account, &mut notes).await?;
+                    answer.inside.append(new);
+                    notes.extend(words::more_files(more));
+                }
+            }
+        }
+        texts.extend(whole.text(&id));
+        let alone = texts.len() == 1;
+        if texts.is_empty() {
+            // A row without a text: what the file is, and notes on why there is none.
+            texts.push(FileText::default());
+        }
+        let first = answer.response.texts.len();
+        let mut objects = Vec::new();
+        for text in texts {
+            let block =
+                (!text.text.is_empty()).then(|| format!("b{}", answer.response.texts.len() + 1));
+            let chars = text.text.chars().filter(|char| *char != OURS).count();
+            objects.push(json!({
+                "id": wanted.chosen.id,
+                "part": wanted.part(),
+                "name": file.name,
+                "block": block,
+                "kind": kind.map(daysheet_extract::Kind::name),
+                "sheet": text.sheet,
+                "range": text.range,
+                "chars": chars,
+                "shown": chars,
+            }));
+            let about = block.clone().unwrap_or_else(|| id.clone());
+            let own = text.notes.into_iter();
+            answer.response.notes.extend(own.map(|note| note.under(ours(&about))));
+            if let Some(name) = block {
+                let row = Some((0, answer.texts.len() + objects.len() - 1));
+                answer.response.texts.push(LongText {
+                    name,
+                    text: text.text,
+                    row,
+                    ..LongText::default()
+                });
+            }
+        }
+        let rows = self.rows_like(&answer.texts, &objects, account, &mut notes).await?;
+        answer.texts.append(rows);
+        notes.extend(words::about(kind, end.as_ref(), file.ended));
+        let about = match alone {
+            true => format!("b{}", first + 1),
+            false => id,
+        };
+        answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
+        Ok(())
+    }
+
+    /// Makes rows with the columns of a table, of objects of ours.
+    async fn rows_like(
+        &self,
+        table: &RowTable,
+        objects: &[Value],
+        account: &Account,
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let mut rows = rows_of(&self.local(), table.table(), table.columns(), objects, notes);
+        self.assign_handles(&mut rows, account).await?;
+        Ok(rows)
+    }
+}
+
+/// Returns an id as that of the attachment, and the way to a file inside it: `a3/2/1`.
+fn split(id: &str) -> (String, Vec<u32>) {
+    let mut parts = id.split('/');
+    let handle = parts.next().unwrap_or_default();
+    let inside: Option<Vec<u32>> = parts.map(|part| part.parse().ok()).collect();
+    match (HandleKind::parse(handle), inside) {
+        (Some((HandleKind::Attachment, _)), Some(inside)) => (handle.to_owned(), inside),
+        // An id of a provider may contain slashes.
+        _ => (id.to_owned(), Vec::new()),
+    }
+}
+
+/// Leaves out the pictures among other files of a message: nothing of them is read.
+fn without_pictures(wanted: Vec<Wanted>, sources: &Sources, notes: &mut Vec<Note>) -> Vec<Wanted> {
+    let is_picture = |one: &Wanted| {
+        let source = sources.get(&one.chosen.message());
+        let source = source.and_then(|source| source.as_ref().ok());
+        let file =
+            source.and_then(|source| file_of(source, &one.chosen.handle, &one.chosen.id).ok());
+        one.spread && file.is_some_and(|file| media(&file).starts_with("image/"))
+    };
+    let (pictures, files): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(is_picture);
+    match (pictures.is_empty(), files.is_empty()) {
+        (true, _) => files,
+        (false, true) => pictures,
+        (false, false) => {
+            let ids: Vec<String> = pictures.iter().map(Wanted::id).collect();
+            notes.push(note!("pictures, which are not read: {}", ours(ids.join(", "))));
+            files
+        }
+    }
+}
+
+/// Returns an object of a worker with these members alone, and that of its message.
+fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
+    let members = columns.iter().filter_map(|name| {
+        let value = match *name {
+            "message" => Value::from(message),
+            name => object.get(name)?.clone(),
+        };
+        Some(((*name).to_owned(), value))
+    });
+    Value::Object(members.collect::<Map<_, _>>())
+}
+
+/// Returns a file inside another as an object of its table.
+fn inside(file: &Inside, wanted: &Wanted, id: &str) -> Value {
+    let flags = [(file.folder, "folder"), (file.encrypted, "encrypted")];
+    let flags: Vec<&str> = flags.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
+    json!({
+        "of": wanted.chosen.id,
+        "part": format!("{id}/{}", file.part),
+        "name": file.name,
+        "size": file.size,
+        "flags": flags,
+    })
+}

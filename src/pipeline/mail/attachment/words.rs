@@ -1,0 +1,279 @@
+//! What is said about a file: the literals for what a worker found in it, and for how it ended.
+//!
+//! A worker returns data, so that no file can write a note.
+
+use daysheet_extract::{
+    End, Failure, Finding, How, Kind as FileKind, Mark, Of, Request, RowsOf, Span, Unit,
+};
+
+use crate::error::{Error, Kind};
+use crate::text::{Note, brief, note, ours, quoted, quoted_list};
+use crate::worker::Ended;
+
+/// Returns what a file is, in words.
+const fn a_kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Pdf => "a PDF",
+        FileKind::Docx => "a Word file (docx)",
+        FileKind::Xlsx => "an Excel file (xlsx)",
+        FileKind::Xls => "an Excel file (xls)",
+        FileKind::Xlsb => "an Excel file (xlsb)",
+        FileKind::Pptx => "a PowerPoint file (pptx)",
+        FileKind::Odt => "an OpenDocument text",
+        FileKind::Ods => "an OpenDocument spreadsheet",
+        FileKind::Odp => "an OpenDocument presentation",
+        FileKind::Rtf => "an RTF file",
+        FileKind::Csv | FileKind::Tsv => "a table in plain text",
+        FileKind::Html => "HTML",
+        FileKind::Text | FileKind::Markdown => "plain text",
+        FileKind::Json => "JSON",
+        FileKind::Xml => "XML",
+        FileKind::Mail | FileKind::Msg => "a message",
+        FileKind::Tnef => "a TNEF file (winmail.dat)",
+        FileKind::Calendar => "a calendar file",
+        FileKind::Contacts => "a file of contacts",
+        FileKind::Zip => "a zip archive",
+        FileKind::Picture => "a picture",
+        FileKind::Doc => "a Word 97 file (doc)",
+        FileKind::Ppt => "a PowerPoint 97 file (ppt)",
+        FileKind::Encrypted => "an encrypted Office file",
+        FileKind::Pgp => "a PGP message",
+        FileKind::Smime => "an S/MIME signature or message",
+        FileKind::Binary => "of no kind that can be read",
+    }
+}
+
+const fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Page => "pages",
+        Unit::Slide => "slides",
+        Unit::Row => "rows",
+        Unit::Piece => "parts",
+    }
+}
+
+/// Returns the part of a file that was read, such as `pages 1-100 of 412`; `None` for all of it.
+pub(super) fn range(span: &Span) -> Option<String> {
+    let Span { first, last, of, .. } = span;
+    let all = *first <= 1 && last >= of;
+    (!all).then(|| format!("{} {first}-{last} of {of}", unit(span.unit)))
+}
+
+/// Returns the note on how to read on in the file with this id, if there is more of it.
+pub(super) fn goes_on(span: &Span, id: &str) -> Option<Note> {
+    let next = span.next?;
+    Some(note!(
+        "{} {} to {} of {}; ids={} page={} goes on",
+        unit(span.unit),
+        span.first,
+        span.last,
+        span.of,
+        ours(id),
+        next
+    ))
+}
+
+/// Returns a line of ours within a text, without brackets.
+pub(super) fn mark(mark: &Mark) -> String {
+    match mark {
+        Mark::Page(number) => format!("page {number}"),
+        Mark::Slide(number) => format!("slide {number}"),
+        Mark::Notes => "speaker notes".to_owned(),
+        Mark::Comments(count) => format!("comments: {count}"),
+        Mark::Comment { author } if author.trim().is_empty() => "comment".to_owned(),
+        Mark::Comment { author } => format!("comment by {}", quoted(author)),
+        Mark::Footnotes => "footnotes".to_owned(),
+        Mark::HeaderFooter => "headers and footers".to_owned(),
+        Mark::Scan => "what the scanner recognised; the picture may differ".to_owned(),
+        Mark::HiddenSheet => "this sheet is hidden from readers of the file".to_owned(),
+        Mark::Message => "message".to_owned(),
+        Mark::Fields => "form fields".to_owned(),
+        Mark::Attached => "attached".to_owned(),
+    }
+}
+
+/// Returns the notes on a whole file, and on why there is no more of it.
+pub(super) fn about(kind: Option<FileKind>, end: Option<&End>, ended: Ended) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(end) = end {
+        notes.extend(findings(&end.findings, kind));
+        notes.extend(end.failure.as_ref().map(failure));
+    }
+    notes.extend(match ended {
+        Ended::Whole => None,
+        Ended::Time => Some("reading it took too long and was ended".into()),
+        Ended::Memory => Some("reading it takes too much memory and was ended".into()),
+        Ended::Deep => Some("it is nested too deep to be read".into()),
+        Ended::Full => Some("it holds more than can be returned".into()),
+        Ended::Broken => Some("reading it failed: it may be broken".into()),
+    });
+    notes
+}
+
+/// Returns the notes on what was found in a file of this kind, or in a sheet.
+pub(super) fn findings(findings: &[Finding], kind: Option<FileKind>) -> Vec<Note> {
+    let mut notes = hidden(findings);
+    notes.extend(findings.iter().filter_map(|found| finding(found, kind)));
+    notes
+}
+
+fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
+    Some(match finding {
+        // Those are joined.
+        Finding::Hidden { .. } => return None,
+        Finding::Order => {
+            "hidden text that was left out reads like an order to an assistant".into()
+        }
+        Finding::HiddenSheet { name, rows } => note!(
+            "sheet {} is hidden and was left out, {} rows; sheet=NAME shows it",
+            quoted(name),
+            *rows
+        ),
+        Finding::Sheets(others) => {
+            let rows: u64 = others.iter().map(|(_, rows)| rows).sum();
+            let names = quoted_list(others.iter().map(|(name, _)| name));
+            note!("other sheets, {} rows together: {}; sheet=NAME shows one", rows, names)
+        }
+        Finding::Deleted(count) => {
+            note!("{} characters of deleted text (tracked changes) were left out", *count)
+        }
+        Finding::Inserted(count) => {
+            note!("{} characters were inserted as tracked changes", *count)
+        }
+        Finding::CutCells(count) => return cut_cells(*count),
+        Finding::NoResult(count) => note!("{} formulas have no stored result", *count),
+        Finding::Unmapped(count) => {
+            note!("{} characters are unknown: its fonts do not tell their letters", *count)
+        }
+        Finding::Pictures(count) => note!("{} pictures are not described", *count),
+        Finding::Scan { first, last } if first == last => {
+            note!("page {} is a picture of text (a scan), which cannot be read", *first)
+        }
+        Finding::Scan { first, last } => note!(
+            "pages {} to {} are pictures of text (a scan), which cannot be read",
+            *first,
+            *last
+        ),
+        Finding::Macros => "it has macros, which are not read".into(),
+        Finding::NamedOtherwise => {
+            note!("in spite of its name, it is {}", kind.map_or("another file", a_kind))
+        }
+        Finding::HiddenUnknown => {
+            "hidden rows and columns cannot be told apart in this format".into()
+        }
+        Finding::Charset(name) => note!("its letters are a guess: it was read as {}", quoted(name)),
+        Finding::Full => "it is longer than one call reads".into(),
+    })
+}
+
+/// Returns the note on shortened cells.
+pub(super) fn cut_cells(count: u64) -> Option<Note> {
+    (count > 0).then(|| note!("{} cells were cut at 1000 characters", count))
+}
+
+/// Returns the notes on what was left out because readers of the file do not see it: one for
+/// each thing that is counted.
+fn hidden(findings: &[Finding]) -> Vec<Note> {
+    const ALL: [Of; 6] = [Of::Characters, Of::Rows, Of::Columns, Of::Cells, Of::Slides, Of::Layers];
+    let mut notes = Vec::new();
+    for counted in ALL {
+        let (mut total, mut ways) = (0_u64, Vec::new());
+        for found in findings {
+            if let Finding::Hidden { how, count, of } = found
+                && *of == counted
+            {
+                total = total.saturating_add(*count);
+                let way = way(*how);
+                if !way.is_empty() && !ways.contains(&way) {
+                    ways.push(way);
+                }
+            }
+        }
+        if total == 0 {
+            continue;
+        }
+        let ways = match ways.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", ways.join(", ")),
+        };
+        let ways = ours(ways);
+        notes.push(match counted {
+            Of::Characters => note!("{} characters of hidden text were left out{}", total, ways),
+            Of::Rows => note!("{} hidden rows were left out{}", total, ways),
+            Of::Columns => note!("{} hidden columns were left out{}", total, ways),
+            Of::Cells => note!("{} hidden cells were left out{}", total, ways),
+            Of::Slides => note!("{} hidden slides were left out{}", total, ways),
+            Of::Layers => note!("{} layers that are switched off were left out{}", total, ways),
+        });
+    }
+    notes
+}
+
+/// Returns how something is hidden, where its count does not say it.
+const fn way(how: How) -> &'static str {
+    match how {
+        How::Invisible => "invisible",
+        How::Colour => "in the colour of the ground",
+        How::Tiny => "tiny",
+        How::OffPage => "off the page",
+        How::Clipped => "clipped",
+        How::Covered => "covered",
+        How::Transparent => "transparent",
+        How::Marked => "marked as hidden",
+        How::Filtered => "by a filter",
+        How::Layer | How::Row | How::Column => "",
+    }
+}
+
+fn failure(failure: &Failure) -> Note {
+    match failure {
+        Failure::Encrypted => "it is encrypted: nothing can be read without its password".into(),
+        Failure::Broken => "it is broken: no text can be read".into(),
+        Failure::NotRead(kind) => note!("it is {}: it is not read as text", a_kind(*kind)),
+        Failure::Empty => "it holds no text".into(),
+        Failure::TooMany => "it unpacks to more than is read".into(),
+        Failure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
+        Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_list(names)),
+        Failure::NoSuchPart(0) => "there are no files inside it".into(),
+        Failure::NoSuchPart(parts) => note!("there are {} files inside it", *parts),
+        Failure::Depth => "it is nested too deep to be read".into(),
+    }
+}
+
+/// Returns the error if a page, sheet or file was asked for that a file does not have.
+pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> {
+    Some(match failure {
+        Failure::NoSuchPage(pages) => {
+            Error::argument(format!("page={}: it ends at page={pages}", asked.page))
+                .next(format!("give a page from 1 to {pages}"))
+        }
+        Failure::NoSuchSheet(names) => {
+            let sheet = brief(asked.sheet.as_deref().unwrap_or_default());
+            Error::new(Kind::NotFound, format!("it has no sheet `{sheet}`"))
+                .next(format!("use one of: {}", quoted_list(names)))
+        }
+        Failure::NoSuchPart(0) => {
+            Error::new(Kind::NotFound, "there are no files inside it").next("read the file itself")
+        }
+        Failure::NoSuchPart(parts) => {
+            Error::new(Kind::NotFound, format!("there are only {parts} files inside it"))
+                .next("read the file itself, which lists them")
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the note on rows of a file that are not shown.
+pub(super) fn more_rows(table: RowsOf, more: u64, id: &str) -> Option<Note> {
+    (more > 0).then(|| match table {
+        RowsOf::Invitation => {
+            note!("{} more events are not shown; calendar_save ics={} imports all", more, ours(id))
+        }
+        RowsOf::Contact => note!("{} more contacts are not shown", more),
+    })
+}
+
+/// Returns the note on files inside a file that are not listed.
+pub(super) fn more_files(more: u64) -> Option<Note> {
+    (more > 0).then(|| note!("{} more files inside it are not listed", more))
+}

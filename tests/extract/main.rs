@@ -13,9 +13,9 @@ mod kinds;
 mod messages;
 mod odf;
 mod office;
-mod sheets;
 mod random;
 mod rows;
+mod sheets;
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

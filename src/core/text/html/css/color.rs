@@ -1,0 +1,357 @@
+//! Colours of CSS in every notation.
+//!
+//! The library `color` knows the notations and spaces; here arguments are made
+//! plain for it (`calc()`, colours from other colours), and what a browser has
+//! besides: mixes, the colours of a system, the legacy colours of attributes.
+
+use std::sync::Arc;
+
+use color::{AlphaColor, ColorSpaceTag, DynamicColor, HueDirection, Oklab, Srgb};
+use cssparser::{Parser, ParserState, Token};
+
+use super::value::{Kind, Parsed, Scale, amount_of, invalid};
+
+/// Red, green, blue and opacity, from 0 to 1.
+pub type Rgba = [f32; 4];
+
+/// A colour as written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Paint {
+    Rgba(Rgba),
+    /// The colour of the text.
+    Current,
+    /// Made of the colour of the text; by its text.
+    Later(Arc<str>),
+    /// A colour that is not computed.
+    Unknown,
+}
+
+/// Opaque black.
+pub const BLACK: Rgba = [0.0, 0.0, 0.0, 1.0];
+/// Opaque white.
+pub const WHITE: Rgba = [1.0; 4];
+/// No colour at all.
+pub const CLEAR: Rgba = [0.0; 4];
+
+impl Paint {
+    /// Returns the colour in an element whose text has the colour `current`.
+    pub fn resolve(&self, current: Option<Rgba>) -> Option<Rgba> {
+        match self {
+            Self::Rgba(rgba) => Some(*rgba),
+            Self::Current => current,
+            Self::Later(text) => match read(&mut Parser::new(text), Some(current?)) {
+                Ok(Paint::Rgba(rgba)) => Some(rgba),
+                _ => None,
+            },
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// Reads a colour. In quirks mode a sheet may leave out the `#`.
+pub fn paint(input: &mut Parser<'_>, hashless: bool) -> Parsed<Paint> {
+    let start = input.state();
+    if let Ok(paint) = read(input, None) {
+        return Ok(match paint {
+            Paint::Later(_) => Paint::Later(text(input, &start).into()),
+            paint => paint,
+        });
+    }
+    input.reset(&start);
+    if hashless {
+        input.next()?;
+        let word = text(input, &start);
+        if matches!(word.len(), 3 | 6) && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return known(&format!("#{word}"));
+        }
+    }
+    invalid()
+}
+
+fn text<'i>(input: &Parser<'i>, start: &ParserState) -> &'i str {
+    input.slice_from(start.position()).trim()
+}
+
+/// Reads a colour; with the colour of the text if that is known.
+fn read(input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+    let token = input.next()?.clone();
+    match token {
+        Token::Hash(ref hex) | Token::IDHash(ref hex) => known(&format!("#{hex}")),
+        Token::Ident(ref name) => {
+            let name = name.to_ascii_lowercase();
+            match (name.as_str(), current) {
+                ("currentcolor", None) => Ok(Paint::Current),
+                ("currentcolor", Some(current)) => Ok(Paint::Rgba(current)),
+                _ => system(&name).map_or_else(|| known(&name), |rgba| Ok(Paint::Rgba(rgba))),
+            }
+        }
+        Token::Function(ref name) => {
+            let name = name.to_ascii_lowercase();
+            input.parse_nested_block(|input| function(&name, input, current))
+        }
+        _ => invalid(),
+    }
+}
+
+fn known(text: &str) -> Parsed<Paint> {
+    color::parse_color(text).map_or_else(|_| invalid(), |color| Ok(Paint::Rgba(rgba(color))))
+}
+
+fn rgba(color: DynamicColor) -> Rgba {
+    let color: AlphaColor<Srgb> = color.to_alpha_color();
+    color.components.map(|part| part.clamp(0.0, 1.0))
+}
+
+fn function(name: &str, input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+    let name = match name {
+        "rgba" => "rgb",
+        "hsla" => "hsl",
+        name => name,
+    };
+    match name {
+        "rgb" | "hsl" | "hwb" | "lab" | "lch" | "oklab" | "oklch" | "color" => {
+            if input.try_parse(|input| input.expect_ident_matching("from")).is_err() {
+                return known(&format!("{name}({})", arguments(input, &[])?));
+            }
+            match read(input, current)? {
+                Paint::Rgba(origin) => relative(name, input, origin),
+                other => later(input, other),
+            }
+        }
+        "color-mix" => mix(input, current),
+        "light-dark" => {
+            let light = read(input, current)?;
+            input.expect_comma()?;
+            read(input, current)?;
+            Ok(light)
+        }
+        "contrast-color" | "device-cmyk" | "alpha" => later(input, Paint::Unknown),
+        _ => invalid(),
+    }
+}
+
+/// Passes over the rest of a colour that is not known yet, or never.
+fn later(input: &mut Parser<'_>, paint: Paint) -> Parsed<Paint> {
+    while input.next().is_ok() {}
+    Ok(match paint {
+        Paint::Unknown => Paint::Unknown,
+        _ => Paint::Later("".into()),
+    })
+}
+
+/// Returns arguments with their functions computed and their names replaced.
+fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> Parsed<String> {
+    let mut out = String::new();
+    let scale = Scale { names, ..Scale::page() };
+    loop {
+        let start = input.state();
+        let Ok(token) = input.next() else { return Ok(out) };
+        let plain = match token {
+            Token::Comma => Some(","),
+            Token::Delim('/') => Some("/"),
+            Token::Ident(word) => {
+                let word = word.to_ascii_lowercase();
+                match names.iter().find(|(name, _)| *name == word) {
+                    Some((_, n)) => out.push_str(&format!(" {n:.6}")),
+                    None => out.push_str(&format!(" {word}")),
+                }
+                continue;
+            }
+            _ => None,
+        };
+        if let Some(plain) = plain {
+            out.push_str(plain);
+            continue;
+        }
+        input.reset(&start);
+        let value = amount_of(input, &scale)?;
+        out.push_str(&match value.kind {
+            Kind::Percent => format!(" {:.6}%", value.part * 100.0),
+            Kind::Angle => format!(" {:.6}deg", value.n),
+            Kind::Number => format!(" {:.6}", value.n),
+            _ => return invalid(),
+        });
+    }
+}
+
+/// Reads `from <colour> a b c`.
+fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> Parsed<Paint> {
+    let mut space = String::new();
+    let tag = match name {
+        "color" => {
+            space = input.expect_ident()?.to_ascii_lowercase();
+            tag(&space)?
+        }
+        "rgb" => ColorSpaceTag::Srgb,
+        other => tag(other)?,
+    };
+    let from = DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(origin)).convert(tag);
+    let [mut a, mut b, mut c, alpha] = from.components;
+    let names = match name {
+        "color" if space.starts_with("xyz") => ["x", "y", "z"],
+        "color" => ["r", "g", "b"],
+        "rgb" => {
+            (a, b, c) = (a * 255.0, b * 255.0, c * 255.0);
+            ["r", "g", "b"]
+        }
+        "hsl" => ["h", "s", "l"],
+        "hwb" => ["h", "w", "b"],
+        "lab" | "oklab" => ["l", "a", "b"],
+        _ => ["l", "c", "h"],
+    };
+    let [x, y, z] = names;
+    let names = [(x, a), (y, b), (z, c), ("alpha", alpha)];
+    let mut rest = arguments(input, &names)?;
+    if !rest.contains('/') {
+        rest.push_str(&format!(" / {alpha:.6}"));
+    }
+    known(&format!("{name}({space} {})", rest.trim_start()).replace("( ", "("))
+}
+
+fn tag(space: &str) -> Parsed<ColorSpaceTag> {
+    Ok(match space {
+        "srgb" => ColorSpaceTag::Srgb,
+        "srgb-linear" => ColorSpaceTag::LinearSrgb,
+        "display-p3" => ColorSpaceTag::DisplayP3,
+        "a98-rgb" => ColorSpaceTag::A98Rgb,
+        "prophoto-rgb" => ColorSpaceTag::ProphotoRgb,
+        "rec2020" => ColorSpaceTag::Rec2020,
+        "lab" => ColorSpaceTag::Lab,
+        "lch" => ColorSpaceTag::Lch,
+        "oklab" => ColorSpaceTag::Oklab,
+        "oklch" => ColorSpaceTag::Oklch,
+        "hsl" => ColorSpaceTag::Hsl,
+        "hwb" => ColorSpaceTag::Hwb,
+        "xyz" | "xyz-d65" => ColorSpaceTag::XyzD65,
+        "xyz-d50" => ColorSpaceTag::XyzD50,
+        _ => return invalid(),
+    })
+}
+
+/// Reads the arguments of `color-mix()`.
+fn mix(input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+    let mut space = ColorSpaceTag::Oklab;
+    let mut way = HueDirection::Shorter;
+    if input.try_parse(|input| input.expect_ident_matching("in")).is_ok() {
+        space = tag(&input.expect_ident()?.to_ascii_lowercase())?;
+        if let Ok(word) = input.try_parse(|input| input.expect_ident_cloned()) {
+            way = match word.to_ascii_lowercase().as_str() {
+                "shorter" => HueDirection::Shorter,
+                "longer" => HueDirection::Longer,
+                "increasing" => HueDirection::Increasing,
+                "decreasing" => HueDirection::Decreasing,
+                _ => return invalid(),
+            };
+            input.expect_ident_matching("hue")?;
+        }
+        input.expect_comma()?;
+    }
+    let percent = |input: &mut Parser<'_>| {
+        input.try_parse(|input| {
+            let share = amount_of(input, &Scale::page())?;
+            if share.kind == Kind::Percent { Ok(share.part) } else { invalid() }
+        })
+    };
+    let parts = input.parse_comma_separated(|input| {
+        let before = percent(input).ok();
+        let paint = read(input, current)?;
+        Ok((paint, before.or_else(|| percent(input).ok())))
+    })?;
+    let [(one, first), (other, second)] = parts.as_slice() else { return invalid() };
+    let (Paint::Rgba(one), Paint::Rgba(other)) = (one, other) else {
+        let unknown = [one, other].iter().any(|paint| **paint == Paint::Unknown);
+        return Ok(if unknown { Paint::Unknown } else { Paint::Later("".into()) });
+    };
+    let (first, second) = match (*first, *second) {
+        (None, None) => (0.5, 0.5),
+        (Some(first), None) => (first, 1.0 - first),
+        (None, Some(second)) => (1.0 - second, second),
+        (Some(first), Some(second)) => (first, second),
+    };
+    let total = first + second;
+    if total <= 0.0 {
+        return invalid();
+    }
+    let dynamic = |rgba: &Rgba| DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(*rgba));
+    let mixed = dynamic(one).interpolate(dynamic(other), space, way).eval(second / total);
+    let [r, g, b, alpha] = rgba(mixed);
+    Ok(Paint::Rgba([r, g, b, alpha * total.min(1.0)]))
+}
+
+/// Returns a colour that the system sets, in a light theme.
+fn system(name: &str) -> Option<Rgba> {
+    let grey = |level: f32| Some([level, level, level, 1.0]);
+    match name {
+        "transparent" => Some(CLEAR),
+        "canvas" | "window" | "field" | "background" | "infobackground" | "menu"
+        | "selecteditemtext" | "highlighttext" | "accentcolortext" => Some(WHITE),
+        "canvastext" | "windowtext" | "fieldtext" | "buttontext" | "captiontext" | "infotext"
+        | "menutext" | "marktext" => Some(BLACK),
+        "buttonface" | "threedface" | "appworkspace" | "scrollbar" => grey(0.94),
+        "graytext" | "inactivecaptiontext" => grey(0.5),
+        "linktext" | "-webkit-link" => Some([0.0, 0.0, 0.933, 1.0]),
+        "visitedtext" => Some([0.333, 0.102, 0.545, 1.0]),
+        "activetext" | "-webkit-activelink" => Some([1.0, 0.0, 0.0, 1.0]),
+        "mark" => Some([1.0, 1.0, 0.0, 1.0]),
+        "highlight" | "selecteditem" | "accentcolor" => Some([0.1, 0.4, 0.9, 1.0]),
+        "buttonborder" | "activeborder" | "inactiveborder" | "threedshadow"
+        | "threeddarkshadow" | "threedhighlight" | "threedlightshadow" | "buttonhighlight"
+        | "buttonshadow" | "activecaption" | "inactivecaption" | "windowframe" => grey(0.6),
+        _ => None,
+    }
+}
+
+/// Returns the colour of an attribute such as `bgcolor`, as HTML reads it: whatever
+/// it says is a colour.
+pub fn of_attribute(value: &str) -> Option<Rgba> {
+    let value = value.trim();
+    if value.is_empty() || value.eq_ignore_ascii_case("transparent") {
+        return None;
+    }
+    if !value.starts_with('#')
+        && let Ok(Paint::Rgba(rgba)) = known(&value.to_ascii_lowercase())
+        && value.bytes().all(|byte| byte.is_ascii_alphabetic())
+    {
+        return Some(rgba);
+    }
+    let digit = |c: char| if c.is_ascii_hexdigit() { c } else { '0' };
+    let hex = value.strip_prefix('#').unwrap_or(value);
+    let mut hex: Vec<char> = hex.chars().take(128).map(digit).collect();
+    if hex.len() == 3 && value.starts_with('#') {
+        hex = hex.iter().flat_map(|c| [*c, *c]).collect();
+    }
+    while hex.is_empty() || hex.len() % 3 != 0 {
+        hex.push('0');
+    }
+    let each = hex.len() / 3;
+    let parts: Vec<&[char]> =
+        hex.chunks(each).map(|part| part.get(each.saturating_sub(8)..).unwrap_or(part)).collect();
+    // Zeros that all three begin with say nothing.
+    let zeros = parts.iter().map(|part| part.iter().take_while(|c| **c == '0').count()).min()?;
+    let width = parts.first()?.len();
+    let skip = if width > 2 { zeros.min(width - 2) } else { 0 };
+    let channel = |part: &&[char]| {
+        let digits: String = part.iter().skip(skip).take(2).collect();
+        u8::from_str_radix(&digits, 16).map_or(0.0, |byte| f32::from(byte) / 255.0)
+    };
+    match parts.iter().map(channel).collect::<Vec<f32>>().as_slice() {
+        [r, g, b] => Some([*r, *g, *b, 1.0]),
+        _ => None,
+    }
+}
+
+/// Returns `top` laid over an opaque colour.
+pub fn over(top: Rgba, below: Rgba) -> Rgba {
+    let [r, g, b, a] = top;
+    let [x, y, z, under] = below;
+    let mix = |one: f32, other: f32| one * a + other * (1.0 - a);
+    [mix(r, x), mix(g, y), mix(b, z), a + under * (1.0 - a)]
+}
+
+/// Returns how far two opaque colours are from each other to the eye: black and white
+/// are 1 apart.
+pub fn distance(one: Rgba, other: Rgba) -> f32 {
+    let lab = |[r, g, b, _]: Rgba| AlphaColor::<Srgb>::new([r, g, b, 1.0]).convert::<Oklab>();
+    let (a, b) = (lab(one).components, lab(other).components);
+    a.iter().zip(b).take(3).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+}

@@ -1,0 +1,186 @@
+//! Custom properties, and values that ask for them by `var()`.
+//!
+//! Substitution is by text, as CSS has it, within limits: what goes deeper or grows
+//! larger than any honest sheet counts as unknown.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cssparser::{Parser, Token};
+
+use super::value::{Parsed, invalid};
+
+/// Values that ask for each other are followed so far.
+const MAX_DEEP: usize = 32;
+/// The longest text a value may come to.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// The custom properties of an element, with what it takes over.
+pub type Vars = Rc<HashMap<Arc<str>, Arc<str>>>;
+
+/// What became of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Text {
+    Known(Arc<str>),
+    /// It asks for what there is not, or for itself.
+    Invalid,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// Returns `around` with the custom properties that an element declares besides, and how
+/// many bytes those come to.
+pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)]) -> (Vars, usize) {
+    let mut raw: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+    let mut all = (**around).clone();
+    for (name, text) in declared {
+        all.remove(name);
+        raw.remove(name);
+        match text {
+            Some(text) => {
+                raw.insert(Arc::clone(name), Arc::clone(text));
+            }
+            None => {
+                if let Some(text) = around.get(name) {
+                    all.insert(Arc::clone(name), Arc::clone(text));
+                }
+            }
+        }
+    }
+    let resolver = Resolver { known: &all, raw: &raw, done: RefCell::default() };
+    let mut out = all.clone();
+    let mut bytes = 0;
+    for name in raw.keys() {
+        if let Text::Known(text) = resolver.get(name, 0) {
+            bytes += text.len();
+            out.insert(Arc::clone(name), text);
+        }
+    }
+    (Rc::new(out), bytes)
+}
+
+/// Returns a value with what it asks for.
+pub fn substitute(text: &str, vars: &Vars) -> Text {
+    let raw = HashMap::new();
+    Resolver { known: vars, raw: &raw, done: RefCell::default() }.whole(text, 0)
+}
+
+struct Resolver<'a> {
+    known: &'a HashMap<Arc<str>, Arc<str>>,
+    raw: &'a HashMap<Arc<str>, Arc<str>>,
+    /// What raw ones came to; none while they are looked at.
+    done: RefCell<HashMap<Arc<str>, Option<Text>>>,
+}
+
+impl Resolver<'_> {
+    fn get(&self, name: &str, deep: usize) -> Text {
+        let Some((name, text)) = self.raw.get_key_value(name) else {
+            return self
+                .known
+                .get(name)
+                .map_or(Text::Invalid, |text| Text::Known(Arc::clone(text)));
+        };
+        if let Some(done) = self.done.borrow().get(name) {
+            return done.clone().unwrap_or(Text::Invalid);
+        }
+        if deep > MAX_DEEP {
+            return Text::Unknown;
+        }
+        self.done.borrow_mut().insert(Arc::clone(name), None);
+        let text = self.whole(text, deep + 1);
+        self.done.borrow_mut().insert(Arc::clone(name), Some(text.clone()));
+        text
+    }
+
+    fn whole(&self, text: &str, deep: usize) -> Text {
+        let mut out = String::new();
+        let mut unknown = false;
+        match self.copy(&mut Parser::new(text), &mut out, &mut unknown, deep) {
+            _ if unknown || out.len() > MAX_TEXT => Text::Unknown,
+            Ok(()) => Text::Known(out.trim().into()),
+            Err(_) => Text::Invalid,
+        }
+    }
+
+    /// Copies a value to `out`, with what it asks for.
+    fn copy(
+        &self,
+        input: &mut Parser<'_>,
+        out: &mut String,
+        unknown: &mut bool,
+        deep: usize,
+    ) -> Parsed<()> {
+        loop {
+            let start = input.position();
+            let Ok(token) = input.next_including_whitespace_and_comments() else { return Ok(()) };
+            let token = token.clone();
+            if out.len() > MAX_TEXT {
+                *unknown = true;
+                return Ok(());
+            }
+            let close = match &token {
+                Token::Function(name) => match name.to_ascii_lowercase().as_str() {
+                    "var" => {
+                        let text =
+                            input.parse_nested_block(|input| self.var(input, unknown, deep))?;
+                        out.push_str(&text);
+                        continue;
+                    }
+                    "env" | "attr" | "if" | "random" | "sibling-index" | "inherit" => {
+                        *unknown = true;
+                        continue;
+                    }
+                    _ => ")",
+                },
+                Token::ParenthesisBlock => ")",
+                Token::SquareBracketBlock => "]",
+                Token::CurlyBracketBlock => "}",
+                Token::Comment(_) => {
+                    // Keeps apart what it stands between.
+                    out.push_str("/**/");
+                    continue;
+                }
+                Token::BadString(_) | Token::BadUrl(_) => return invalid(),
+                _ => {
+                    out.push_str(input.slice_from(start));
+                    continue;
+                }
+            };
+            out.push_str(input.slice_from(start));
+            input.parse_nested_block(|input| self.copy(input, out, unknown, deep))?;
+            out.push_str(close);
+        }
+    }
+
+    /// Reads the arguments of `var()`; returns what it stands for.
+    fn var(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> Parsed<String> {
+        let name = input.expect_ident_cloned()?;
+        if !name.starts_with("--") {
+            return invalid();
+        }
+        let fallback = input.try_parse(Parser::expect_comma).is_ok();
+        let mut other = String::new();
+        let mut lost = false;
+        let value = self.get(&name, deep);
+        if fallback && value == Text::Invalid {
+            self.copy(input, &mut other, &mut lost, deep + 1)?;
+        } else {
+            while input.next().is_ok() {}
+        }
+        match value {
+            // Comments around it keep it from growing together with what is beside it.
+            Text::Known(text) => Ok(format!("/**/{text}/**/")),
+            Text::Unknown => {
+                *unknown = true;
+                Ok(String::new())
+            }
+            Text::Invalid if fallback => {
+                *unknown |= lost;
+                Ok(format!("/**/{other}/**/"))
+            }
+            Text::Invalid => invalid(),
+        }
+    }
+}

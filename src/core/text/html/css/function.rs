@@ -1,0 +1,473 @@
+//! Values that are functions: images, shapes, transforms and filters.
+//!
+//! They are read, and held against what a browser takes, but not computed: a
+//! percentage in them is part of a box whose size is not known here.
+
+use std::sync::Arc;
+
+use cssparser::{ParseError, Parser, Token};
+
+use super::color::{Paint, paint};
+use super::grammar::word;
+use super::property::Property;
+use super::value::{Amount, Kind, Parsed, amount, invalid};
+
+/// A function with arguments that are numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub name: &'static str,
+    pub args: Vec<Amount>,
+}
+
+/// An image of a background or a mask.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Image {
+    None,
+    /// The colours of a gradient.
+    Gradient(Vec<Paint>),
+    Picture,
+}
+
+/// Reads the images of all layers.
+pub fn images(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
+    let images = input.parse_comma_separated(|input| {
+        let mut found = None;
+        while !input.is_exhausted() {
+            match input.try_parse(image) {
+                Ok(image) if found.is_none() => found = Some(image),
+                Ok(_) => return invalid(),
+                Err(_) => placing(input)?,
+            }
+        }
+        found.map_or_else(invalid, Ok)
+    })?;
+    Ok(images.into())
+}
+
+/// Reads one image.
+pub fn image(input: &mut Parser<'_>) -> Parsed<Image> {
+    let token = input.next()?.clone();
+    match token {
+        Token::Ident(word) if word.eq_ignore_ascii_case("none") => Ok(Image::None),
+        Token::UnquotedUrl(_) => Ok(Image::Picture),
+        Token::Function(name) => {
+            let name = name.to_ascii_lowercase();
+            match name.trim_start_matches("-webkit-").trim_start_matches("-moz-") {
+                "linear-gradient"
+                | "radial-gradient"
+                | "conic-gradient"
+                | "repeating-linear-gradient"
+                | "repeating-radial-gradient"
+                | "repeating-conic-gradient" => {
+                    input.parse_nested_block(stops).map(Image::Gradient)
+                }
+                "url" | "src" | "image" | "image-set" | "cross-fade" | "element" | "gradient"
+                | "paint" => {
+                    input.parse_nested_block(|input| {
+                        while input.next().is_ok() {}
+                        Ok::<_, ParseError<()>>(())
+                    })?;
+                    Ok(Image::Picture)
+                }
+                _ => invalid(),
+            }
+        }
+        _ => invalid(),
+    }
+}
+
+/// Reads the colours of a gradient.
+fn stops(input: &mut Parser<'_>) -> Parsed<Vec<Paint>> {
+    let mut colors = Vec::new();
+    let mut first = true;
+    input.parse_comma_separated(|input| {
+        let mut color = false;
+        while !input.is_exhausted() {
+            if !color && let Ok(found) = input.try_parse(|input| paint(input, false)) {
+                colors.push(found);
+                color = true;
+            } else if input.try_parse(amount).is_err() {
+                // `to left`, `circle at top`: only at the beginning.
+                match input.next()? {
+                    Token::Ident(_) | Token::Delim('/') if first => {}
+                    _ => return invalid(),
+                }
+            }
+        }
+        first = false;
+        Ok(())
+    })?;
+    if colors.is_empty() { invalid() } else { Ok(colors) }
+}
+
+/// Reads where a picture stands, how large it is and whether it repeats.
+pub fn placing(input: &mut Parser<'_>) -> Parsed<()> {
+    let start = input.state();
+    match input.next()? {
+        Token::Delim('/') => Ok(()),
+        Token::Ident(_) => {
+            input.reset(&start);
+            word(
+                input,
+                &[
+                    "left", "right", "top", "bottom", "center", "cover", "contain", "auto",
+                    "repeat", "no-repeat", "repeat-x", "repeat-y", "round", "space", "scroll",
+                    "fixed", "local", "border-box", "padding-box", "content-box", "fill-box",
+                    "stroke-box", "view-box", "no-clip", "alpha", "luminance", "match-source",
+                    "add", "subtract", "intersect", "exclude", "border-area",
+                ],
+            )
+            .map(|_| ())
+        }
+        _ => {
+            input.reset(&start);
+            let read = amount(input)?;
+            let zero = matches!(read, Amount::Plain(n, _) if n == 0.0);
+            if zero || matches!(read.kind(), Kind::Length | Kind::Percent) {
+                Ok(())
+            } else {
+                invalid()
+            }
+        }
+    }
+}
+
+/// Reads `content`: a picture takes the place of what an element holds.
+pub fn content(input: &mut Parser<'_>) -> Parsed<&'static str> {
+    if let Ok(word) = input.try_parse(|input| word(input, &["none", "normal"])) {
+        return Ok(word);
+    }
+    let picture = input.try_parse(image).is_ok();
+    while input.next().is_ok() {}
+    Ok(if picture { "picture" } else { "normal" })
+}
+
+/// Reads lengths and percentages up to what is none of them.
+fn lengths(input: &mut Parser<'_>, most: usize) -> Vec<Amount> {
+    let mut read = Vec::new();
+    while read.len() < most
+        && let Ok(one) = input.try_parse(length_or_part)
+    {
+        read.push(one);
+    }
+    read
+}
+
+fn length_or_part(input: &mut Parser<'_>) -> Parsed<Amount> {
+    let read = amount(input)?;
+    match (read.kind(), &read) {
+        (Kind::Length | Kind::Percent, _) => Ok(read),
+        (Kind::Number, Amount::Plain(n, _)) if *n == 0.0 => Ok(read),
+        _ => invalid(),
+    }
+}
+
+/// Repeats one to four values for four sides.
+fn four(read: Vec<Amount>) -> Parsed<Vec<Amount>> {
+    let (first, len) = (read.first().cloned(), read.len());
+    let pick = |at: usize| read.get(at).cloned();
+    let top = first.map_or_else(invalid, Ok)?;
+    let right = pick(1).unwrap_or_else(|| top.clone());
+    let bottom = pick(2).unwrap_or_else(|| top.clone());
+    let left = pick(3).unwrap_or_else(|| right.clone());
+    if len > 4 { invalid() } else { Ok(vec![top, right, bottom, left]) }
+}
+
+/// Reads `clip`.
+pub fn clip(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    if input.try_parse(|input| input.expect_ident_matching("auto")).is_ok() {
+        return Ok(Arc::new([]));
+    }
+    input.expect_function_matching("rect")?;
+    let args = input.parse_nested_block(|input| {
+        let mut args = Vec::new();
+        while !input.is_exhausted() {
+            let _ = input.try_parse(Parser::expect_comma);
+            let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
+            // `auto` is the edge: nothing at the top and left, all at the other two.
+            let edge = Amount::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+            args.push(if auto { edge } else { length_or_part(input)? });
+        }
+        if args.len() == 4 { Ok(args) } else { invalid() }
+    })?;
+    Ok(Arc::new([Call { name: "rect", args }]))
+}
+
+/// Reads `clip-path`.
+pub fn shape(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    const BOXES: &[&str] = &[
+        "border-box", "padding-box", "content-box", "margin-box", "fill-box", "stroke-box",
+        "view-box",
+    ];
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(Arc::new([]));
+    }
+    if input.try_parse(|input| word(input, BOXES)).is_ok() && input.is_exhausted() {
+        return Ok(Arc::new([]));
+    }
+    let other = Arc::new([Call { name: "other", args: Vec::new() }]);
+    if input.try_parse(Parser::expect_url).is_ok() {
+        return Ok(other);
+    }
+    let name = input.expect_function()?.to_ascii_lowercase();
+    let call = input.parse_nested_block(|input| basic_shape(&name, input))?;
+    let _ = input.try_parse(|input| word(input, BOXES));
+    Ok(Arc::new([call]))
+}
+
+fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
+    Ok(match name {
+        "inset" => {
+            let args = four(lengths(input, 4))?;
+            rounded(input)?;
+            Call { name: "inset", args }
+        }
+        "xywh" => {
+            let args = lengths(input, 4);
+            rounded(input)?;
+            if args.len() != 4 {
+                return invalid();
+            }
+            Call { name: "xywh", args }
+        }
+        "rect" => {
+            let mut args = Vec::new();
+            while args.len() < 4 {
+                let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
+                let edge = Amount::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+                args.push(if auto { edge } else { length_or_part(input)? });
+            }
+            rounded(input)?;
+            Call { name: "rect", args }
+        }
+        "circle" | "ellipse" => {
+            let count = if name == "circle" { 1 } else { 2 };
+            let sides = &["closest-side", "farthest-side", "closest-corner", "farthest-corner"];
+            let mut args = Vec::new();
+            while args.len() < count {
+                if input.try_parse(|input| word(input, sides)).is_ok() {
+                    args.push(Amount::part(0.5));
+                } else if let Ok(radius) = input.try_parse(length_or_part) {
+                    if radius.is_negative() {
+                        return invalid();
+                    }
+                    args.push(radius);
+                } else {
+                    break;
+                }
+            }
+            if !args.is_empty() && args.len() != count {
+                return invalid();
+            }
+            args.resize(count, Amount::part(0.5));
+            let mut middle = vec![Amount::part(0.5), Amount::part(0.5)];
+            if input.try_parse(|input| input.expect_ident_matching("at")).is_ok() {
+                position(input, &mut middle)?;
+            }
+            args.extend(middle);
+            Call { name: if count == 1 { "circle" } else { "ellipse" }, args }
+        }
+        "polygon" => {
+            if input.try_parse(|input| word(input, &["nonzero", "evenodd"])).is_ok() {
+                input.expect_comma()?;
+            }
+            let points = input.parse_comma_separated(|input| {
+                Ok::<_, ParseError<()>>([length_or_part(input)?, length_or_part(input)?])
+            })?;
+            Call { name: "polygon", args: points.into_iter().flatten().collect() }
+        }
+        "path" | "shape" => {
+            while input.next().is_ok() {}
+            Call { name: "other", args: Vec::new() }
+        }
+        _ => return invalid(),
+    })
+}
+
+fn rounded(input: &mut Parser<'_>) -> Parsed<()> {
+    if input.try_parse(|input| input.expect_ident_matching("round")).is_ok() {
+        while input.next().is_ok() {}
+    }
+    Ok(())
+}
+
+/// Reads a position of one or two values into `middle`.
+fn position(input: &mut Parser<'_>, middle: &mut [Amount]) -> Parsed<()> {
+    let mut at = 0;
+    while !input.is_exhausted() {
+        let (axis, value) = match input
+            .try_parse(|input| word(input, &["left", "right", "top", "bottom", "center"]))
+        {
+            Ok(word @ ("top" | "bottom")) => {
+                (1, Amount::part(if word == "top" { 0.0 } else { 1.0 }))
+            }
+            Ok("left") => (0, Amount::part(0.0)),
+            Ok("right") => (0, Amount::part(1.0)),
+            Ok(_) => (at, Amount::part(0.5)),
+            Err(_) => (at, length_or_part(input)?),
+        };
+        if let Some(place) = middle.get_mut(axis) {
+            *place = value;
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// The functions of `transform`: how many arguments, and of what kind.
+const TRANSFORMS: &[(&str, usize, usize, char)] = &[
+    ("matrix", 6, 6, 'n'),
+    ("matrix3d", 16, 16, 'n'),
+    ("perspective", 1, 1, 'l'),
+    ("rotate", 1, 1, 'a'),
+    ("rotatex", 1, 1, 'a'),
+    ("rotatey", 1, 1, 'a'),
+    ("rotatez", 1, 1, 'a'),
+    ("rotate3d", 4, 4, 'r'),
+    ("scale", 1, 2, 'n'),
+    ("scalex", 1, 1, 'n'),
+    ("scaley", 1, 1, 'n'),
+    ("scalez", 1, 1, 'n'),
+    ("scale3d", 3, 3, 'n'),
+    ("skew", 1, 2, 'a'),
+    ("skewx", 1, 1, 'a'),
+    ("skewy", 1, 1, 'a'),
+    ("translate", 1, 2, 'l'),
+    ("translatex", 1, 1, 'l'),
+    ("translatey", 1, 1, 'l'),
+    ("translatez", 1, 1, 'l'),
+    ("translate3d", 3, 3, 'l'),
+];
+
+/// Reads `transform`.
+pub fn transform(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    let mut calls = Vec::new();
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(calls.into());
+    }
+    while !input.is_exhausted() {
+        let name = input.expect_function()?.to_ascii_lowercase();
+        let Some((name, least, most, kind)) = TRANSFORMS.iter().find(|one| one.0 == name) else {
+            return invalid();
+        };
+        let args = input.parse_nested_block(|input| {
+            let mut at = 0;
+            input.parse_comma_separated(|input| {
+                at += 1;
+                if *name == "perspective"
+                    && input.try_parse(|i| i.expect_ident_matching("none")).is_ok()
+                {
+                    return Ok(Amount::pixels(f32::MAX));
+                }
+                let kind = if *kind == 'r' { if at == 4 { 'a' } else { 'n' } } else { *kind };
+                match kind {
+                    'l' => length_or_part(input),
+                    'a' => angle(input),
+                    _ => factor(input),
+                }
+            })
+        })?;
+        if args.len() < *least || args.len() > *most {
+            return invalid();
+        }
+        calls.push(Call { name, args });
+    }
+    if calls.is_empty() { invalid() } else { Ok(calls.into()) }
+}
+
+fn angle(input: &mut Parser<'_>) -> Parsed<Amount> {
+    let read = amount(input)?;
+    let zero = matches!(read, Amount::Plain(n, _) if n == 0.0);
+    if read.kind() == Kind::Angle || zero { Ok(read) } else { invalid() }
+}
+
+fn factor(input: &mut Parser<'_>) -> Parsed<Amount> {
+    let read = amount(input)?;
+    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
+}
+
+/// Reads `translate`, `rotate` and `scale` as the transform they stand for.
+pub fn single(property: Property, input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(Arc::new([]));
+    }
+    let mut args = Vec::new();
+    let name = match property {
+        Property::Translate => {
+            args = lengths(input, 3);
+            if args.is_empty() {
+                return invalid();
+            }
+            args.resize(3, Amount::pixels(0.0));
+            "translate3d"
+        }
+        Property::Scale => {
+            while args.len() < 3 && !input.is_exhausted() {
+                args.push(factor(input)?);
+            }
+            match args.as_slice() {
+                [] => return invalid(),
+                [one] => args = vec![one.clone(), one.clone(), Amount::number(1.0)],
+                _ => args.resize(3, Amount::number(1.0)),
+            }
+            "scale3d"
+        }
+        _ => {
+            let axis = input.try_parse(|input| word(input, &["x", "y", "z"])).ok();
+            let mut turn = input.try_parse(angle).ok();
+            if axis.is_none() && turn.is_none() {
+                for _ in 0..3 {
+                    args.push(factor(input)?);
+                }
+            }
+            let axis = axis.or_else(|| input.try_parse(|input| word(input, &["x", "y", "z"])).ok());
+            if turn.is_none() {
+                turn = Some(angle(input)?);
+            }
+            if args.is_empty() {
+                let axis = axis.unwrap_or("z");
+                let part = |name: &str| Amount::number(if axis == name { 1.0 } else { 0.0 });
+                args = vec![part("x"), part("y"), part("z")];
+            }
+            args.extend(turn);
+            "rotate3d"
+        }
+    };
+    Ok(Arc::new([Call { name, args }]))
+}
+
+/// Reads `filter`.
+pub fn filter(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    let mut calls = Vec::new();
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(calls.into());
+    }
+    while !input.is_exhausted() {
+        if input.try_parse(Parser::expect_url).is_ok() {
+            calls.push(Call { name: "url", args: Vec::new() });
+            continue;
+        }
+        const NAMES: &[&str] = &[
+            "blur", "brightness", "contrast", "grayscale", "hue-rotate", "invert", "opacity",
+            "saturate", "sepia", "drop-shadow",
+        ];
+        let name = input.expect_function()?.to_ascii_lowercase();
+        let Some(name) = NAMES.iter().find(|known| **known == name) else { return invalid() };
+        let args = input.parse_nested_block(|input| {
+            let mut args = Vec::new();
+            match *name {
+                "drop-shadow" => while input.next().is_ok() {},
+                _ if input.is_exhausted() => {}
+                "blur" => args.push(length_or_part(input)?),
+                "hue-rotate" => args.push(angle(input)?),
+                _ => args.push(factor(input)?),
+            }
+            if args.iter().any(|one: &Amount| one.is_negative()) && *name != "hue-rotate" {
+                return invalid();
+            }
+            Ok(args)
+        })?;
+        calls.push(Call { name, args });
+    }
+    if calls.is_empty() { invalid() } else { Ok(calls.into()) }
+}

@@ -1,0 +1,449 @@
+//! What values the properties take.
+//!
+//! A value that a browser does not take is an error here too, so that the
+//! declaration before it holds. What the values come to is up to `look` and `sight`.
+
+use cssparser::{ParseError, Parser, Token};
+
+use super::color::{Paint, paint};
+use super::function::{self, Image};
+use super::property::{ANIMATION, Mode, Property, Value, Wide, named};
+use super::value::{Amount, Kind, Parsed, amount, invalid};
+
+/// Reads the value of the property `name` and adds what it sets to `out`.
+pub fn read(
+    name: &str,
+    input: &mut Parser<'_>,
+    mode: Mode,
+    out: &mut Vec<(Property, Value)>,
+) -> Parsed<()> {
+    let properties = named(name);
+    if properties.is_empty() {
+        return invalid();
+    }
+    if let Ok(wide) = input.try_parse(wide) {
+        out.extend(properties.iter().map(|property| (*property, Value::Wide(wide))));
+        return Ok(());
+    }
+    let from = out.len();
+    let read = match (name, properties) {
+        ("all", _) => invalid(),
+        ("background", _) => background(input, mode, out),
+        ("font", _) => font(input, mode, out),
+        ("animation" | "-webkit-animation", _) => animation(input, out),
+        (_, [property]) => one(*property, input, mode).map(|value| out.push((*property, value))),
+        (_, properties) => sides(properties, input, mode, out),
+    };
+    let read = read.and_then(|()| Ok(input.expect_exhausted()?));
+    if read.is_err() {
+        out.truncate(from);
+    }
+    read
+}
+
+fn wide(input: &mut Parser<'_>) -> Parsed<Wide> {
+    let wide = match input.expect_ident()?.to_ascii_lowercase().as_str() {
+        "inherit" => Wide::Inherit,
+        "initial" => Wide::Initial,
+        "unset" => Wide::Unset,
+        "revert" => Wide::Revert,
+        "revert-layer" => Wide::RevertLayer,
+        _ => return invalid(),
+    };
+    input.expect_exhausted()?;
+    Ok(wide)
+}
+
+/// Reads one to four values for as many sides.
+fn sides(
+    properties: &[Property],
+    input: &mut Parser<'_>,
+    mode: Mode,
+    out: &mut Vec<(Property, Value)>,
+) -> Parsed<()> {
+    let Some(first) = properties.first() else { return invalid() };
+    let mut values = Vec::new();
+    while values.len() < properties.len() && !input.is_exhausted() {
+        values.push(one(*first, input, mode)?);
+    }
+    for (at, property) in properties.iter().enumerate() {
+        // The second side stands for the fourth, the first for the others.
+        let value = values.get(at).or_else(|| values.get(if at == 3 { 1 } else { 0 }));
+        let Some(value) = value.or_else(|| values.first()) else { return invalid() };
+        out.push((*property, value.clone()));
+    }
+    Ok(())
+}
+
+/// Reads one of `words`.
+pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
+    let read = input.expect_ident()?;
+    match words.iter().find(|word| read.eq_ignore_ascii_case(word)) {
+        Some(word) => Ok(word),
+        None => invalid(),
+    }
+}
+
+/// Reads a length, as far as `negative` and `percent` let it.
+fn length(input: &mut Parser<'_>, negative: bool, percent: bool, unitless: bool) -> Parsed<Amount> {
+    let read = amount(input)?;
+    let fits = match (&read, read.kind()) {
+        (_, Kind::Length) => true,
+        (_, Kind::Percent) => percent,
+        (Amount::Plain(n, _), Kind::Number) => *n == 0.0 || unitless,
+        _ => false,
+    };
+    if fits && (negative || !read.is_negative()) { Ok(read) } else { invalid() }
+}
+
+/// Reads a number or a percentage.
+fn number(input: &mut Parser<'_>) -> Parsed<Amount> {
+    let read = amount(input)?;
+    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
+}
+
+const DISPLAY: &[&str] = &[
+    "none", "block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid",
+    "contents", "table", "inline-table", "table-row", "table-cell", "table-row-group",
+    "table-header-group", "table-footer-group", "table-column", "table-column-group",
+    "table-caption", "list-item", "flow-root", "flow", "run-in", "-webkit-box",
+    "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex", "ruby", "ruby-text", "math",
+];
+const SIZE: &[&str] = &[
+    "auto", "none", "min-content", "max-content", "fit-content", "-webkit-fill-available",
+    "stretch", "content", "intrinsic", "min-intrinsic", "-webkit-min-content",
+    "-webkit-max-content", "-webkit-fit-content",
+];
+const OVERFLOW: &[&str] = &["visible", "hidden", "clip", "scroll", "auto", "overlay"];
+const BLEND: &[&str] = &[
+    "normal", "multiply", "screen", "overlay", "darken", "lighten", "color-dodge", "color-burn",
+    "hard-light", "soft-light", "difference", "exclusion", "hue", "saturation", "color",
+    "luminosity", "plus-lighter", "plus-darker",
+];
+const FONT_SIZES: &[&str] = &[
+    "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
+    "smaller", "larger", "math",
+];
+const CONTAIN: &[&str] =
+    &["none", "strict", "content", "size", "inline-size", "layout", "style", "paint"];
+
+/// Reads the value of one property.
+fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> {
+    use Property as P;
+    let words =
+        |input: &mut Parser<'_>, words: &[&'static str]| word(input, words).map(Value::Word);
+    let or =
+        |input: &mut Parser<'_>, all: &[&'static str], negative: bool, percent: bool| match input
+            .try_parse(|input| word(input, all))
+        {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) => length(input, negative, percent, mode.quirks).map(Value::Amount),
+        };
+    match property {
+        P::Display => display(input),
+        P::Visibility => words(input, &["visible", "hidden", "collapse"]),
+        P::ContentVisibility => words(input, &["visible", "hidden", "auto"]),
+        P::Opacity | P::FillOpacity => number(input).map(Value::Amount),
+        P::Color | P::BackgroundColor => {
+            paint(input, mode.quirks && !mode.inline).map(Value::Paint)
+        }
+        P::TextFill => paint(input, false).map(Value::Paint),
+        P::Fill => match input.try_parse(|input| word(input, &["none"])) {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) if input.try_parse(Parser::expect_url).is_ok() => {
+                while input.next().is_ok() {}
+                Ok(Value::Unknown)
+            }
+            Err(_) => paint(input, false).map(Value::Paint),
+        },
+        P::BackgroundImage | P::Mask => function::images(input).map(Value::Images),
+        P::BackgroundClip => Ok(Value::Word(layers(
+            input,
+            &["border-box", "padding-box", "content-box", "text", "border-area"],
+        )?)),
+        P::Blend => words(input, BLEND),
+        P::FontSize => or(input, FONT_SIZES, false, true),
+        P::SizeAdjust => match input.try_parse(|input| word(input, &["none", "from-font"])) {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) => {
+                let metric = &["ex-height", "cap-height", "ch-width", "ic-width", "ic-height"];
+                let _ = input.try_parse(|input| word(input, metric));
+                number(input).map(Value::Amount)
+            }
+        },
+        P::LineHeight | P::Zoom | P::AnimationCount => loose(property, input),
+        P::LetterSpacing => or(input, &["normal"], true, true),
+        P::TextIndent => {
+            let value = length(input, true, true, mode.quirks)?;
+            while input.try_parse(|input| word(input, &["hanging", "each-line"])).is_ok() {}
+            Ok(Value::Amount(value))
+        }
+        P::WhiteSpace => {
+            let first = words(
+                input,
+                &[
+                    "normal", "nowrap", "pre", "pre-wrap", "pre-line", "break-spaces", "wrap",
+                    "balance", "pretty", "stable", "collapse", "preserve", "auto",
+                    "preserve-breaks",
+                ],
+            )?;
+            while input.try_parse(|input| input.expect_ident_cloned()).is_ok() {}
+            Ok(first)
+        }
+        P::OverflowX | P::OverflowY => words(input, OVERFLOW),
+        P::Width | P::Height | P::MinWidth | P::MinHeight | P::MaxWidth | P::MaxHeight => {
+            let unset =
+                if matches!(property, P::MaxWidth | P::MaxHeight) { "auto" } else { "none" };
+            let fitted = input.try_parse(|input| match input.expect_function()? {
+                name if name.eq_ignore_ascii_case("fit-content")
+                    || name.eq_ignore_ascii_case("calc-size") =>
+                {
+                    Ok(())
+                }
+                _ => invalid(),
+            });
+            if fitted.is_ok() {
+                return Ok(Value::Word("fit-content"));
+            }
+            match or(input, SIZE, false, true)? {
+                Value::Word(word) if word == unset => invalid(),
+                value => Ok(value),
+            }
+        }
+        P::Position => {
+            words(input, &["static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"])
+        }
+        P::Top | P::Right | P::Bottom | P::Left => or(input, &["auto"], true, true),
+        P::MarginTop | P::MarginRight | P::MarginBottom | P::MarginLeft => {
+            or(input, &["auto"], true, true)
+        }
+        P::PaddingTop | P::PaddingRight | P::PaddingBottom | P::PaddingLeft => {
+            length(input, false, true, mode.quirks).map(Value::Amount)
+        }
+        P::ZIndex => match input.try_parse(|input| word(input, &["auto"])) {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) => match amount(input)? {
+                read if read.kind() == Kind::Number => Ok(Value::Amount(read)),
+                _ => invalid(),
+            },
+        },
+        P::Float => words(input, &["none", "left", "right", "inline-start", "inline-end"]),
+        P::Direction => words(input, &["ltr", "rtl"]),
+        P::Backface => words(input, &["visible", "hidden"]),
+        P::TextSecurity => words(input, &["none", "disc", "circle", "square"]),
+        P::ContainerType => {
+            words(input, &["normal", "size", "inline-size", "scroll-state", "anchored"])
+        }
+        P::Contain => {
+            let mut paints = false;
+            while !input.is_exhausted() {
+                paints |= matches!(word(input, CONTAIN)?, "strict" | "content" | "paint");
+            }
+            Ok(Value::Word(if paints { "paint" } else { "none" }))
+        }
+        P::LineClamp => match input.try_parse(|input| word(input, &["none", "auto"])) {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) => match input.expect_integer()? {
+                n if n > 0 => Ok(Value::Amount(Amount::number(n as f32))),
+                _ => invalid(),
+            },
+        },
+        P::Content => function::content(input).map(Value::Word),
+        P::Clip => function::clip(input).map(Value::Calls),
+        P::ClipPath => function::shape(input).map(Value::Calls),
+        P::Transform => function::transform(input).map(Value::Calls),
+        P::Filter => function::filter(input).map(Value::Calls),
+        P::Translate | P::Rotate | P::Scale => function::single(property, input).map(Value::Calls),
+        P::Perspective => or(input, &["none"], false, false),
+        P::OffsetPath => match input.try_parse(|input| word(input, &["none", "normal", "auto"])) {
+            Ok(word) => Ok(Value::Word(word)),
+            Err(_) => {
+                input.expect_function()?;
+                while input.next().is_ok() {}
+                Ok(Value::Unknown)
+            }
+        },
+        P::AnimationName | P::AnimationFill | P::AnimationState => {
+            let names: Vec<Box<str>> = input.parse_comma_separated(|input| {
+                Ok::<_, ParseError<()>>(input.expect_ident_or_string()?.as_ref().into())
+            })?;
+            Ok(Value::Names(names.into()))
+        }
+        P::All => invalid(),
+    }
+}
+
+/// Reads what is a number, a percentage, a word or a length.
+fn loose(property: Property, input: &mut Parser<'_>) -> Parsed<Value> {
+    if property == Property::AnimationCount {
+        let counts: Vec<Box<str>> = input.parse_comma_separated(|input| {
+            let endless = input.try_parse(|i| i.expect_ident_matching("infinite")).is_ok();
+            if endless { Ok("infinite".into()) } else { number(input).map(|_| "1".into()) }
+        })?;
+        return Ok(Value::Names(counts.into()));
+    }
+    if let Ok(word) = input.try_parse(|input| word(input, &["normal", "reset"])) {
+        return Ok(Value::Word(word));
+    }
+    let read = amount(input)?;
+    let length = property == Property::LineHeight && read.kind() == Kind::Length;
+    let fits = length || matches!(read.kind(), Kind::Number | Kind::Percent);
+    if fits && !read.is_negative() { Ok(Value::Amount(read)) } else { invalid() }
+}
+
+/// Reads `display`, of one word or of two.
+fn display(input: &mut Parser<'_>) -> Parsed<Value> {
+    let first = word(input, DISPLAY)?;
+    if input.is_exhausted() {
+        return Ok(Value::Word(first));
+    }
+    let second = word(input, DISPLAY)?;
+    let both = [first, second];
+    let has = |name: &str| both.contains(&name);
+    if has("list-item") && (has("block") || has("inline") || has("flow") || has("flow-root")) {
+        return Ok(Value::Word("list-item"));
+    }
+    let outer = if has("inline") { 1 } else { 0 };
+    if !has("inline") && !has("block") {
+        return invalid();
+    }
+    let inner = both.into_iter().find(|name| !matches!(*name, "inline" | "block"));
+    let pairs: &[(&str, [&'static str; 2])] = &[
+        ("flow", ["block", "inline"]),
+        ("flow-root", ["block", "inline-block"]),
+        ("flex", ["flex", "inline-flex"]),
+        ("grid", ["grid", "inline-grid"]),
+        ("table", ["table", "inline-table"]),
+        ("ruby", ["block", "ruby"]),
+    ];
+    let found = pairs.iter().find(|(name, _)| inner == Some(*name));
+    match found.and_then(|(_, words)| words.get(outer)) {
+        Some(word) => Ok(Value::Word(word)),
+        None => invalid(),
+    }
+}
+
+/// Reads one of `words` for each layer; the last counts.
+fn layers(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
+    let read = input.parse_comma_separated(|input| word(input, words))?;
+    // Text cut out of one layer alone leaves the others where they are.
+    let text = !read.is_empty() && read.iter().all(|word| *word == "text");
+    Ok(if text { "text" } else { "border-box" })
+}
+
+/// Reads `background`.
+fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    let mut color = None;
+    let mut text = true;
+    let images = input.parse_comma_separated(|input| {
+        let mut image = None;
+        let mut clips = false;
+        let mut any = false;
+        while !input.is_exhausted() {
+            any = true;
+            if image.is_none()
+                && let Ok(found) = input.try_parse(function::image)
+            {
+                image = Some(found);
+            } else if color.is_none()
+                && let Ok(found) =
+                    input.try_parse(|input| paint(input, mode.quirks && !mode.inline))
+            {
+                color = Some(found);
+            } else if input.try_parse(|input| input.expect_ident_matching("text")).is_ok() {
+                clips = true;
+            } else {
+                function::placing(input)?;
+            }
+        }
+        text &= clips;
+        if any { Ok(image.unwrap_or(Image::None)) } else { invalid() }
+    })?;
+    out.push((Property::BackgroundImage, Value::Images(images.into())));
+    let clip = if text { "text" } else { "border-box" };
+    out.push((Property::BackgroundClip, Value::Word(clip)));
+    let color = color.unwrap_or(Paint::Rgba(super::color::CLEAR));
+    out.push((Property::BackgroundColor, Value::Paint(color)));
+    Ok(())
+}
+
+/// Reads `font`.
+fn font(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    const SYSTEM: &[&str] =
+        &["caption", "icon", "menu", "message-box", "small-caption", "status-bar"];
+    let plain = |out: &mut Vec<(Property, Value)>, size: Value, line: Value| {
+        out.push((Property::FontSize, size));
+        out.push((Property::LineHeight, line));
+        out.push((Property::SizeAdjust, Value::Word("none")));
+    };
+    let system = input.try_parse(|input| {
+        word(input, SYSTEM)?;
+        Ok::<_, ParseError<()>>(input.expect_exhausted()?)
+    });
+    if system.is_ok() {
+        plain(out, Value::Amount(Amount::pixels(13.33)), Value::Word("normal"));
+        return Ok(());
+    }
+    for _ in 0..5 {
+        const BEFORE: &[&str] = &[
+            "normal", "italic", "oblique", "bold", "bolder", "lighter", "small-caps", "condensed",
+            "expanded", "semi-condensed", "semi-expanded", "extra-condensed", "extra-expanded",
+            "ultra-condensed", "ultra-expanded",
+        ];
+        let weight = |input: &mut Parser<'_>| match input.next()? {
+            Token::Number { value, .. } if (1.0..=1000.0).contains(value) => Ok(()),
+            Token::Dimension { unit, .. } if unit.eq_ignore_ascii_case("deg") => Ok(()),
+            _ => invalid(),
+        };
+        if input.try_parse(|input| word(input, BEFORE)).is_err() && input.try_parse(weight).is_err()
+        {
+            break;
+        }
+    }
+    let size = one(Property::FontSize, input, Mode { quirks: false, ..mode })?;
+    let mut line = Value::Word("normal");
+    if input.try_parse(|input| input.expect_delim('/')).is_ok() {
+        line = loose(Property::LineHeight, input)?;
+    }
+    // A font without a name of a family is none.
+    input.expect_ident_or_string()?;
+    while input.next().is_ok() {}
+    plain(out, size, line);
+    Ok(())
+}
+
+/// Reads `animation`.
+fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    let all = input.parse_comma_separated(|input| {
+        let [mut name, mut fill, mut count, mut state] =
+            ["none", "none", "1", "running"].map(Box::<str>::from);
+        while let Ok(token) = input.next().cloned() {
+            match token {
+                Token::Number { .. } => count = "1".into(),
+                Token::QuotedString(text) => name = text.as_ref().into(),
+                Token::Ident(text) => match text.to_ascii_lowercase().as_str() {
+                    word @ ("forwards" | "backwards" | "both") => fill = word.into(),
+                    "infinite" => count = "infinite".into(),
+                    word @ ("paused" | "running") => state = word.into(),
+                    "normal" | "reverse" | "alternate" | "alternate-reverse" | "linear"
+                    | "ease" | "ease-in" | "ease-out" | "ease-in-out" | "step-start"
+                    | "step-end" | "none" | "auto" => {}
+                    _ => name = text.as_ref().into(),
+                },
+                Token::Dimension { .. } => {}
+                Token::Function(name)
+                    if matches!(
+                        &*name.to_ascii_lowercase(),
+                        "cubic-bezier" | "steps" | "linear" | "calc"
+                    ) => {}
+                _ => return invalid(),
+            }
+        }
+        Ok([name, fill, count, state])
+    })?;
+    for (at, property) in ANIMATION.iter().enumerate() {
+        let values: Vec<Box<str>> = all.iter().filter_map(|one| one.get(at).cloned()).collect();
+        out.push((*property, Value::Names(values.into())));
+    }
+    Ok(())
+}

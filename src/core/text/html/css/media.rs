@@ -1,0 +1,276 @@
+//! Whether the condition of a style sheet holds for a reader at an ordinary
+//! screen: 1280 by 800 pixels, light, with a mouse.
+//!
+//! Newsletters hide one form of their text from small screens and another from
+//! large ones, so a condition has to be read. One that is not understood does not
+//! hold, as in a browser.
+
+use cssparser::{Parser, Token};
+
+use super::value::{Kind, Parsed, Quantity, Scale, amount_of, invalid};
+
+/// The screen, in pixels.
+pub const SCREEN: (f32, f32) = (1280.0, 800.0);
+
+/// What a condition is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    pub width: f32,
+    pub height: f32,
+}
+
+/// The screen as a view.
+pub const PAGE: View = View { width: SCREEN.0, height: SCREEN.1 };
+
+/// Returns true if one of the queries of a list holds; an empty list does.
+pub fn applies(input: &mut Parser<'_>) -> bool {
+    if input.is_exhausted() {
+        return true;
+    }
+    let held = input.parse_comma_separated(|input| {
+        let holds = query(input).unwrap_or(false);
+        // A query that is not understood ends at the next comma all the same.
+        while input.next().is_ok() {}
+        Ok::<_, cssparser::ParseError<()>>(holds)
+    });
+    held.is_ok_and(|held| held.contains(&true))
+}
+
+/// Reads `[not | only] type [and condition]`, or a condition.
+fn query(input: &mut Parser<'_>) -> Parsed<bool> {
+    let whole = input.try_parse(|input| {
+        let holds = condition(input, PAGE)?;
+        input.expect_exhausted()?;
+        Ok::<_, cssparser::ParseError<()>>(holds)
+    });
+    if whole.is_ok() {
+        return whole;
+    }
+    let mut word = input.expect_ident()?.to_ascii_lowercase();
+    let not = word == "not";
+    if not || word == "only" {
+        word = input.expect_ident()?.to_ascii_lowercase();
+    }
+    let mut holds = matches!(word.as_str(), "all" | "screen");
+    if matches!(word.as_str(), "and" | "or" | "not" | "only" | "layer") {
+        return invalid();
+    }
+    if input.try_parse(|input| input.expect_ident_matching("and")).is_ok() {
+        holds &= condition(input, PAGE)?;
+    }
+    input.expect_exhausted()?;
+    Ok(holds != not)
+}
+
+/// Reads a condition made of features, `not`, `and` and `or`.
+pub fn condition(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+    combined(input, &mut |input| one(input, view))
+}
+
+/// Reads parts joined by `and` or by `or`, with `not` before one.
+pub fn combined(
+    input: &mut Parser<'_>,
+    one: &mut dyn FnMut(&mut Parser<'_>) -> Parsed<bool>,
+) -> Parsed<bool> {
+    if input.try_parse(|input| input.expect_ident_matching("not")).is_ok() {
+        return Ok(!one(input)?);
+    }
+    let mut holds = one(input)?;
+    let mut joined = None;
+    loop {
+        let and = input.try_parse(|input| input.expect_ident_matching("and")).is_ok();
+        if !and && input.try_parse(|input| input.expect_ident_matching("or")).is_err() {
+            return Ok(holds);
+        }
+        if *joined.get_or_insert(and) != and {
+            return invalid();
+        }
+        let other = one(input)?;
+        holds = if and { holds && other } else { holds || other };
+    }
+}
+
+/// Reads what stands in brackets.
+fn one(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+    match input.next()?.clone() {
+        Token::ParenthesisBlock => input.parse_nested_block(|input| {
+            let start = input.state();
+            let bracket = matches!(input.next(), Ok(Token::ParenthesisBlock));
+            input.reset(&start);
+            let not = input.try_parse(|input| input.expect_ident_matching("not")).is_ok();
+            input.reset(&start);
+            if bracket || not {
+                return condition(input, view);
+            }
+            let holds = feature(input, view);
+            if holds.is_err() {
+                // General nonsense is neither true nor an error.
+                while input.next().is_ok() {}
+            }
+            Ok(holds.unwrap_or(false))
+        }),
+        Token::Function(_) => input.parse_nested_block(|input| {
+            while input.next().is_ok() {}
+            Ok(false)
+        }),
+        _ => invalid(),
+    }
+}
+
+/// Reads `name`, `name: value` or a range.
+fn feature(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+    let start = input.state();
+    if let Ok(name) = input.try_parse(|input| input.expect_ident_cloned()) {
+        let name = name.to_ascii_lowercase();
+        if input.is_exhausted() {
+            return Ok(alone(&name));
+        }
+        if input.try_parse(Parser::expect_colon).is_ok() {
+            return valued(&name, input, view);
+        }
+    }
+    input.reset(&start);
+    range(input, view)
+}
+
+/// Returns true for a feature that an ordinary screen has.
+fn alone(name: &str) -> bool {
+    matches!(
+        name,
+        "width"
+            | "height"
+            | "device-width"
+            | "device-height"
+            | "aspect-ratio"
+            | "orientation"
+            | "resolution"
+            | "color"
+            | "color-gamut"
+            | "hover"
+            | "any-hover"
+            | "pointer"
+            | "any-pointer"
+            | "prefers-color-scheme"
+            | "update"
+            | "overflow-block"
+            | "overflow-inline"
+            | "display-mode"
+            | "dynamic-range"
+            | "device-aspect-ratio"
+            | "inline-size"
+            | "block-size"
+            | "-webkit-transform-3d"
+            | "-webkit-device-pixel-ratio"
+    )
+}
+
+/// Returns the size of a side that a feature names.
+fn side(name: &str, view: View) -> Option<f32> {
+    match name {
+        "width" | "device-width" | "inline-size" => Some(view.width),
+        "height" | "device-height" | "block-size" => Some(view.height),
+        _ => None,
+    }
+}
+
+fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+    let word = input.try_parse(|input| input.expect_ident_cloned()).ok();
+    if let Some(word) = word {
+        input.expect_exhausted()?;
+        let word = word.to_ascii_lowercase();
+        return Ok(match name {
+            "orientation" => word == "landscape",
+            "prefers-color-scheme" => word == "light",
+            "prefers-reduced-motion"
+            | "prefers-contrast"
+            | "prefers-reduced-transparency"
+            | "prefers-reduced-data" => word == "no-preference",
+            "forced-colors" | "inverted-colors" | "scripting" => word == "none",
+            "hover" | "any-hover" => word == "hover",
+            "pointer" | "any-pointer" => word == "fine",
+            "update" => word == "fast",
+            "overflow-block" | "overflow-inline" => word == "scroll",
+            "color-gamut" => word == "srgb",
+            "dynamic-range" | "video-dynamic-range" => word == "standard",
+            "display-mode" => word == "browser",
+            _ => false,
+        });
+    }
+    let value = size(input)?;
+    let ratio = input.try_parse(|input| input.expect_delim('/')).is_ok();
+    let value = if ratio { value / size(input)? } else { value };
+    input.expect_exhausted()?;
+    let (least, most) = (name.contains("min-"), name.contains("max-"));
+    let plain = name.trim_start_matches("-webkit-").trim_start_matches("min-");
+    let plain = plain.trim_start_matches("max-").trim_start_matches("min--moz-");
+    let own = match plain {
+        "aspect-ratio" | "device-aspect-ratio" => view.width / view.height,
+        "resolution" | "device-pixel-ratio" => 1.0,
+        "color" => 8.0,
+        "monochrome" | "color-index" | "grid" => 0.0,
+        "transform-3d" => 1.0,
+        other => match side(other, view) {
+            Some(side) => side,
+            None => return Ok(false),
+        },
+    };
+    Ok(match (least, most) {
+        (true, _) => own >= value,
+        (_, true) => own <= value,
+        _ => (own - value).abs() < 0.01,
+    })
+}
+
+/// Reads a number, a length, or how many dots make a pixel.
+fn size(input: &mut Parser<'_>) -> Parsed<f32> {
+    let dots = input.try_parse(|input| match input.next()? {
+        Token::Dimension { value, unit, .. } => match unit.to_ascii_lowercase().as_str() {
+            "dppx" | "x" => Ok(*value),
+            "dpi" => Ok(value / 96.0),
+            "dpcm" => Ok(value / 37.8),
+            _ => invalid(),
+        },
+        _ => invalid(),
+    });
+    if dots.is_ok() {
+        return dots;
+    }
+    match amount_of(input, &Scale::page())? {
+        Quantity { kind: Kind::Number | Kind::Length, n, part: 0.0, .. } => Ok(n),
+        _ => invalid(),
+    }
+}
+
+/// Reads `width >= 600px` and `400px < width <= 700px`.
+fn range(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+    let operand = |input: &mut Parser<'_>| {
+        if let Ok(name) = input.try_parse(|input| input.expect_ident_cloned()) {
+            let name = name.to_ascii_lowercase();
+            return match name.as_str() {
+                "aspect-ratio" => Ok(view.width / view.height),
+                "resolution" => Ok(1.0),
+                name => side(name, view).map_or_else(invalid, Ok),
+            };
+        }
+        size(input)
+    };
+    let mut left = operand(input)?;
+    let mut holds = true;
+    let mut any = false;
+    while !input.is_exhausted() {
+        let sign = match input.next()? {
+            Token::Delim(sign @ ('<' | '>' | '=')) => *sign,
+            _ => return invalid(),
+        };
+        let equal = sign != '=' && input.try_parse(|input| input.expect_delim('=')).is_ok();
+        let right = operand(input)?;
+        holds &= match sign {
+            '<' => left < right || equal && left == right,
+            '>' => left > right || equal && left == right,
+            _ => left == right,
+        };
+        left = right;
+        any = true;
+    }
+    if any { Ok(holds) } else { invalid() }
+}

@@ -1,0 +1,234 @@
+//! The properties that decide whether text is seen, by their names.
+//!
+//! What values they take is known to `grammar`, what those come to to `look` and `sight`.
+
+use std::sync::Arc;
+
+use super::color::Paint;
+use super::function::{Call, Image};
+use super::value::{Amount, Quantity};
+
+/// A property with one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Property {
+    AnimationCount,
+    AnimationFill,
+    AnimationName,
+    AnimationState,
+    Backface,
+    BackgroundClip,
+    BackgroundColor,
+    BackgroundImage,
+    Blend,
+    Bottom,
+    Clip,
+    ClipPath,
+    Color,
+    ContainerType,
+    Contain,
+    Content,
+    ContentVisibility,
+    Direction,
+    Display,
+    Fill,
+    FillOpacity,
+    Filter,
+    Float,
+    FontSize,
+    Height,
+    Left,
+    LetterSpacing,
+    LineClamp,
+    LineHeight,
+    MarginBottom,
+    MarginLeft,
+    MarginRight,
+    MarginTop,
+    Mask,
+    MaxHeight,
+    MaxWidth,
+    MinHeight,
+    MinWidth,
+    OffsetPath,
+    Opacity,
+    OverflowX,
+    OverflowY,
+    PaddingBottom,
+    PaddingLeft,
+    PaddingRight,
+    PaddingTop,
+    Perspective,
+    Position,
+    Right,
+    Rotate,
+    Scale,
+    SizeAdjust,
+    TextFill,
+    TextIndent,
+    TextSecurity,
+    Top,
+    Transform,
+    Translate,
+    Visibility,
+    WhiteSpace,
+    Width,
+    ZIndex,
+    Zoom,
+    /// Every one of them.
+    All,
+}
+
+/// The words every property takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wide {
+    Inherit,
+    Initial,
+    Unset,
+    Revert,
+    RevertLayer,
+}
+
+/// The value of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Wide(Wide),
+    /// One that is valid and not computed.
+    Unknown,
+    Word(&'static str),
+    Amount(Amount),
+    Paint(Paint),
+    Images(Arc<[Image]>),
+    Calls(Arc<[Call]>),
+    Names(Arc<[Box<str>]>),
+    /// A number as computed.
+    Size(Quantity),
+}
+
+/// Under what rules a value is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mode {
+    /// The document has no modern document type.
+    pub quirks: bool,
+    /// It stands in an attribute of its element.
+    pub inline: bool,
+}
+
+const INSET: &[Property] = &[Property::Top, Property::Right, Property::Bottom, Property::Left];
+const MARGIN: &[Property] =
+    &[Property::MarginTop, Property::MarginRight, Property::MarginBottom, Property::MarginLeft];
+const PADDING: &[Property] =
+    &[Property::PaddingTop, Property::PaddingRight, Property::PaddingBottom, Property::PaddingLeft];
+const BACKGROUND: &[Property] =
+    &[Property::BackgroundImage, Property::BackgroundClip, Property::BackgroundColor];
+pub const ANIMATION: &[Property] = &[
+    Property::AnimationName,
+    Property::AnimationFill,
+    Property::AnimationCount,
+    Property::AnimationState,
+];
+
+/// Returns the properties that a name in lower case stands for; none if it plays no part.
+pub fn named(name: &str) -> &'static [Property] {
+    use Property as P;
+    match name {
+        "all" => &[P::All],
+        "animation" | "-webkit-animation" => ANIMATION,
+        "animation-fill-mode" | "-webkit-animation-fill-mode" => &[P::AnimationFill],
+        "animation-iteration-count" | "-webkit-animation-iteration-count" => &[P::AnimationCount],
+        "animation-name" | "-webkit-animation-name" => &[P::AnimationName],
+        "animation-play-state" | "-webkit-animation-play-state" => &[P::AnimationState],
+        "backface-visibility" | "-webkit-backface-visibility" => &[P::Backface],
+        "background" => BACKGROUND,
+        "background-clip" | "-webkit-background-clip" => &[P::BackgroundClip],
+        "background-color" => &[P::BackgroundColor],
+        "background-image" => &[P::BackgroundImage],
+        "bottom" | "inset-block-end" => &[P::Bottom],
+        "clip" => &[P::Clip],
+        "clip-path" | "-webkit-clip-path" => &[P::ClipPath],
+        "color" => &[P::Color],
+        "contain" => &[P::Contain],
+        "container-type" => &[P::ContainerType],
+        "content" => &[P::Content],
+        "content-visibility" => &[P::ContentVisibility],
+        "direction" => &[P::Direction],
+        "display" => &[P::Display],
+        "fill" => &[P::Fill],
+        "fill-opacity" => &[P::FillOpacity],
+        "filter" | "-webkit-filter" => &[P::Filter],
+        "float" => &[P::Float],
+        "font" => &[P::FontSize, P::LineHeight, P::SizeAdjust],
+        "font-size" => &[P::FontSize],
+        "font-size-adjust" => &[P::SizeAdjust],
+        "height" | "block-size" => &[P::Height],
+        "inset" => INSET,
+        "inset-block" => &[P::Top, P::Bottom],
+        "inset-inline" => &[P::Left, P::Right],
+        "left" | "inset-inline-start" => &[P::Left],
+        "letter-spacing" => &[P::LetterSpacing],
+        "line-clamp" | "-webkit-line-clamp" => &[P::LineClamp],
+        "line-height" => &[P::LineHeight],
+        "margin" => MARGIN,
+        "margin-block" => &[P::MarginTop, P::MarginBottom],
+        "margin-bottom" | "margin-block-end" => &[P::MarginBottom],
+        "margin-inline" => &[P::MarginLeft, P::MarginRight],
+        "margin-left" | "margin-inline-start" | "-webkit-margin-start" => &[P::MarginLeft],
+        "margin-right" | "margin-inline-end" | "-webkit-margin-end" => &[P::MarginRight],
+        "margin-top" | "margin-block-start" => &[P::MarginTop],
+        "mask" | "-webkit-mask" | "mask-image" | "-webkit-mask-image" => &[P::Mask],
+        "max-height" | "max-block-size" => &[P::MaxHeight],
+        "max-width" | "max-inline-size" => &[P::MaxWidth],
+        "min-height" | "min-block-size" => &[P::MinHeight],
+        "min-width" | "min-inline-size" => &[P::MinWidth],
+        "mix-blend-mode" => &[P::Blend],
+        "offset-path" | "offset" => &[P::OffsetPath],
+        "opacity" | "-webkit-opacity" => &[P::Opacity],
+        "overflow" => &[P::OverflowX, P::OverflowY],
+        "overflow-x" | "overflow-inline" => &[P::OverflowX],
+        "overflow-y" | "overflow-block" => &[P::OverflowY],
+        "padding" => PADDING,
+        "padding-block" => &[P::PaddingTop, P::PaddingBottom],
+        "padding-bottom" | "padding-block-end" => &[P::PaddingBottom],
+        "padding-inline" => &[P::PaddingLeft, P::PaddingRight],
+        "padding-left" | "padding-inline-start" => &[P::PaddingLeft],
+        "padding-right" | "padding-inline-end" => &[P::PaddingRight],
+        "padding-top" | "padding-block-start" => &[P::PaddingTop],
+        "perspective" | "-webkit-perspective" => &[P::Perspective],
+        "position" => &[P::Position],
+        "right" | "inset-inline-end" => &[P::Right],
+        "rotate" => &[P::Rotate],
+        "scale" => &[P::Scale],
+        "text-indent" => &[P::TextIndent],
+        "-webkit-text-fill-color" => &[P::TextFill],
+        "-webkit-text-security" => &[P::TextSecurity],
+        "text-wrap" | "text-wrap-mode" | "white-space" => &[P::WhiteSpace],
+        "top" | "inset-block-start" => &[P::Top],
+        "transform" | "-webkit-transform" => &[P::Transform],
+        "translate" => &[P::Translate],
+        "visibility" => &[P::Visibility],
+        "width" | "inline-size" => &[P::Width],
+        "z-index" => &[P::ZIndex],
+        "zoom" => &[P::Zoom],
+        _ => &[],
+    }
+}
+
+/// Returns true for the properties that children take over.
+pub fn is_inherited(property: Property) -> bool {
+    use Property as P;
+    matches!(
+        property,
+        P::Color
+            | P::Direction
+            | P::Fill
+            | P::FillOpacity
+            | P::FontSize
+            | P::LetterSpacing
+            | P::LineHeight
+            | P::SizeAdjust
+            | P::TextFill
+            | P::TextIndent
+            | P::TextSecurity
+            | P::Visibility
+            | P::WhiteSpace
+    )
+}

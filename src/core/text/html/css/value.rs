@@ -1,0 +1,431 @@
+//! The numbers of CSS: plain ones, lengths, percentages, angles and times, alone or
+//! in `calc()` and its kin.
+//!
+//! Lengths that hang on a font size stay [`Amount`]s until the element is known that
+//! they are measured by; percentages stay percentages until somebody knows of what.
+
+use std::sync::Arc;
+
+use cssparser::{ParseError, Parser, Token};
+
+/// What reading a value comes to.
+pub type Parsed<T> = Result<T, ParseError<()>>;
+
+/// Returns the error of a value that is none.
+pub fn invalid<T>() -> Parsed<T> {
+    Err(ParseError::unexpected_token())
+}
+
+/// What a number measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Number,
+    Percent,
+    /// Pixels, and perhaps a percentage besides.
+    Length,
+    /// Degrees.
+    Angle,
+    /// Seconds.
+    Time,
+}
+
+/// What a number is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    Is(Kind),
+    /// Of the font size.
+    Em,
+    /// Of the font size of the root.
+    Rem,
+}
+
+/// A number as written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Amount {
+    Plain(f32, Unit),
+    /// A function, by its text.
+    Math(Kind, Arc<str>),
+}
+
+/// A number as computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantity {
+    pub kind: Kind,
+    /// The number; pixels, degrees or seconds.
+    pub n: f32,
+    /// Part of something else; 1 is all of it.
+    pub part: f32,
+    /// True if it hangs on a font size around.
+    pub relative: bool,
+}
+
+/// What relative units come to.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale<'a> {
+    pub em: f32,
+    pub rem: f32,
+    /// Names that stand for numbers, as the channels of a colour do.
+    pub names: &'a [(&'a str, f32)],
+}
+
+impl Scale<'_> {
+    /// Returns the scale of a page that says nothing about fonts.
+    pub const fn page() -> Self {
+        Self { em: 16.0, rem: 16.0, names: &[] }
+    }
+}
+
+/// What percentages are taken for where two values are compared.
+const BASE: f32 = 1264.0;
+
+impl Quantity {
+    /// Returns a number without a unit.
+    pub fn number(n: f32) -> Self {
+        Self { kind: Kind::Number, n, part: 0.0, relative: false }
+    }
+
+    /// Returns the pixels, with percentages of `base`.
+    pub fn px(self, base: f32) -> f32 {
+        self.n + self.part * base
+    }
+
+    /// Returns a number or a percentage as a part of one.
+    pub fn fraction(self) -> f32 {
+        self.n + self.part
+    }
+
+    fn plus(self, other: Self, sign: f32) -> Parsed<Self> {
+        let length = |kind| matches!(kind, Kind::Length | Kind::Percent);
+        let kind = match (self.kind, other.kind) {
+            (a, b) if a == b => a,
+            (a, b) if length(a) && length(b) => Kind::Length,
+            _ => return invalid(),
+        };
+        Ok(Self {
+            kind,
+            n: self.n + sign * other.n,
+            part: self.part + sign * other.part,
+            relative: self.relative || other.relative,
+        })
+    }
+
+    fn times(self, by: f32) -> Self {
+        Self { n: self.n * by, part: self.part * by, ..self }
+    }
+
+    fn with(self, n: f32) -> Self {
+        Self {
+            n,
+            part: 0.0,
+            kind: if self.kind == Kind::Percent { Kind::Length } else { self.kind },
+            ..self
+        }
+    }
+}
+
+impl Amount {
+    /// Returns a number of pixels.
+    pub const fn pixels(n: f32) -> Self {
+        Self::Plain(n, Unit::Is(Kind::Length))
+    }
+
+    /// Returns a percentage; 1 is all.
+    pub const fn part(n: f32) -> Self {
+        Self::Plain(n, Unit::Is(Kind::Percent))
+    }
+
+    /// Returns a number without a unit.
+    pub const fn number(n: f32) -> Self {
+        Self::Plain(n, Unit::Is(Kind::Number))
+    }
+
+    /// Returns what it measures.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Plain(_, Unit::Is(kind)) | Self::Math(kind, _) => *kind,
+            Self::Plain(..) => Kind::Length,
+        }
+    }
+
+    /// Returns true for a number below zero; functions are held within bounds later.
+    pub fn is_negative(&self) -> bool {
+        matches!(self, Self::Plain(n, _) if *n < 0.0)
+    }
+
+    /// Returns what it comes to.
+    pub fn compute(&self, scale: &Scale<'_>) -> Quantity {
+        match self {
+            Self::Plain(n, unit) => plain(*n, *unit, scale),
+            Self::Math(_, text) => {
+                amount_of(&mut Parser::new(text), scale).unwrap_or_else(|_| Quantity::number(0.0))
+            }
+        }
+    }
+}
+
+fn plain(n: f32, unit: Unit, scale: &Scale<'_>) -> Quantity {
+    let length = |n| Quantity { kind: Kind::Length, n, part: 0.0, relative: false };
+    match unit {
+        Unit::Is(Kind::Percent) => {
+            Quantity { kind: Kind::Percent, n: 0.0, part: n, relative: false }
+        }
+        Unit::Is(kind) => Quantity { kind, ..length(n) },
+        Unit::Em => Quantity { relative: true, ..length(n * scale.em) },
+        Unit::Rem => length(n * scale.rem),
+    }
+}
+
+/// Reads one number, percentage, dimension or mathematical function.
+pub fn amount(input: &mut Parser<'_>) -> Parsed<Amount> {
+    input.skip_whitespace();
+    let start = input.position();
+    let (n, unit) = match input.next()? {
+        Token::Number { value, .. } => (*value, Unit::Is(Kind::Number)),
+        Token::Percentage { unit_value, .. } => (*unit_value, Unit::Is(Kind::Percent)),
+        Token::Dimension { value, unit, .. } => dimension(*value, unit)?,
+        Token::Function(name) => {
+            let name = name.to_ascii_lowercase();
+            let read = function(&name, input, &Scale::page())?;
+            return Ok(Amount::Math(read.kind, input.slice_from(start).into()));
+        }
+        _ => return invalid(),
+    };
+    Ok(Amount::Plain(n, unit))
+}
+
+/// Reads the same, and computes it.
+pub fn amount_of(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+    Ok(match input.next()? {
+        Token::Number { value, .. } => Quantity::number(*value),
+        Token::Percentage { unit_value, .. } => plain(*unit_value, Unit::Is(Kind::Percent), scale),
+        Token::Dimension { value, unit, .. } => {
+            let (n, unit) = dimension(*value, unit)?;
+            plain(n, unit, scale)
+        }
+        Token::ParenthesisBlock => input.parse_nested_block(|input| sum(input, scale))?,
+        Token::Ident(name) => {
+            let name = name.to_ascii_lowercase();
+            let known = scale.names.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
+            Quantity::number(match (known, name.as_str()) {
+                (Some(n), _) => n,
+                (_, "e") => std::f32::consts::E,
+                (_, "pi") => std::f32::consts::PI,
+                (_, "infinity") => f32::MAX,
+                (_, "-infinity") => f32::MIN,
+                (_, "nan") => 0.0,
+                _ => return invalid(),
+            })
+        }
+        Token::Function(name) => {
+            let name = name.to_ascii_lowercase();
+            function(&name, input, scale)?
+        }
+        _ => return invalid(),
+    })
+}
+
+fn dimension(n: f32, unit: &str) -> Parsed<(f32, Unit)> {
+    let unit = unit.to_ascii_lowercase();
+    let px = |by: f32| Ok((n * by, Unit::Is(Kind::Length)));
+    match unit.as_str() {
+        "px" => px(1.0),
+        "pt" => px(96.0 / 72.0),
+        "pc" => px(16.0),
+        "in" => px(96.0),
+        "cm" => px(96.0 / 2.54),
+        "mm" => px(96.0 / 25.4),
+        "q" => px(96.0 / 101.6),
+        "em" | "ic" => Ok((n, Unit::Em)),
+        "ex" | "ch" => Ok((n * 0.5, Unit::Em)),
+        "cap" => Ok((n * 0.7, Unit::Em)),
+        "lh" => Ok((n * 1.2, Unit::Em)),
+        "rem" | "ric" => Ok((n, Unit::Rem)),
+        "rex" | "rch" => Ok((n * 0.5, Unit::Rem)),
+        "rcap" => Ok((n * 0.7, Unit::Rem)),
+        "rlh" => Ok((n * 1.2, Unit::Rem)),
+        "deg" => Ok((n, Unit::Is(Kind::Angle))),
+        "grad" => Ok((n * 0.9, Unit::Is(Kind::Angle))),
+        "rad" => Ok((n.to_degrees(), Unit::Is(Kind::Angle))),
+        "turn" => Ok((n * 360.0, Unit::Is(Kind::Angle))),
+        "s" => Ok((n, Unit::Is(Kind::Time))),
+        "ms" => Ok((n / 1000.0, Unit::Is(Kind::Time))),
+        other => match other.trim_start_matches(['s', 'l', 'd']) {
+            "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => px(12.8),
+            "vh" | "vb" | "vmin" | "cqh" | "cqb" | "cqmin" => px(8.0),
+            _ => invalid(),
+        },
+    }
+}
+
+/// Returns true for the name of a function that is computed to a number.
+pub fn is_math(name: &str) -> bool {
+    matches!(
+        name,
+        "calc"
+            | "-webkit-calc"
+            | "-moz-calc"
+            | "min"
+            | "max"
+            | "clamp"
+            | "abs"
+            | "sign"
+            | "round"
+            | "mod"
+            | "rem"
+            | "sin"
+            | "cos"
+            | "tan"
+            | "asin"
+            | "acos"
+            | "atan"
+            | "atan2"
+            | "pow"
+            | "sqrt"
+            | "hypot"
+            | "log"
+            | "exp"
+    )
+}
+
+/// Reads the arguments of a function, and computes it.
+fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+    if !is_math(name) {
+        return invalid();
+    }
+    let mut way = String::new();
+    let args: Vec<Quantity> = input.parse_nested_block(|input| {
+        if name == "round"
+            && let Ok(word) = input.try_parse(|input| input.expect_ident_cloned())
+        {
+            way = word.to_ascii_lowercase();
+            input.expect_comma()?;
+        }
+        input.parse_comma_separated(|input| {
+            if name == "clamp" && input.try_parse(|i| i.expect_ident_matching("none")).is_ok() {
+                return Ok(Quantity::number(f32::NAN));
+            }
+            sum(input, scale)
+        })
+    })?;
+    let key = |one: &Quantity| one.px(BASE);
+    let number = |by: fn(f32) -> f32| match args.as_slice() {
+        [one] if matches!(one.kind, Kind::Number) => Ok(Quantity::number(by(one.n))),
+        _ => invalid(),
+    };
+    let angle = |by: fn(f32) -> f32| match args.as_slice() {
+        [one] if one.kind == Kind::Angle => Ok(Quantity::number(by(one.n.to_radians()))),
+        [one] if one.kind == Kind::Number => Ok(Quantity::number(by(one.n))),
+        _ => invalid(),
+    };
+    let arc = |n: f32| Quantity { kind: Kind::Angle, ..Quantity::number(n.to_degrees()) };
+    match (name, args.as_slice()) {
+        ("calc" | "-webkit-calc" | "-moz-calc", [one]) => Ok(*one),
+        ("min" | "max", [first, rest @ ..]) => rest.iter().try_fold(*first, |best, one| {
+            // Values that cannot be added cannot be compared.
+            let sum = best.plus(*one, 1.0)?;
+            let less = key(one) < key(&best);
+            let taken = if less == (name == "min") { *one } else { best };
+            Ok(Quantity { kind: sum.kind, relative: sum.relative, ..taken })
+        }),
+        ("clamp", [low, value, high]) => {
+            let mut out = *value;
+            for (bound, upper) in [(high, true), (low, false)] {
+                if bound.n.is_nan() {
+                    continue;
+                }
+                let sum = out.plus(*bound, 1.0)?;
+                let taken = if (key(&out) > key(bound)) == upper { *bound } else { out };
+                out = Quantity { kind: sum.kind, relative: sum.relative, ..taken };
+            }
+            Ok(out)
+        }
+        ("abs", [one]) => Ok(if key(one) < 0.0 { one.times(-1.0) } else { *one }),
+        ("sign", [one]) => Ok(Quantity::number(match key(one) {
+            n if n > 0.0 => 1.0,
+            n if n < 0.0 => -1.0,
+            _ => 0.0,
+        })),
+        ("round", [one]) if one.kind == Kind::Number => Ok(one.with(stepped(&way, key(one), 1.0))),
+        ("round", [one, step]) => {
+            one.plus(*step, 1.0)?;
+            Ok(one.with(stepped(&way, key(one), key(step))))
+        }
+        ("mod", [one, by]) => {
+            one.plus(*by, 1.0)?;
+            Ok(one.with(key(one).rem_euclid(key(by))))
+        }
+        ("rem", [one, by]) => {
+            one.plus(*by, 1.0)?;
+            Ok(one.with(key(one) % key(by)))
+        }
+        ("sin", _) => angle(f32::sin),
+        ("cos", _) => angle(f32::cos),
+        ("tan", _) => angle(f32::tan),
+        ("asin", [one]) => Ok(arc(one.n.asin())),
+        ("acos", [one]) => Ok(arc(one.n.acos())),
+        ("atan", [one]) => Ok(arc(one.n.atan())),
+        ("atan2", [y, x]) => Ok(arc(key(y).atan2(key(x)))),
+        ("pow", [base, power]) => Ok(Quantity::number(base.n.powf(power.n))),
+        ("sqrt", _) => number(f32::sqrt),
+        ("exp", _) => number(f32::exp),
+        ("hypot", [first, ..]) => {
+            Ok(first.with(args.iter().map(|one| key(one).powi(2)).sum::<f32>().sqrt()))
+        }
+        ("log", [one]) => Ok(Quantity::number(one.n.ln())),
+        ("log", [one, base]) => Ok(Quantity::number(one.n.log(base.n))),
+        _ => invalid(),
+    }
+}
+
+fn stepped(way: &str, n: f32, step: f32) -> f32 {
+    let steps = n / step;
+    step * match way {
+        "up" => steps.ceil(),
+        "down" => steps.floor(),
+        "to-zero" => steps.trunc(),
+        _ => (steps + 0.5).floor(),
+    }
+}
+
+/// Reads `a + b - c`.
+fn sum(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+    let mut total = product(input, scale)?;
+    loop {
+        let start = input.state();
+        let sign = match input.next() {
+            Ok(Token::Delim('+')) => 1.0,
+            Ok(Token::Delim('-')) => -1.0,
+            Ok(_) => {
+                input.reset(&start);
+                return Ok(total);
+            }
+            Err(_) => return Ok(total),
+        };
+        total = total.plus(product(input, scale)?, sign)?;
+    }
+}
+
+/// Reads `a * b / c`.
+fn product(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+    let mut total = amount_of(input, scale)?;
+    loop {
+        let start = input.state();
+        let over = match input.next() {
+            Ok(Token::Delim('*')) => false,
+            Ok(Token::Delim('/')) => true,
+            Ok(_) => {
+                input.reset(&start);
+                return Ok(total);
+            }
+            Err(_) => return Ok(total),
+        };
+        let by = amount_of(input, scale)?;
+        total = match (total.kind, by.kind) {
+            (_, Kind::Number) if over => total.times(1.0 / by.n),
+            (_, Kind::Number) => total.times(by.n),
+            (Kind::Number, _) if !over => by.times(total.n),
+            (a, b) if over && a == b => Quantity::number(total.px(BASE) / by.px(BASE)),
+            _ => return invalid(),
+        };
+    }
+}

@@ -1,0 +1,197 @@
+//! What stands before the block of an at-rule: conditions, layers, imported sheets.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use cssparser::{Delimiter, ParseError, Parser, Token};
+use selectors::parser::{ParseRelative, SelectorList};
+
+use super::grammar;
+use super::media;
+use super::property::Mode;
+use super::pseudo::{Grammar, plain};
+use super::sheet::Scope;
+use super::value::{Parsed, invalid};
+
+/// What an at-rule begins with.
+pub enum At {
+    /// A condition, and whether it holds.
+    If(bool),
+    Layers(Vec<Vec<String>>),
+    Scope(Scope),
+    Container(Arc<str>),
+    Frames(String),
+    Import {
+        sheet: String,
+        layer: Option<Vec<String>>,
+        holds: bool,
+    },
+    Namespace(Option<String>, String),
+}
+
+/// Reads `a.b.c`.
+pub fn layer_name(input: &mut Parser<'_>) -> Parsed<Vec<String>> {
+    let mut name = vec![input.expect_ident()?.as_ref().to_owned()];
+    while input.try_parse(|input| input.expect_delim('.')).is_ok() {
+        name.push(input.expect_ident()?.as_ref().to_owned());
+    }
+    Ok(name)
+}
+
+/// Reads the condition of `@supports`.
+pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<bool> {
+    media::combined(input, &mut |input| match input.next()?.clone() {
+        Token::ParenthesisBlock => input.parse_nested_block(|input| {
+            let start = input.state();
+            if let Ok(nested) = input.try_parse(|input| supports(input, grammar)) {
+                return Ok(nested);
+            }
+            input.reset(&start);
+            let known = input.try_parse(declared).unwrap_or(false);
+            while input.next().is_ok() {}
+            Ok(known)
+        }),
+        Token::Function(name) => input.parse_nested_block(|input| {
+            let selector = name.eq_ignore_ascii_case("selector")
+                && plain(SelectorList::parse(grammar, input, ParseRelative::No))
+                    .is_ok_and(|list| list.len() == 1);
+            while input.next().is_ok() {}
+            Ok(selector)
+        }),
+        _ => invalid(),
+    })
+}
+
+/// Properties that hide nothing and that browsers know.
+const COMMON: &[&str] = &[
+    "accent-color",
+    "align-content",
+    "align-items",
+    "align-self",
+    "appearance",
+    "aspect-ratio",
+    "backdrop-filter",
+    "background-position",
+    "background-repeat",
+    "background-size",
+    "border",
+    "border-color",
+    "border-radius",
+    "border-width",
+    "box-shadow",
+    "box-sizing",
+    "break-inside",
+    "column-count",
+    "column-gap",
+    "columns",
+    "cursor",
+    "flex",
+    "flex-basis",
+    "flex-direction",
+    "flex-flow",
+    "flex-grow",
+    "flex-shrink",
+    "flex-wrap",
+    "font-family",
+    "font-style",
+    "font-variation-settings",
+    "font-weight",
+    "gap",
+    "grid",
+    "grid-area",
+    "grid-column",
+    "grid-gap",
+    "grid-template",
+    "grid-template-areas",
+    "grid-template-columns",
+    "grid-template-rows",
+    "hyphens",
+    "initial-letter",
+    "justify-content",
+    "justify-items",
+    "object-fit",
+    "object-position",
+    "order",
+    "outline",
+    "place-items",
+    "pointer-events",
+    "row-gap",
+    "scroll-behavior",
+    "tab-size",
+    "text-align",
+    "text-decoration",
+    "text-shadow",
+    "text-transform",
+    "touch-action",
+    "transition",
+    "user-select",
+    "vertical-align",
+    "will-change",
+    "word-break",
+    "word-spacing",
+    "-webkit-appearance",
+    "-webkit-user-select",
+    "-webkit-text-size-adjust",
+    "-webkit-box-orient",
+    "-webkit-font-smoothing",
+];
+
+/// Reads `name: value`; true if a browser takes it.
+fn declared(input: &mut Parser<'_>) -> Parsed<bool> {
+    let name = input.expect_ident()?.to_ascii_lowercase();
+    input.expect_colon()?;
+    let known = name.starts_with("--") || COMMON.contains(&name.as_str());
+    let taken = input.parse_until_before(Delimiter::Bang, |input| {
+        let start = input.state();
+        let mut read = Vec::new();
+        let taken = grammar::read(&name, input, Mode::default(), &mut read);
+        input.reset(&start);
+        while input.next().is_ok() {}
+        Ok::<_, ParseError<()>>(taken.is_ok())
+    })?;
+    Ok(known || taken)
+}
+
+/// Reads `@import url() layer supports() media`.
+pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
+    let url = input.expect_url_or_string()?.as_ref().to_owned();
+    let mut layer = None;
+    if input.try_parse(|input| input.expect_ident_matching("layer")).is_ok() {
+        layer = Some(vec![String::new()]);
+    } else if input.try_parse(|input| input.expect_function_matching("layer")).is_ok() {
+        layer = Some(input.parse_nested_block(layer_name)?);
+    }
+    let mut holds = true;
+    if input.try_parse(|input| input.expect_function_matching("supports")).is_ok() {
+        holds = input.parse_nested_block(|input| {
+            let start = input.state();
+            let known = input.try_parse(declared);
+            if known.is_err() {
+                input.reset(&start);
+                return supports(input, grammar);
+            }
+            known
+        })?;
+    }
+    holds &= media::applies(input);
+    Ok(At::Import { sheet: of_data(&url).unwrap_or_default(), layer, holds })
+}
+
+/// Returns the sheet that a `data:` address holds.
+pub fn of_data(url: &str) -> Option<String> {
+    let rest = url.trim().get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
+    let (kind, body) = url.trim().get(rest.len()..)?.split_once(',')?;
+    let mut parts = kind.split(';').map(str::trim);
+    if !parts.next()?.eq_ignore_ascii_case("text/css") {
+        return None;
+    }
+    let bytes: Vec<u8> = percent_encoding::percent_decode_str(body).collect();
+    let bytes = match parts.any(|part| part.eq_ignore_ascii_case("base64")) {
+        true => {
+            let packed: Vec<u8> = bytes.into_iter().filter(|b| !b.is_ascii_whitespace()).collect();
+            base64::engine::general_purpose::STANDARD.decode(packed).ok()?
+        }
+        false => bytes,
+    };
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,294 @@
+//! The grammar of selectors, as far as browsers differ in it: which pseudo-classes and
+//! pseudo-elements there are.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use cssparser::{ParseError, ParseErrorKind, Parser as Input, ToCss, serialize_identifier};
+use precomputed_hash::PrecomputedHash;
+use selectors::parser::{NonTSPseudoClass, PseudoElement, SelectorImpl, SelectorParseErrorKind};
+
+use super::value::{Parsed, invalid};
+
+/// A name in a selector.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Name(Box<str>);
+
+impl Name {
+    /// Returns it as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl AsRef<str> for Name {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ToCss for Name {
+    fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
+        serialize_identifier(&self.0, out)
+    }
+}
+
+impl PrecomputedHash for Name {
+    fn precomputed_hash(&self) -> u32 {
+        let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        self.0.bytes().fold(0x811c_9dc5, step)
+    }
+}
+
+/// A pseudo-class that hangs on more than names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PseudoClass {
+    Link,
+    Checked,
+    Disabled,
+    Enabled,
+    Open,
+    Required,
+    Optional,
+    ReadOnly,
+    ReadWrite,
+    PlaceholderShown,
+    Defined,
+    Lang(Vec<String>),
+    /// True for text that runs from the right.
+    Dir(bool),
+    /// Holds only while somebody points.
+    Pointed,
+    /// Does not hold for a mail that is only read.
+    Never,
+}
+
+impl NonTSPseudoClass for PseudoClass {
+    fn is_active_or_hover(&self) -> bool {
+        *self == Self::Pointed
+    }
+
+    fn is_user_action_state(&self) -> bool {
+        *self == Self::Pointed
+    }
+}
+
+impl ToCss for PseudoClass {
+    fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
+        write!(out, ":{self:?}")
+    }
+}
+
+/// A part of an element that a rule can be for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    FirstLine,
+    FirstLetter,
+    /// What `details` holds besides its summary.
+    DetailsContent,
+    /// One without text of the mail.
+    Other,
+}
+
+impl PseudoElement for Part {
+    fn accepts_state_pseudo_classes(&self) -> bool {
+        true
+    }
+}
+
+impl ToCss for Part {
+    fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
+        write!(out, "::{self:?}")
+    }
+}
+
+/// The kind of selectors a mail has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Css;
+
+impl SelectorImpl for Css {
+    type ExtraMatchingData<'a> = ();
+    type AttrValue = Name;
+    type Identifier = Name;
+    type LocalName = Name;
+    type NamespaceUrl = Name;
+    type NamespacePrefix = Name;
+    type BorrowedNamespaceUrl = str;
+    type BorrowedLocalName = str;
+    type NonTSPseudoClass = PseudoClass;
+    type PseudoElement = Part;
+}
+
+/// The reader of selectors, with the namespaces of its sheet.
+#[derive(Debug, Clone, Default)]
+pub struct Grammar {
+    pub prefixes: HashMap<String, String>,
+    pub default: Option<String>,
+}
+
+/// Pseudo-classes of a page that somebody uses.
+const NEVER: &[&str] = &[
+    "active-view-transition", "autofill", "buffering", "current", "focus", "focus-visible",
+    "focus-within", "fullscreen", "future", "host", "in-range", "indeterminate", "interest-source",
+    "invalid", "local-link", "modal", "muted", "out-of-range", "past", "paused",
+    "picture-in-picture", "playing", "popover-open", "seeking", "stalled", "target",
+    "target-current", "target-within", "user-invalid", "user-valid", "valid", "visited",
+    "volume-locked", "xr-overlay", "-webkit-autofill", "-webkit-full-screen", "-internal-autofill",
+    "-webkit-drag", "blank", "has-slotted", "horizontal", "vertical", "start", "end",
+    "window-inactive", "single-button", "increment", "decrement", "double-button", "no-button",
+    "corner-present",
+];
+
+/// Pseudo-elements that hold no text of the mail.
+const PARTS: &[&str] = &[
+    "after", "backdrop", "before", "checkmark", "column", "cue", "file-selector-button",
+    "grammar-error", "marker", "picker-icon", "placeholder", "scroll-marker",
+    "scroll-marker-group", "search-text", "selection", "spelling-error", "target-text",
+    "view-transition",
+];
+
+impl<'i> selectors::Parser<'i> for Grammar {
+    type Impl = Css;
+    type Error = SelectorParseErrorKind;
+
+    fn parse_slotted(&self) -> bool {
+        true
+    }
+
+    fn parse_part(&self) -> bool {
+        true
+    }
+
+    fn parse_nth_child_of(&self) -> bool {
+        true
+    }
+
+    fn parse_is_and_where(&self) -> bool {
+        true
+    }
+
+    fn parse_has(&self) -> bool {
+        true
+    }
+
+    fn parse_parent_selector(&self) -> bool {
+        true
+    }
+
+    fn is_is_alias(&self, name: &str) -> bool {
+        name.eq_ignore_ascii_case("-webkit-any")
+    }
+
+    fn parse_non_ts_pseudo_class(
+        &self,
+        name: &str,
+    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
+        let name = name.to_ascii_lowercase();
+        Ok(match name.as_str() {
+            "link" | "any-link" | "-webkit-any-link" => PseudoClass::Link,
+            "checked" => PseudoClass::Checked,
+            "disabled" => PseudoClass::Disabled,
+            "enabled" => PseudoClass::Enabled,
+            "open" => PseudoClass::Open,
+            "required" => PseudoClass::Required,
+            "optional" => PseudoClass::Optional,
+            "read-only" => PseudoClass::ReadOnly,
+            "read-write" => PseudoClass::ReadWrite,
+            "placeholder-shown" => PseudoClass::PlaceholderShown,
+            "default" => PseudoClass::Checked,
+            "defined" => PseudoClass::Defined,
+            "hover" | "active" => PseudoClass::Pointed,
+            name if NEVER.contains(&name) => PseudoClass::Never,
+            _ => return unsupported(),
+        })
+    }
+
+    fn parse_non_ts_functional_pseudo_class(
+        &self,
+        name: &str,
+        input: &mut Input<'i>,
+        _after_part: bool,
+    ) -> Result<PseudoClass, ParseError<SelectorParseErrorKind>> {
+        let name = name.to_ascii_lowercase();
+        match name.as_str() {
+            "lang" => {
+                let languages = input.parse_comma_separated(|input| {
+                    let name = input.expect_ident_or_string()?.to_ascii_lowercase();
+                    Ok::<_, ParseError<SelectorParseErrorKind>>(name)
+                })?;
+                Ok(PseudoClass::Lang(languages))
+            }
+            "dir" => match input.expect_ident()?.to_ascii_lowercase().as_str() {
+                "rtl" => Ok(PseudoClass::Dir(true)),
+                "ltr" => Ok(PseudoClass::Dir(false)),
+                _ => Ok(PseudoClass::Never),
+            },
+            "state" | "active-view-transition-type" => {
+                input.expect_ident()?;
+                Ok(PseudoClass::Never)
+            }
+            _ => unsupported(),
+        }
+    }
+
+    fn parse_pseudo_element(&self, name: &str) -> Result<Part, ParseError<SelectorParseErrorKind>> {
+        let name = name.to_ascii_lowercase();
+        Ok(match name.as_str() {
+            "first-line" => Part::FirstLine,
+            "first-letter" => Part::FirstLetter,
+            "details-content" => Part::DetailsContent,
+            name if PARTS.contains(&name) || name.starts_with("-webkit-") => Part::Other,
+            _ => return unsupported(),
+        })
+    }
+
+    fn parse_functional_pseudo_element(
+        &self,
+        name: &str,
+        input: &mut Input<'i>,
+    ) -> Result<Part, ParseError<SelectorParseErrorKind>> {
+        let name = name.to_ascii_lowercase();
+        if !name.starts_with("view-transition")
+            && !matches!(name.as_str(), "highlight" | "cue" | "picker" | "scroll-button")
+        {
+            return unsupported();
+        }
+        while input.next().is_ok() {}
+        Ok(Part::Other)
+    }
+
+    fn default_namespace(&self) -> Option<Name> {
+        self.default.as_deref().map(Name::from)
+    }
+
+    fn namespace_for_prefix(&self, prefix: &Name) -> Option<Name> {
+        self.prefixes.get(prefix.as_str()).map(|url| Name::from(url.as_str()))
+    }
+}
+
+fn unsupported<T>() -> Result<T, ParseError<SelectorParseErrorKind>> {
+    Err(ParseError::custom(SelectorParseErrorKind::UnsupportedPseudoClassOrElement))
+}
+
+/// Passes an error of a selector on as one of a value.
+pub fn plain<T>(result: Result<T, ParseError<SelectorParseErrorKind>>) -> Parsed<T> {
+    match result {
+        Ok(read) => Ok(read),
+        Err(ParseError { kind: ParseErrorKind::Basic(kind) }) => {
+            Err(ParseError::from_basic_kind(kind))
+        }
+        Err(_) => invalid(),
+    }
+}

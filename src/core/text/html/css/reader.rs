@@ -1,0 +1,433 @@
+//! Style sheets, read as a browser reads them.
+//!
+//! The parser is Firefox's (`cssparser`): what is broken ends where it ends there.
+
+use std::sync::Arc;
+
+use cssparser::{
+    AtRuleParser, BasicParseErrorKind, CowRcStr, DeclarationParser, Delimiter, ParseError,
+    ParseErrorKind, Parser, ParserState, QualifiedRuleParser, RuleBodyItemParser, RuleBodyParser,
+    StyleSheetParser, Token, parse_important,
+};
+use selectors::parser::{ParseRelative, SelectorList};
+
+use super::super::tree::Id;
+use super::condition::{At, import, layer_name, supports};
+use super::grammar;
+use super::media;
+use super::property::{self, Mode};
+use super::pseudo::{Css, Grammar, Part, plain};
+use super::sheet::{Line, Rule, Scope, Sheet};
+use super::value::{Parsed, invalid};
+
+/// More declarations than these are not read.
+const MAX_LINES: usize = 200_000;
+/// A longer sheet is not read to its end.
+const MAX_SHEET: usize = 1_000_000;
+/// Names in one selector; matching goes a step deeper for each.
+const MAX_LONG: usize = 200;
+/// Rules in each other.
+const MAX_DEEP: usize = 64;
+/// Sheets that import each other.
+const MAX_IMPORTS: usize = 4;
+/// The longest value that is kept until it is computed.
+const MAX_TEXT: usize = 20_000;
+
+/// Functions whose value is known only in an element.
+const LATER: &[&str] = &["var", "env", "attr", "if", "inherit", "random", "sibling-index"];
+
+/// Reads the rules of `text` into `sheet`; `owner` is what holds its element.
+pub fn read(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>) {
+    read_into(sheet, text, mode, owner, Place::default());
+}
+
+fn read_into(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>, at: Place) {
+    let end = text.floor_char_boundary(MAX_SHEET);
+    sheet.over |= end < text.len();
+    let text = text.get(..end).unwrap_or_default();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader {
+        sheet,
+        grammar: Grammar::default(),
+        mode,
+        owner,
+        at,
+        lines: Vec::new(),
+        frames: false,
+        begun: false,
+    };
+    let mut input = Parser::new(text);
+    let mut deep = false;
+    for rule in StyleSheetParser::new(&mut input, &mut reader) {
+        deep |= rule.is_err_and(|(error, ..)| is_too_deep(&error));
+    }
+    reader.sheet.over |= deep;
+}
+
+/// Reads the declarations of a `style` attribute.
+pub fn inline(text: &str, mode: Mode) -> Vec<Line> {
+    let mut sheet = Sheet::default();
+    let mut reader = Reader {
+        sheet: &mut sheet,
+        grammar: Grammar::default(),
+        mode: Mode { inline: true, ..mode },
+        owner: None,
+        at: Place::default(),
+        lines: Vec::new(),
+        frames: true,
+        begun: false,
+    };
+    let mut input = Parser::new(text);
+    RuleBodyParser::new(&mut input, &mut reader).for_each(drop);
+    reader.lines
+}
+
+fn is_too_deep(error: &ParseError<()>) -> bool {
+    error.kind == ParseErrorKind::Basic(BasicParseErrorKind::TooManyNestedBlocks)
+}
+
+/// What stands around the rule that is read.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    parent: Option<SelectorList<Css>>,
+    layer: usize,
+    scope: Option<Arc<Scope>>,
+    containers: Vec<Arc<str>>,
+    deep: usize,
+}
+
+struct Reader<'s> {
+    sheet: &'s mut Sheet,
+    grammar: Grammar,
+    mode: Mode,
+    owner: Option<Id>,
+    at: Place,
+    /// The declarations of the rule that is read.
+    lines: Vec<Line>,
+    /// True where rules are steps of an animation, or none at all.
+    frames: bool,
+    /// True once there was a rule, after which nothing is imported.
+    begun: bool,
+}
+
+impl Reader<'_> {
+    /// Files the declarations read so far.
+    fn flush(&mut self) {
+        let lines: Arc<[Line]> = std::mem::take(&mut self.lines).into();
+        let Some(selectors) = self.at.parent.clone().filter(|_| !lines.is_empty()) else { return };
+        for selector in selectors.slice() {
+            if selector.len() > MAX_LONG {
+                self.sheet.over = true;
+                continue;
+            }
+            let part = selector.pseudo_element().copied();
+            let long = selector.pseudo_elements().len() > 1;
+            if part == Some(Part::Other) || selector.is_slotted() || selector.is_part() || long {
+                continue;
+            }
+            self.sheet.file(Rule {
+                selector: selector.clone(),
+                part,
+                lines: Arc::clone(&lines),
+                layer: self.at.layer,
+                scope: self.at.scope.clone(),
+                containers: self.at.containers.clone(),
+            });
+        }
+    }
+
+    /// Reads the declarations and rules of a block.
+    fn body(&mut self, input: &mut Parser<'_>) {
+        let mut deep = false;
+        for item in RuleBodyParser::new(input, self) {
+            deep |= item.is_err_and(|(error, ..)| is_too_deep(&error));
+        }
+        self.sheet.over |= deep;
+        self.flush();
+    }
+
+    /// Reads a block that stands in `place`, and comes back to this one.
+    fn within(&mut self, place: Place, input: &mut Parser<'_>) {
+        self.begun = true;
+        self.flush();
+        if place.deep > MAX_DEEP {
+            self.sheet.over = true;
+            return;
+        }
+        let outer = std::mem::replace(&mut self.at, place);
+        self.body(input);
+        self.at = outer;
+    }
+
+    fn deeper(&self) -> Place {
+        Place { deep: self.at.deep + 1, ..self.at.clone() }
+    }
+
+    fn selectors(&self, input: &mut Parser<'_>) -> Parsed<SelectorList<Css>> {
+        let relative = match (&self.at.parent, &self.at.scope) {
+            (Some(_), _) => ParseRelative::ForNesting,
+            (None, Some(_)) => ParseRelative::ForScope,
+            (None, None) => ParseRelative::No,
+        };
+        plain(SelectorList::parse(&self.grammar, input, relative))
+    }
+}
+
+impl<'i> DeclarationParser<'i> for Reader<'_> {
+    type Declaration = ();
+    type Error = ();
+
+    fn parse_value(
+        &mut self,
+        name: CowRcStr<'i>,
+        input: &mut Parser<'i>,
+        _: &ParserState,
+    ) -> Parsed<()> {
+        if self.sheet.lines >= MAX_LINES {
+            self.sheet.over = true;
+            return invalid();
+        }
+        self.sheet.lines += 1;
+        let important = |input: &mut Parser<'i>| {
+            let important = input.try_parse(parse_important).is_ok();
+            input.expect_exhausted()?;
+            Ok::<_, ParseError<()>>(important)
+        };
+        if name.starts_with("--") {
+            let text = whole(input)?;
+            let important = important(input)?;
+            if text.len() > MAX_TEXT {
+                self.sheet.over = true;
+                return Ok(());
+            }
+            self.lines.push(Line::Custom(name.as_ref().into(), text.into(), important));
+            return Ok(());
+        }
+        let name = name.to_ascii_lowercase();
+        if property::named(&name).is_empty() {
+            return invalid();
+        }
+        let start = input.state();
+        let mut read = Vec::new();
+        input.look_for_arbitrary_substitution_functions(LATER);
+        let typed = input.parse_until_before(Delimiter::Bang, |input| {
+            grammar::read(&name, input, self.mode, &mut read)
+        });
+        let typed = typed.and_then(|()| important(input));
+        if let Ok(important) = typed {
+            input.seen_arbitrary_substitution_functions();
+            self.sheet.lines += read.len();
+            let lines = read.into_iter().map(|(name, value)| Line::Set(name, value, important));
+            self.lines.extend(lines);
+            return Ok(());
+        }
+        input.reset(&start);
+        let text = whole(input);
+        let later = input.seen_arbitrary_substitution_functions();
+        let text = text?;
+        let important = important(input)?;
+        if !later {
+            return invalid();
+        }
+        if text.len() > MAX_TEXT {
+            self.sheet.over = true;
+        } else {
+            self.lines.push(Line::Later(name.as_str().into(), text.into(), important));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text of a value, up to its `!`.
+fn whole<'i>(input: &mut Parser<'i>) -> Parsed<&'i str> {
+    input.parse_until_before(Delimiter::Bang, |input| {
+        input.skip_whitespace();
+        let start = input.position();
+        while input.next_including_whitespace_and_comments().is_ok() {}
+        Ok(input.slice_from(start).trim_end())
+    })
+}
+
+/// What stands before a block.
+enum Prelude {
+    Selectors(SelectorList<Css>),
+    /// A step of an animation, and whether it is the last.
+    Frame(bool),
+}
+
+impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
+    type Prelude = Prelude;
+    type QualifiedRule = ();
+    type Error = ();
+
+    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Parsed<Prelude> {
+        if !self.frames {
+            return self.selectors(input).map(Prelude::Selectors);
+        }
+        let steps = input.parse_comma_separated(|input| match input.next()? {
+            Token::Percentage { unit_value, .. } => Ok(*unit_value >= 1.0),
+            Token::Ident(word) if word.eq_ignore_ascii_case("to") => Ok(true),
+            Token::Ident(word) if word.eq_ignore_ascii_case("from") => Ok(false),
+            _ => invalid(),
+        })?;
+        Ok(Prelude::Frame(steps.contains(&true)))
+    }
+
+    fn parse_block(
+        &mut self,
+        prelude: Prelude,
+        _: &ParserState,
+        input: &mut Parser<'i>,
+    ) -> Parsed<()> {
+        match prelude {
+            Prelude::Selectors(selectors) => {
+                let parent = self.at.parent.clone().unwrap_or_else(SelectorList::scope);
+                let selectors = selectors.replace_parent_selector(&parent);
+                let place = Place { parent: Some(selectors), ..self.deeper() };
+                self.within(place, input);
+            }
+            Prelude::Frame(last) => {
+                let kept = std::mem::take(&mut self.lines);
+                RuleBodyParser::new(input, self).for_each(drop);
+                let read = std::mem::replace(&mut self.lines, kept);
+                if last {
+                    // `!important` says nothing in a step.
+                    self.lines.extend(read.into_iter().filter(|line| !line.is_important()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'i> AtRuleParser<'i> for Reader<'_> {
+    type Prelude = At;
+    type AtRule = ();
+    type Error = ();
+
+    fn parse_prelude(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>) -> Parsed<At> {
+        let name = name.to_ascii_lowercase();
+        Ok(match name.as_str() {
+            "media" => At::If(media::applies(input)),
+            "supports" => At::If(supports(input, &self.grammar)?),
+            "layer" if input.is_exhausted() => At::Layers(Vec::new()),
+            "layer" => At::Layers(input.parse_comma_separated(layer_name)?),
+            "scope" => At::Scope(self.scope(input)?),
+            "container" => {
+                input.skip_whitespace();
+                let start = input.position();
+                while input.next().is_ok() {}
+                At::Container(input.slice_from(start).into())
+            }
+            "keyframes" | "-webkit-keyframes" | "-moz-keyframes" => {
+                At::Frames(input.expect_ident_or_string()?.as_ref().to_owned())
+            }
+            "import" => import(input, &self.grammar)?,
+            "namespace" => {
+                let prefix = input.try_parse(|input| input.expect_ident_cloned()).ok();
+                let url = input.expect_url_or_string()?.as_ref().to_owned();
+                At::Namespace(prefix.map(|prefix| prefix.as_ref().to_owned()), url)
+            }
+            _ => return invalid(),
+        })
+    }
+
+    fn rule_without_block(&mut self, at: At, _: &ParserState) -> Result<(), ()> {
+        match at {
+            At::Layers(names) => {
+                for name in names {
+                    self.named_layer(&name);
+                }
+            }
+            At::Import { sheet, layer, holds } if holds && !self.begun => {
+                let layer = match &layer {
+                    Some(name) => self.named_layer(name),
+                    None => self.at.layer,
+                };
+                let deep = self.at.deep + 1;
+                self.sheet.over |= deep > MAX_IMPORTS;
+                if deep <= MAX_IMPORTS {
+                    let at = Place { layer, deep, ..Place::default() };
+                    read_into(self.sheet, &sheet, self.mode, self.owner, at);
+                }
+            }
+            At::Import { .. } => {}
+            At::Namespace(Some(prefix), url) => {
+                self.grammar.prefixes.insert(prefix, url);
+            }
+            At::Namespace(None, url) => self.grammar.default = Some(url),
+            _ => return Err(()),
+        }
+        Ok(())
+    }
+
+    fn parse_block(&mut self, at: At, _: &ParserState, input: &mut Parser<'i>) -> Parsed<()> {
+        let mut place = self.deeper();
+        match at {
+            At::If(false) => return Ok(()),
+            At::If(true) => {}
+            At::Layers(names) => {
+                place.layer = match names.as_slice() {
+                    [] => self.sheet.layer(self.at.layer, String::new()),
+                    [one] => self.named_layer(one),
+                    _ => return invalid(),
+                };
+            }
+            At::Scope(scope) => {
+                place.scope = Some(Arc::new(scope));
+                place.parent = None;
+            }
+            At::Container(condition) => place.containers.push(condition),
+            At::Frames(name) => {
+                let kept = std::mem::take(&mut self.lines);
+                let frames = std::mem::replace(&mut self.frames, true);
+                RuleBodyParser::new(input, self).for_each(drop);
+                self.frames = frames;
+                let read = std::mem::replace(&mut self.lines, kept);
+                self.sheet.frames.insert(name, read.into());
+                return Ok(());
+            }
+            At::Import { .. } | At::Namespace(..) => return invalid(),
+        }
+        self.within(place, input);
+        Ok(())
+    }
+}
+
+impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
+    fn parse_declarations(&self) -> bool {
+        self.at.parent.is_some() || self.frames
+    }
+
+    fn parse_qualified(&self) -> bool {
+        !self.mode.inline
+    }
+}
+
+impl Reader<'_> {
+    fn named_layer(&mut self, name: &[String]) -> usize {
+        let parent = self.at.layer;
+        name.iter().fold(parent, |parent, name| self.sheet.layer(parent, name.clone()))
+    }
+
+    fn scope(&self, input: &mut Parser<'_>) -> Parsed<Scope> {
+        let mut list = |input: &mut Parser<'_>| {
+            input.expect_parenthesis_block()?;
+            input.parse_nested_block(|input| {
+                plain(SelectorList::parse_disallow_pseudo(
+                    &self.grammar,
+                    input,
+                    ParseRelative::ForScope,
+                ))
+            })
+        };
+        let from = input.try_parse(&mut list).ok();
+        let to = match input.try_parse(|input| input.expect_ident_matching("to")) {
+            Ok(()) => Some(list(input)?),
+            Err(_) => None,
+        };
+        input.expect_exhausted()?;
+        let here = |list: SelectorList<Css>| list.replace_parent_selector(&SelectorList::scope());
+        Ok(Scope { from: from.map(here), to: to.map(here), owner: self.owner })
+    }
+}

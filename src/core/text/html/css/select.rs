@@ -1,0 +1,347 @@
+//! Selectors, read and matched by Firefox's own engine.
+//!
+//! The crate `selectors` knows the grammar, the specificity and the matching; here
+//! stands what it asks of a document, and of which pseudo-classes hold for a mail
+//! that nobody touches. All matching is counted: when a mail has asked for too much,
+//! nothing matches any more, and whoever asks is told ([`Work::is_over`]).
+
+use std::cell::Cell;
+use std::fmt;
+
+use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
+use selectors::bloom::BloomFilter;
+use selectors::context::{
+    MatchingContext, MatchingForInvalidation, MatchingMode, NeedsSelectorFlags, QuirksMode,
+    SelectorCaches,
+};
+use selectors::matching::{ElementSelectorFlags, matches_selector};
+use selectors::parser::Selector;
+use selectors::{Element, OpaqueElement};
+
+use super::super::tree::{Id, Tree};
+use super::pseudo::{Css, Name, Part, PseudoClass};
+
+/// So much an element may be asked by selectors in a whole mail; honest ones need some
+/// thousands.
+const MAX_WORK: usize = 3_000_000;
+
+/// How much was asked of the document.
+#[derive(Debug)]
+pub struct Work {
+    spent: Cell<usize>,
+    most: usize,
+}
+
+impl Work {
+    /// Returns the work that the sheets of a mail may make.
+    pub fn limited() -> Self {
+        Self { spent: Cell::new(0), most: MAX_WORK }
+    }
+
+    /// Returns the work of rules that nobody wrote to make some.
+    pub fn endless() -> Self {
+        Self { spent: Cell::new(0), most: usize::MAX }
+    }
+
+    /// Counts; false when it has become too much.
+    pub fn spend(&self, work: usize) -> bool {
+        self.spent.set(self.spent.get().saturating_add(work));
+        !self.is_over()
+    }
+
+    /// Returns true if not all was answered.
+    pub fn is_over(&self) -> bool {
+        self.spent.get() > self.most
+    }
+}
+
+/// An element of the document, as it is asked by selectors.
+#[derive(Clone, Copy)]
+struct El<'t> {
+    tree: &'t Tree,
+    id: Id,
+    work: &'t Work,
+}
+
+impl fmt::Debug for El<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.id)
+    }
+}
+
+impl<'t> El<'t> {
+    fn at(&self, id: Option<Id>) -> Option<Self> {
+        Some(Self { id: id?, ..*self })
+    }
+
+    /// Goes on from a node to the first element, as long as there is work left.
+    fn element(&self, mut id: Option<Id>, next: impl Fn(Id) -> Option<Id>) -> Option<Self> {
+        while let Some(at) = id {
+            if !self.work.spend(1) {
+                return None;
+            }
+            if !self.tree.name(at).is_empty() {
+                return self.at(Some(at));
+            }
+            id = next(at);
+        }
+        None
+    }
+
+    fn attr(&self, name: &str) -> Option<&'t str> {
+        let value = self.tree.attr(self.id, name)?;
+        self.work.spend(value.len() / 64).then_some(value)
+    }
+
+    fn is_any(&self, names: &[&str]) -> bool {
+        names.contains(&self.tree.name(self.id))
+    }
+
+    fn is_control(&self) -> bool {
+        self.is_any(&["button", "input", "select", "textarea", "option", "optgroup", "fieldset"])
+    }
+
+    fn is_editable(&self) -> bool {
+        let kind = self.attr("type").unwrap_or("text").to_ascii_lowercase();
+        let buttons =
+            ["checkbox", "radio", "button", "submit", "reset", "hidden", "image", "range"];
+        let field = self.is_any(&["textarea"])
+            || self.is_any(&["input"]) && !buttons.contains(&kind.as_str());
+        field && self.attr("readonly").is_none() && self.attr("disabled").is_none()
+    }
+
+    /// Returns the value of an attribute of the nearest element that has it.
+    fn nearest(&self, name: &str) -> Option<&'t str> {
+        let mut at = Some(*self);
+        while let Some(element) = at {
+            if let Some(value) = element.attr(name) {
+                return Some(value);
+            }
+            at = element.parent_element();
+        }
+        None
+    }
+}
+
+impl Element for El<'_> {
+    type Impl = Css;
+
+    fn opaque(&self) -> OpaqueElement {
+        match self.tree.node_ref(self.id) {
+            Some(node) => OpaqueElement::new(node),
+            None => OpaqueElement::new(self.tree),
+        }
+    }
+
+    fn parent_element(&self) -> Option<Self> {
+        self.element(self.tree.parent(self.id), |_| None)
+    }
+
+    fn parent_node_is_shadow_root(&self) -> bool {
+        false
+    }
+
+    fn containing_shadow_host(&self) -> Option<Self> {
+        None
+    }
+
+    fn is_pseudo_element(&self) -> bool {
+        false
+    }
+
+    fn pseudo_element_originating_element(&self) -> Option<Self> {
+        Some(*self)
+    }
+
+    fn prev_sibling_element(&self) -> Option<Self> {
+        self.element(self.tree.before(self.id), |id| self.tree.before(id))
+    }
+
+    fn next_sibling_element(&self) -> Option<Self> {
+        self.element(self.tree.after(self.id), |id| self.tree.after(id))
+    }
+
+    fn first_element_child(&self) -> Option<Self> {
+        // `:has()` keeps a filter of some kilobytes for what it looks into.
+        self.work.spend(60);
+        self.element(self.tree.first(self.id), |id| self.tree.after(id))
+    }
+
+    fn is_html_element_in_html_document(&self) -> bool {
+        self.tree.is_html(self.id)
+    }
+
+    fn has_local_name(&self, name: &str) -> bool {
+        self.work.spend(1) && self.tree.name(self.id) == name
+    }
+
+    fn has_namespace(&self, url: &str) -> bool {
+        self.tree.namespace(self.id) == url
+    }
+
+    fn is_same_type(&self, other: &Self) -> bool {
+        self.work.spend(1)
+            && self.tree.name(self.id) == self.tree.name(other.id)
+            && self.tree.namespace(self.id) == self.tree.namespace(other.id)
+    }
+
+    fn attr_matches(
+        &self,
+        namespace: &NamespaceConstraint<&Name>,
+        name: &Name,
+        operation: &AttrSelectorOperation<&Name>,
+    ) -> bool {
+        let named = match namespace {
+            NamespaceConstraint::Any => true,
+            NamespaceConstraint::Specific(url) => url.as_str().is_empty(),
+        };
+        self.work.spend(1)
+            && named
+            && self.attr(name.as_str()).is_some_and(|value| operation.eval_str(value))
+    }
+
+    fn match_non_ts_pseudo_class(
+        &self,
+        class: &PseudoClass,
+        _: &mut MatchingContext<'_, Css>,
+    ) -> bool {
+        if !self.work.spend(1) {
+            return false;
+        }
+        let has = |name| self.attr(name).is_some();
+        let field = self.is_any(&["input", "select", "textarea"]);
+        match class {
+            PseudoClass::Link => self.is_link(),
+            PseudoClass::Checked => match self.tree.name(self.id) {
+                "option" => has("selected"),
+                _ => self.is_any(&["input"]) && has("checked"),
+            },
+            PseudoClass::Disabled => self.is_control() && has("disabled"),
+            PseudoClass::Enabled => self.is_control() && !has("disabled"),
+            PseudoClass::Open => self.is_any(&["details", "dialog"]) && has("open"),
+            PseudoClass::Required => field && has("required"),
+            PseudoClass::Optional => field && !has("required"),
+            PseudoClass::ReadOnly => !self.is_editable(),
+            PseudoClass::ReadWrite => self.is_editable(),
+            PseudoClass::PlaceholderShown => {
+                has("placeholder") && self.attr("value").is_none_or(str::is_empty)
+            }
+            PseudoClass::Defined => !self.tree.name(self.id).contains('-'),
+            PseudoClass::Lang(languages) => {
+                let own = self.nearest("lang").unwrap_or_default().to_ascii_lowercase();
+                languages.iter().any(|language| {
+                    let language = language.strip_prefix("*-").unwrap_or(language);
+                    language == "*" && !own.is_empty()
+                        || own
+                            .strip_prefix(language)
+                            .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+                            && !language.is_empty()
+                })
+            }
+            PseudoClass::Dir(rtl) => {
+                *rtl == self.nearest("dir").is_some_and(|dir| dir.eq_ignore_ascii_case("rtl"))
+            }
+            PseudoClass::Pointed | PseudoClass::Never => false,
+        }
+    }
+
+    fn match_pseudo_element(&self, _: &Part, _: &mut MatchingContext<'_, Css>) -> bool {
+        false
+    }
+
+    fn apply_selector_flags(&self, _: ElementSelectorFlags) {}
+
+    fn is_link(&self) -> bool {
+        self.is_any(&["a", "area"]) && self.tree.attr(self.id, "href").is_some()
+    }
+
+    fn is_html_slot_element(&self) -> bool {
+        false
+    }
+
+    fn has_id(&self, id: &Name, case: CaseSensitivity) -> bool {
+        self.work.spend(1)
+            && self.attr("id").is_some_and(|own| case.eq(own.as_bytes(), id.as_str().as_bytes()))
+    }
+
+    fn has_class(&self, name: &Name, case: CaseSensitivity) -> bool {
+        self.work.spend(1)
+            && self.attr("class").is_some_and(|own| {
+                own.split_ascii_whitespace()
+                    .any(|own| case.eq(own.as_bytes(), name.as_str().as_bytes()))
+            })
+    }
+
+    fn has_custom_state(&self, _: &Name) -> bool {
+        false
+    }
+
+    fn imported_part(&self, _: &Name) -> Option<Name> {
+        None
+    }
+
+    fn is_part(&self, _: &Name) -> bool {
+        false
+    }
+
+    fn is_empty(&self) -> bool {
+        let full = |id: Id| {
+            !self.work.spend(1)
+                || !self.tree.name(id).is_empty()
+                || self.tree.text(id).is_some_and(|text| !text.is_empty())
+        };
+        !self.tree.children(self.id).any(full)
+    }
+
+    fn is_root(&self) -> bool {
+        self.tree.name(self.id) == "html" && self.parent_element().is_none()
+    }
+
+    fn add_element_unique_hashes(&self, _: &mut BloomFilter) -> bool {
+        false
+    }
+}
+
+/// Matches selectors against one document.
+pub struct Matcher<'t> {
+    tree: &'t Tree,
+    pub work: &'t Work,
+    caches: SelectorCaches,
+}
+
+impl<'t> Matcher<'t> {
+    /// Creates a matcher that counts its work in `work`.
+    pub fn new(tree: &'t Tree, work: &'t Work) -> Self {
+        Self { tree, work, caches: SelectorCaches::default() }
+    }
+
+    /// Returns true if the element, or the part of it that the selector names, matches.
+    /// `scope` is what `:scope` is.
+    pub fn matches(&mut self, selector: &Selector<Css>, id: Id, scope: Option<Id>) -> bool {
+        if !self.work.spend(1) {
+            return false;
+        }
+        let mode = match selector.has_pseudo_element() {
+            true => MatchingMode::ForStatelessPseudoElement,
+            false => MatchingMode::Normal,
+        };
+        let element = El { tree: self.tree, id, work: self.work };
+        let quirks = if self.tree.is_quirks() { QuirksMode::Quirks } else { QuirksMode::NoQuirks };
+        let scope = scope.and_then(|id| element.at(Some(id))).map(|scope| scope.opaque());
+        let mut context = MatchingContext::new(
+            mode,
+            None,
+            &mut self.caches,
+            quirks,
+            NeedsSelectorFlags::No,
+            MatchingForInvalidation::No,
+        );
+        context.scope_element = scope;
+        matches_selector(selector, 0, None, element, &mut context)
+    }
+
+    /// Forgets what it kept for one element.
+    pub fn rest(&mut self) {
+        self.caches.relative_selector_filter_map = Default::default();
+    }
+}

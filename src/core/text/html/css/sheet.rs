@@ -1,0 +1,218 @@
+//! Rules, filed by what they are for.
+//!
+//! They come out flat: conditions on the page are decided, rules in rules are
+//! resolved, and each rule knows its layer, its scope and its place. What is too
+//! much to read is left out, and that is said ([`Sheet::over`]).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selectors::parser::{Component, Selector, SelectorList};
+
+use super::super::tree::{Id, Tree};
+use super::property::{Mode, Property, Value};
+use super::pseudo::{Css, Part};
+
+/// More selectors than these are not read.
+const MAX_SELECTORS: usize = 20_000;
+/// A declaration of a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    Set(Property, Value, bool),
+    /// `--name: text`.
+    Custom(Arc<str>, Arc<str>, bool),
+    /// A property whose value asks for others, by its text.
+    Later(Arc<str>, Arc<str>, bool),
+}
+
+impl Line {
+    /// Returns true for `!important`.
+    pub fn is_important(&self) -> bool {
+        match self {
+            Self::Set(.., important) | Self::Custom(.., important) | Self::Later(.., important) => {
+                *important
+            }
+        }
+    }
+}
+
+/// Where the rules of an `@scope` hold.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    pub from: Option<SelectorList<Css>>,
+    pub to: Option<SelectorList<Css>>,
+    /// What holds the sheet, where no selector says where it begins.
+    pub owner: Option<Id>,
+}
+
+/// Declarations for the elements that a selector matches.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    pub selector: Selector<Css>,
+    /// The part of the element they are for.
+    pub part: Option<Part>,
+    pub lines: Arc<[Line]>,
+    /// The number of its layer in [`Sheet::layers`].
+    pub layer: usize,
+    pub scope: Option<Arc<Scope>>,
+    /// The conditions of `@container` around it, by their text.
+    pub containers: Vec<Arc<str>>,
+}
+
+/// A layer: its parent and its name. The first is no layer.
+#[derive(Debug, Clone, PartialEq)]
+struct Layer(usize, String);
+
+/// All rules, by the most telling name of their selector.
+#[derive(Debug, Default)]
+pub struct Sheet {
+    rules: Vec<Rule>,
+    ids: HashMap<String, Vec<usize>>,
+    classes: HashMap<String, Vec<usize>>,
+    tags: HashMap<String, Vec<usize>>,
+    others: Vec<usize>,
+    /// What an animation ends with.
+    pub frames: HashMap<String, Arc<[Line]>>,
+    layers: Vec<Layer>,
+    /// True if not all was read.
+    pub over: bool,
+    /// How many declarations were read.
+    pub lines: usize,
+}
+
+/// Under what a rule is filed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Key {
+    Id(String),
+    Class(String),
+    Tag(String),
+    Any,
+}
+
+impl Sheet {
+    /// Adds the rules of `text`; `owner` is what holds its element.
+    pub fn add(&mut self, text: &str, mode: Mode, owner: Option<Id>) {
+        super::reader::read(self, text, mode, owner);
+    }
+
+    /// Files a rule under the most telling name of its selector.
+    pub fn file(&mut self, rule: Rule) {
+        if self.rules.len() >= MAX_SELECTORS {
+            self.over = true;
+            return;
+        }
+        let at = self.rules.len();
+        match key(&rule.selector) {
+            Key::Id(name) => self.ids.entry(name).or_default().push(at),
+            Key::Class(name) => self.classes.entry(name).or_default().push(at),
+            Key::Tag(name) => self.tags.entry(name).or_default().push(at),
+            Key::Any => self.others.push(at),
+        }
+        self.rules.push(rule);
+    }
+
+    /// Returns true if there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Returns the rules that may be for an element, with their places; `others` are
+    /// those that name nothing the element has.
+    pub fn candidates<'s>(
+        &'s self,
+        tree: &'s Tree,
+        id: Id,
+        others: bool,
+    ) -> impl Iterator<Item = (usize, &'s Rule)> {
+        let of = |map: &'s HashMap<String, Vec<usize>>, name: &str| {
+            // Names are filed in lower case.
+            if map.is_empty() || name.is_empty() {
+                return [].as_slice();
+            }
+            let found = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                true => map.get(&name.to_ascii_lowercase()),
+                false => map.get(name),
+            };
+            found.map_or([].as_slice(), Vec::as_slice)
+        };
+        let classes = tree.attr(id, "class").filter(|_| !self.classes.is_empty());
+        let classes = classes.unwrap_or_default().split_ascii_whitespace();
+        of(&self.tags, tree.name(id))
+            .iter()
+            .chain(of(&self.ids, tree.attr(id, "id").unwrap_or_default()))
+            .chain(classes.flat_map(move |class| of(&self.classes, class)))
+            .chain(self.others.iter().filter(move |_| others))
+            .filter_map(|at| Some((*at, self.rules.get(*at)?)))
+    }
+
+    /// Returns the rank of each layer: a higher one wins, what is in none above all.
+    pub fn ranks(&self) -> Vec<usize> {
+        // What is in a layer itself comes after the layers in it.
+        let key = |mut at: usize| {
+            let mut key = vec![usize::MAX];
+            while let Some(Layer(parent, _)) = at.checked_sub(1).and_then(|at| self.layers.get(at))
+            {
+                key.insert(0, at);
+                at = *parent;
+            }
+            key
+        };
+        let mut order: Vec<usize> = (0..=self.layers.len()).collect();
+        order.sort_by_cached_key(|at| key(*at));
+        let mut ranks = vec![0; order.len()];
+        for (rank, at) in order.into_iter().enumerate() {
+            if let Some(slot) = ranks.get_mut(at) {
+                *slot = rank;
+            }
+        }
+        ranks
+    }
+
+    /// Returns the number of a layer in another; one without a name is a new one.
+    pub fn layer(&mut self, parent: usize, name: String) -> usize {
+        let same = |one: &Layer| one.0 == parent && !name.is_empty() && one.1 == name;
+        if let Some(at) = self.layers.iter().position(same) {
+            return at + 1;
+        }
+        if self.layers.len() > 1_000 {
+            self.over = true;
+            return parent;
+        }
+        self.layers.push(Layer(parent, name));
+        self.layers.len()
+    }
+}
+
+/// Returns under what a selector is filed: by what its last part must be.
+fn key(selector: &Selector<Css>) -> Key {
+    let mut iter = selector.iter();
+    let mut best = Key::Any;
+    loop {
+        for component in &mut iter {
+            let found = match component {
+                Component::ID(id) => Key::Id(id.as_str().to_ascii_lowercase()),
+                Component::Class(class) => Key::Class(class.as_str().to_ascii_lowercase()),
+                Component::LocalName(name) => Key::Tag(name.lower_name.as_str().to_owned()),
+                Component::Is(list) | Component::Where(list) => match list.slice() {
+                    [one] if !one.has_pseudo_element() => key(one),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            let rank = |key: &Key| match key {
+                Key::Id(_) => 3,
+                Key::Class(_) => 2,
+                Key::Tag(_) => 1,
+                Key::Any => 0,
+            };
+            if rank(&found) > rank(&best) {
+                best = found;
+            }
+        }
+        // What stands before a pseudo-element is the element.
+        match iter.next_sequence() {
+            Some(combinator) if combinator.is_pseudo_element() => {}
+            _ => return best,
+        }
+    }
+}

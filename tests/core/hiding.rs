@@ -53,12 +53,13 @@ const TRICKS: &[(&str, &str)] = &cases! {
     "later: width", "<p style='max-width:0;overflow:hidden;width:100px'>SECRET</p>";
     "later: line height", "<p style='line-height:0;font-size:2px;line-height:tall'>SECRET</p>";
     // Values.
+    "size of a part", "<p style='font-size:0.05em'>SECRET</p>";
     "size in calc", "<p style='font-size:calc(0px)'>SECRET</p>";
     "size as a power", "<p style='font-size:1e-9px'>SECRET</p>";
     "size in quarter millimetres", "<p style='font-size:.2q'>SECRET</p>";
     "offset as a power", "<p style='position:absolute;left:-1e5px'>SECRET</p>";
-    "colour without its sign", "<p style='color:ffffff'>SECRET</p>";
-    "short colour without its sign", "<p style='color:fff'>SECRET</p>";
+    "colour without its sign", "<style>.x{color:ffffff}</style><p class=x>SECRET</p>";
+    "short colour without its sign", "<style>.x{color:fff}</style><p class=x>SECRET</p>";
     "colour of the page", "<p style='color:canvas'>SECRET</p>";
     "colour of a window", "<p style='color:window'>SECRET</p>";
     "a box that scrolls", "<p style='height:0;overflow:scroll'>SECRET</p>";
@@ -100,7 +101,7 @@ const TRICKS: &[(&str, &str)] = &cases! {
     "sheet: layers named before",
         "<style>@layer a,b;@layer b{.x{display:none}}</style><p class=x>SECRET</p>";
     "sheet: container",
-        "<style>@container (min-width:1px){.x{display:none}}</style><p class=x>SECRET</p>";
+        "<style>body{container-type:size}@container (min-width:1px){.x{display:none}}</style><p class=x>SECRET</p>";
     "sheet: scope", "<style>@scope (body){.x{display:none}}</style><p class=x>SECRET</p>";
     "sheet: escaped media", "<style>@m\\65 dia all{.x{display:none}}</style><p class=x>SECRET</p>";
     "sheet: in a rule", "<style>div{.x{display:none}}</style><div><p class=x>SECRET</p></div>";
@@ -134,7 +135,6 @@ const TRICKS: &[(&str, &str)] = &cases! {
         "<style>.x/**/.y{display:none}</style><p class='x y'>SECRET</p>";
     "sheet: a comment without end", "<style>.x{display:none}/*</style><p class=x>SECRET</p>";
     "sheet: a rule without end", "<style>.x{display:none</style><p class=x>SECRET</p>";
-    "sheet: a brace too many", "<style>}.x{display:none}</style><p class=x>SECRET</p>";
     "sheet: an import before",
         "<style>@import url(x.css);.x{display:none}</style><p class=x>SECRET</p>";
     "sheet: a charset before",
@@ -277,6 +277,8 @@ const HONEST: &[(&str, &str)] = &cases! {
     "shown by a colour of numbers", "<p style='color:#fff;color:hsl(200 50% 40%)'>SHOWN</p>";
     "a bang that nobody knows", "<p style='display:none!ie'>SHOWN</p>";
     "cut by a comment", "<p style='display:no/**/ne'>SHOWN</p>";
+    "a brace too many", "<style>}.d{display:none}</style><p class=d>SHOWN</p>";
+    "for Outlook alone", "<p style='mso-hide:all'>SHOWN</p>";
     "wide again", "<p style='overflow:hidden;width:0;width:100%'>SHOWN</p>";
 };
 
@@ -334,6 +336,28 @@ fn reaching_a_limit_takes_little_time() {
     html(&queries, Style::Text, false);
     let calc = format!("<p style='font-size:{}'>x", "calc(".repeat(100_000));
     html(&calc, Style::Text, false);
+    let paragraphs = "<p>x</p>".repeat(20_000);
+    for sheet in [
+        format!("{}{}", ":is(".repeat(10_000), "x"),
+        format!("{}p{{color:red}}", "p+".repeat(10_000)),
+        format!("{}p{{color:red}}", "p+".repeat(90)),
+        "&:is(&,&){".repeat(70),
+        "p:has(*),body:has(~ i),:has(i):has(b):has(u){color:red}".repeat(300),
+        format!("p{{width:{}", "calc(".repeat(100_000)),
+        format!("p{{color:{}", "rgb(from ".repeat(100_000)),
+        format!("p{{--a:x x;{}font-size:var(--z)}}", {
+            let twice = |(at, one)| format!("--{one}:var(--{at})var(--{at});");
+            let names: Vec<char> = ('a'..='z').collect();
+            names.windows(2).map(|two| twice((two[0], two[1]))).collect::<String>()
+        }),
+        format!("{}p{{color:red}}", "@layer a{".repeat(70)),
+        ":nth-child(2n of :nth-last-child(3n of p)){color:red}".repeat(200),
+        "@scope (p) to (:has(i)){p{color:red}}".repeat(500),
+    ] {
+        let from = std::time::Instant::now();
+        html(&format!("<style>{sheet}</style>{paragraphs}"), Style::Text, false);
+        println!("{:?} for {:.40}", from.elapsed(), sheet);
+    }
     let attributes: String = (0..200_000).map(|at| format!("a{at}=b ")).collect();
     assert!(html(&format!("<p {attributes}>x</p>"), Style::Text, false).cut);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
@@ -353,11 +377,9 @@ const HIDING: &[&str] = &[
     "<p style='font-size:0px'><span>SECRET</span></p>",
     "<p style='font-size:1px'>SECRET</p>",
     "<p style='font:0/0 a'>SECRET</p>",
-    "<p style='font-size:0.05em'>SECRET</p>",
     "<div style='max-height:0;overflow:hidden'>SECRET</div>",
     "<div style='height:0;overflow:hidden'>SECRET</div>",
     "<div style='width:0px; overflow: hidden'>SECRET</div>",
-    "<div style='mso-hide:all'>SECRET</div>",
     "<div style='text-indent:-9999px'>SECRET</div>",
     "<div style='position:absolute;left:-9999px'>SECRET</div>",
     "<div style='position:fixed;top:-100vh'>SECRET</div>",
@@ -384,7 +406,7 @@ const HIDING: &[&str] = &[
     "<dialog>SECRET</dialog>",
     "<!-- SECRET --><script>SECRET</script><textarea hidden>SECRET</textarea>",
     "<img alt='SECRET' style='display:none'><img alt='SECRET' width=1 height=1>",
-    "<select><option>SECRET</select><noscript>SECRET</noscript>",
+    "<select><option selected><option>SECRET</select><meter>SECRET</meter>",
 ];
 
 /// Looks that are close to hiding and are not.
@@ -396,7 +418,7 @@ const SHOWING: &[&str] = &[
     "<div style='background:linear-gradient(red, blue)'><p style='color:white'>VISIBLE</p></div>",
     "<style>.btn{background:#000;color:#fff}</style><a class=btn href=x>VISIBLE</a>",
     "<style>.box td{background:#000}</style><div class=box><table><tr><td style='color:#fff'>VISIBLE</table></div>",
-    "<style>@media print{p{display:none}} .a .b, .a > .b, p:first-child{display:none}</style><p class=b>VISIBLE</p>",
+    "<style>@media print{p{display:none}} .a .b, .a > .b, p:nth-child(9){display:none}</style><p class=b>VISIBLE</p>",
     "<style>.a > .b{display:none}</style><div class=a><div><p class=b>VISIBLE</p></div></div>",
     "<style>.m{display:none}</style><p class=m style='display:block'>VISIBLE</p>",
     "<div style='font-size:0'><span style='font-size:14px'>VISIBLE</span></div>",
@@ -427,4 +449,42 @@ fn hidden_text_is_removed_and_visible_text_kept() {
     }
     let counted = html("a<p style='display:none'>12 34<style>x</style></p>", Style::Text, false);
     assert_eq!((counted.text.as_str(), counted.hidden.chars), ("a", 4));
+}
+
+/// Pages that hide a word, and near twins that show it, as Chromium draws them:
+/// `tests/interop/hiding.py` makes this file, and holds it against Chromium.
+const CASES: &str = include_str!("hiding/cases.txt");
+
+#[test]
+fn what_chromium_hides_is_left_out_or_in_doubt_and_what_it_shows_stays() {
+    let (mut hidden, mut doubted, mut shown) = (0, Vec::new(), 0);
+    let mut wrong = Vec::new();
+    for case in CASES.split("\n\n").filter(|case| !case.trim().is_empty()) {
+        let (name, rest) = case.split_once('\n').unwrap();
+        let (drawn, page) = rest.split_once('\n').unwrap();
+        let got = html(page, Style::Text, false);
+        let (there, doubt) = (got.text.contains("SECRET"), !got.doubt.why.is_empty());
+        match drawn.split(' ').nth(1).unwrap() {
+            "shown" => {
+                shown += 1;
+                if !there || doubt {
+                    wrong.push((name, drawn, got));
+                }
+            }
+            kind => {
+                hidden += usize::from(kind == "hidden");
+                if there && doubt && kind == "hidden" {
+                    doubted.push(name);
+                }
+                if there && !doubt {
+                    wrong.push((name, drawn, got));
+                }
+            }
+        }
+    }
+    println!("{hidden} hidden, {} of them in doubt; {shown} shown", doubted.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(hidden + shown >= 400 && shown >= 200, "{hidden} hidden, {shown} shown");
+    // What bounds cannot prove is said to be in doubt, and seldom.
+    assert!(doubted.len() * 20 <= hidden, "{doubted:#?}");
 }

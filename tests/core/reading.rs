@@ -17,7 +17,7 @@ fn html_documents_become_plain_text() {
             "> a\n>\n> b\n>\n> > c\n\nd";
         "<pre>\nfn main() {\n    x;\n}\n</pre>after", "fn main() {\n    x;\n}\n\nafter";
         "a<script>x()</script><style>p{}</style><!-- c --><template>t</template><noscript>n</noscript>b",
-            "ab";
+            "anb";
         "<title>T</title><p>&lt;b&gt; &amp; &copy; &nbsp; x</p>", "<b> & © x";
         "<p class=MsoNormal>a</p><p class=MsoNormal>&nbsp;</p><p class=MsoNormal>b</p><p class=MsoNormal>c</p>",
             "a\n\nb\nc";
@@ -36,7 +36,7 @@ fn html_documents_become_plain_text() {
         "<table><tr><td>•</td><td>first</td></tr><tr><td>•</td><td>second</td></tr></table>",
             "• first\n• second";
         "<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere";
-        "<svg><text>no</text></svg><select><option>no</select><button>Yes</button>", "Yes";
+        "<svg><text>a</text></svg><select><option>b<option>no</select><button>c</button>", "a\nb\nc";
         "<q>hi</q> there", "“hi” there";
         "<body>unclosed <b>bold <i>both", "unclosed bold both";
         "plain text, no tags\nat all", "plain text, no tags at all";

@@ -12,16 +12,11 @@
 mod css;
 mod elements;
 mod links;
-mod media;
 mod parse;
 mod prune;
 mod render;
-mod scan;
-mod style;
-mod stylesheet;
 mod table;
 mod tree;
-mod valid;
 mod writer;
 
 use std::collections::BTreeSet;
@@ -87,6 +82,20 @@ impl Doubt {
 /// Why a text may be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
+    /// It stands on a picture or a gradient that may have its colour.
+    Picture,
+    /// It is very small.
+    Small,
+    /// A box may lie over it.
+    Covered,
+    /// It may be moved out of sight.
+    Moved,
+    /// It may be cut off.
+    Clipped,
+    /// Its colours are mixed with others.
+    Blended,
+    /// It hangs on a style that is not computed.
+    Script,
     /// The style sheets are over a limit.
     Limit,
 }

@@ -53,7 +53,9 @@ pub fn parse(input: &str) -> Parsed {
     let mut cut = end < input.len();
     let mut rest = input.get(..end).unwrap_or_default();
 
-    let builder = TreeBuilder::new(Builder::new(), TreeBuilderOpts::default());
+    // Mail programs run no scripts, so what stands in for them is shown.
+    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let builder = TreeBuilder::new(Builder::new(), options);
     let tokenizer = Tokenizer::new(Filter::new(builder), TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut place = MarkupPosition::Text;
@@ -244,9 +246,10 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
             *lost = true;
             continue;
         };
-        // Short ones are not worth a copy, and may be ordinary text.
+        // Short ones are not worth a copy, and may be ordinary text; style sheets count.
         let body = rest.get(from..from + len).unwrap_or_default();
-        if len < 256 || body.contains(['<', '>']) {
+        let sheet = body.get(..8).is_some_and(|kind| kind.eq_ignore_ascii_case("text/css"));
+        if len < 256 || sheet || body.contains(['<', '>']) {
             continue;
         }
         out.push_str(rest.get(..from).unwrap_or_default());
@@ -331,9 +334,12 @@ impl Filter {
 /// Returns true for a tag that may hide its content without a style sheet.
 fn may_hide(tag: &Tag) -> bool {
     super::prune::is_non_content(&tag.name)
-        || &*tag.name == "dialog"
+        || matches!(
+            &*tag.name,
+            "dialog" | "details" | "select" | "svg" | "math" | "meter" | "progress"
+        )
         || tag.attrs.iter().any(|attr| match &*attr.name.local {
-            "hidden" | "color" | "bgcolor" | "background" | "text" => true,
+            "hidden" | "popover" | "color" | "bgcolor" | "background" | "text" => true,
             "style" => css::declarations(&attr.value).iter().any(|one| css::matters(&one.name)),
             _ => false,
         })
@@ -361,7 +367,6 @@ fn leaf(name: &str) -> bool {
             | "iframe"
             | "noembed"
             | "noframes"
-            | "noscript"
             | "html"
             | "head"
             | "body"

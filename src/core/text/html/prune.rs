@@ -2,12 +2,12 @@
 //!
 //! Scripts, styles and other machinery are removed silently; hidden text is counted,
 //! because hiding text is a way to write to the model behind the reader's back.
-//! Invisible pictures are removed as well, and with them their descriptions.
+//! Invisible pictures are removed as well, and with them their descriptions. What forms
+//! show is put into the tree as text.
 
-use super::style::ComputedStyle;
-use super::stylesheet::Stylesheet;
+use super::css::{Sight, Viewer, Work};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
-use super::{Doubt, Hidden, Why};
+use super::{Doubt, Hidden};
 use crate::text::orders;
 
 /// How much of a hidden place is searched for orders, in bytes.
@@ -16,74 +16,58 @@ const SEARCHED: usize = 4 << 10;
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
 /// still there.
 pub fn prune(tree: &mut Tree) -> (Hidden, Doubt) {
-    let sheet = Stylesheet::of(tree);
+    let work = [Work::limited(), Work::endless()];
+    let mut viewer = Viewer::new(tree, &work);
     let mut hidden = Hidden::default();
     let mut condemned = Vec::new();
-    let mut styles = vec![ComputedStyle::page()];
+    let mut fields = Vec::new();
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
-        match step {
-            WalkStep::Enter(id) => {
-                let Some(around) = styles.last() else { break };
-                match judge(tree, id, around, &sheet) {
-                    Pruning::Keep(computed) => styles.push(computed),
-                    Pruning::Hidden => {
-                        count(tree, id, &mut hidden);
-                        condemned.push(id);
-                        styles.push(around.clone());
-                        walk.pass_over();
-                    }
-                    Pruning::NonContent => {
-                        condemned.push(id);
-                        styles.push(around.clone());
-                        walk.pass_over();
-                    }
+        let id = match step {
+            WalkStep::Enter(id) => id,
+            WalkStep::Leave(id) => {
+                if !tree.name(id).is_empty() {
+                    viewer.leave();
                 }
+                continue;
             }
-            WalkStep::Leave(_) => {
-                styles.pop();
+        };
+        let name = tree.name(id);
+        if let Some(text) = tree.text(id) {
+            // White space stays where it is: it parts visible words.
+            if !text.trim().is_empty() && viewer.text(visible(text)) == Sight::Hidden {
+                count(tree, id, &mut hidden);
+                condemned.push(id);
+            }
+        } else if name.is_empty() {
+        } else if is_non_content(name) || viewer.enter(id) == Sight::Hidden {
+            if !is_non_content(name) && name != "img" {
+                count(tree, id, &mut hidden);
+            }
+            condemned.push(id);
+            walk.pass_over();
+            // It was not entered, so it is not left.
+            walk.step(tree);
+        } else if name == "img" && viewer.picture() == Sight::Hidden {
+            condemned.push(id);
+        } else if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
+            match viewer.text(visible(text)) {
+                Sight::Hidden => {
+                    hidden.chars += visible(text);
+                    hidden.places += 1;
+                }
+                _ => fields.push((id, text.to_owned())),
             }
         }
     }
+    let doubts = viewer.doubts();
     for id in condemned {
         tree.detach(id);
     }
-    let why = sheet.is_over().then_some(Why::Limit).into_iter().collect();
-    (hidden, Doubt { chars: 0, why })
-}
-
-/// What becomes of a node.
-enum Pruning {
-    Keep(ComputedStyle),
-    Hidden,
-    NonContent,
-}
-
-fn judge(tree: &Tree, id: Id, around: &ComputedStyle, sheet: &Stylesheet) -> Pruning {
-    let name = tree.name(id);
-    if let Some(text) = tree.text(id) {
-        // White space stays where it is: it parts visible words.
-        if text.trim().is_empty() || around.shows_text() {
-            return Pruning::Keep(around.clone());
-        }
-        return Pruning::Hidden;
+    for (id, text) in fields {
+        tree.append_text(id, &text);
     }
-    if name.is_empty() {
-        return Pruning::Keep(around.clone());
-    }
-    if is_non_content(name) {
-        return Pruning::NonContent;
-    }
-    let computed = around.of(tree, id, &sheet.matching(tree, id));
-    if name == "img"
-        && (!computed.shows_pictures() || computed.is_hidden(name) || is_tracking_pixel(tree, id))
-    {
-        return Pruning::NonContent;
-    }
-    if computed.is_hidden(name) {
-        return Pruning::Hidden;
-    }
-    Pruning::Keep(computed)
+    (hidden, Doubt { chars: doubts.values().sum(), why: doubts.into_keys().collect() })
 }
 
 /// Elements whose content is not text of the mail.
@@ -95,17 +79,11 @@ pub fn is_non_content(name: &str) -> bool {
             | "script"
             | "style"
             | "template"
-            | "noscript"
-            | "svg"
-            | "math"
-            | "object"
             | "iframe"
             | "embed"
             | "audio"
             | "video"
-            | "canvas"
             | "map"
-            | "select"
             | "datalist"
             | "noframes"
             | "noembed"
@@ -115,16 +93,24 @@ pub fn is_non_content(name: &str) -> bool {
     )
 }
 
-/// Returns true for a picture of a pixel or two: a spacer, or a tracker.
-fn is_tracking_pixel(tree: &Tree, id: Id) -> bool {
-    let style = super::css::declarations(tree.attr(id, "style").unwrap_or_default());
-    ["width", "height"].into_iter().any(|side| {
-        let styled = style.iter().find(|d| d.name == side);
-        let value = styled.map(|d| d.value.as_str()).or_else(|| tree.attr(id, side));
-        value
-            .and_then(|value| super::css::pixels(&value.to_ascii_lowercase(), 100.0))
-            .is_some_and(|px| px <= 2.0)
-    })
+/// Returns the text that a field of a form shows.
+fn field(tree: &Tree, id: Id) -> Option<&str> {
+    if tree.name(id) != "input" {
+        return None;
+    }
+    let kind = tree.attr(id, "type").unwrap_or("text").to_ascii_lowercase();
+    match kind.as_str() {
+        "hidden" | "checkbox" | "radio" | "file" | "image" | "password" | "color" | "range" => None,
+        _ => tree
+            .attr(id, "value")
+            .filter(|value| !value.is_empty())
+            .or_else(|| tree.attr(id, "placeholder")),
+    }
+}
+
+/// Returns how many characters a reader could see of a text.
+fn visible(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace() && !crate::text::is_invisible(*c)).count()
 }
 
 /// Counts the text in and below a node, without white space and without content that is
@@ -138,8 +124,7 @@ fn count(tree: &Tree, id: Id, hidden: &mut Hidden) {
             walk.pass_over();
         }
         let Some(text) = tree.text(id) else { continue };
-        let seen = |c: &char| !c.is_whitespace() && !crate::text::is_invisible(*c);
-        chars += text.chars().filter(seen).count();
+        chars += visible(text);
         if start.len() < SEARCHED {
             start.push_str(text);
             start.push(' ');

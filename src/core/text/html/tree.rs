@@ -33,7 +33,7 @@ enum Data {
 }
 
 /// A node and its neighbours.
-struct Node {
+pub struct Node {
     data: Data,
     parent: Option<Id>,
     before: Option<Id>,
@@ -45,11 +45,12 @@ struct Node {
 /// A parsed document.
 pub struct Tree {
     nodes: Vec<Node>,
+    quirks: bool,
 }
 
 impl Tree {
     fn new() -> Self {
-        let mut tree = Self { nodes: Vec::new() };
+        let mut tree = Self { nodes: Vec::new(), quirks: false };
         tree.add(Data::Other);
         tree
     }
@@ -99,6 +100,57 @@ impl Tree {
     /// Returns the node that holds this one.
     pub fn parent(&self, id: Id) -> Option<Id> {
         self.node(id)?.parent
+    }
+
+    /// Returns the first node in this one.
+    pub fn first(&self, id: Id) -> Option<Id> {
+        self.node(id)?.first
+    }
+
+    /// Returns the node before this one in the same parent.
+    pub fn before(&self, id: Id) -> Option<Id> {
+        self.node(id)?.before
+    }
+
+    /// Returns the node after this one in the same parent.
+    pub fn after(&self, id: Id) -> Option<Id> {
+        self.node(id)?.after
+    }
+
+    /// Returns the node itself, which tells nodes apart.
+    pub fn node_ref(&self, id: Id) -> Option<&Node> {
+        self.node(id)
+    }
+
+    /// Returns true for an element with attributes.
+    pub fn has_attributes(&self, id: Id) -> bool {
+        matches!(self.node(id).map(|node| &node.data), Some(Data::Element { attrs, .. }) if !attrs.is_empty())
+    }
+
+    /// Returns the namespace of an element; empty for anything else.
+    pub fn namespace(&self, id: Id) -> &str {
+        match self.node(id).map(|node| &node.data) {
+            Some(Data::Element { name, .. }) => &name.ns,
+            _ => "",
+        }
+    }
+
+    /// Returns true for an element of HTML, not of SVG or MathML.
+    pub fn is_html(&self, id: Id) -> bool {
+        match self.node(id).map(|node| &node.data) {
+            Some(Data::Element { name, .. }) => name.ns == ns!(html),
+            _ => false,
+        }
+    }
+
+    /// Returns true if browsers read the document as one of the last century.
+    pub fn is_quirks(&self) -> bool {
+        self.quirks
+    }
+
+    /// Puts text at the end of an element.
+    pub fn append_text(&mut self, parent: Id, text: &str) {
+        self.insert_text(parent, None, text);
     }
 
     /// Returns the children, in order.
@@ -347,7 +399,9 @@ impl TreeSink for Builder {
         x.id == y.id
     }
 
-    fn set_quirks_mode(&self, _: QuirksMode) {}
+    fn set_quirks_mode(&self, mode: QuirksMode) {
+        self.tree.borrow_mut().quirks = mode == QuirksMode::Quirks;
+    }
 
     fn append_before_sibling(&self, sibling: &Handle, new_node: NodeOrText<Handle>) {
         let parent = self.tree.borrow().parent(sibling.id);

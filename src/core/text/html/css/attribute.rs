@@ -1,0 +1,110 @@
+//! What attributes of old say about the look of an element.
+
+use std::sync::Arc;
+
+use super::super::tree::{Id, Tree};
+use super::color::{Paint, of_attribute};
+use super::function::Image;
+use super::grammar;
+use super::property::{Mode, Property, Value};
+use super::sheet::Line;
+use super::value::Amount;
+
+/// Attributes of SVG that say the same as the property of their name.
+const DRAWN: &[&str] =
+    &["fill", "fill-opacity", "opacity", "display", "visibility", "font-size", "transform"];
+
+/// Returns them as declarations.
+pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let name = tree.name(id);
+    let mut set = |property, value| lines.push(Line::Set(property, value, false));
+    if !tree.is_html(id) {
+        for name in DRAWN {
+            let Some(text) = tree.attr(id, name) else { continue };
+            let mut read = Vec::new();
+            let mode = Mode { quirks: *name == "font-size", inline: true };
+            let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
+            if taken.is_ok() {
+                read.into_iter().for_each(|(property, value)| set(property, value));
+            }
+        }
+        if name == "svg" {
+            sides(tree, id, &mut set);
+        }
+        return lines;
+    }
+    let mut color = |attribute: &str, property| {
+        if let Some(color) = tree.attr(id, attribute).and_then(of_attribute) {
+            set(property, Value::Paint(Paint::Rgba(color)));
+        }
+    };
+    match name {
+        "font" | "basefont" => {
+            color("color", Property::Color);
+            if let Some(size) = tree.attr(id, "size").and_then(font_size) {
+                set(Property::FontSize, Value::Word(size));
+            }
+        }
+        "body" => {
+            color("text", Property::Color);
+            color("bgcolor", Property::BackgroundColor);
+        }
+        "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
+            color("bgcolor", Property::BackgroundColor);
+        }
+        "a" => {
+            // The colour of links stands on the body.
+            let body = std::iter::successors(Some(id), |at| tree.parent(*at))
+                .find(|at| tree.name(*at) == "body");
+            let link = body.and_then(|body| tree.attr(body, "link")).and_then(of_attribute);
+            if let Some(color) = link.filter(|_| tree.attr(id, "href").is_some()) {
+                set(Property::Color, Value::Paint(Paint::Rgba(color)));
+            }
+        }
+        _ => {}
+    }
+    if matches!(name, "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th")
+        && tree.attr(id, "background").is_some_and(|url| !url.trim().is_empty())
+    {
+        set(Property::BackgroundImage, Value::Images(Arc::new([Image::Picture])));
+    }
+    if matches!(name, "table" | "td" | "th" | "img" | "object" | "video" | "canvas" | "col") {
+        sides(tree, id, &mut set);
+    }
+    lines
+}
+
+/// Sets the size that `width` and `height` say.
+fn sides(tree: &Tree, id: Id, set: &mut impl FnMut(Property, Value)) {
+    for (name, property) in [("width", Property::Width), ("height", Property::Height)] {
+        let Some(text) = tree.attr(id, name).map(str::trim_start) else { continue };
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let Some(n) = text.get(..end).and_then(|digits| digits.parse::<f32>().ok()) else {
+            continue;
+        };
+        // A table cell without a width is as wide as it needs.
+        if n == 0.0 && matches!(tree.name(id), "table" | "td" | "th") {
+            continue;
+        }
+        let part = text.get(end..).is_some_and(|rest| rest.starts_with('%'));
+        let size = if part { Amount::part(n / 100.0) } else { Amount::pixels(n) };
+        set(property, Value::Amount(size));
+    }
+}
+
+/// Returns the size of a font from 1 to 7, or by so much more or less than 3.
+fn font_size(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let n: i32 = text.trim_start_matches('+').parse().ok()?;
+    let n = if text.starts_with(['+', '-']) { n.saturating_add(3) } else { n };
+    Some(match n {
+        ..=1 => "x-small",
+        2 => "small",
+        3 => "medium",
+        4 => "large",
+        5 => "x-large",
+        6 => "xx-large",
+        _ => "xxx-large",
+    })
+}

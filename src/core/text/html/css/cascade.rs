@@ -1,0 +1,417 @@
+//! Which declarations hold for an element.
+//!
+//! The browser's own rules come first, then old attributes, the author's rules by
+//! layer, specificity, scope and order, the `style` attribute, what an animation ends
+//! with, and then all that again for what is important, the other way round.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
+
+use cssparser::Parser;
+
+use super::super::tree::{Id, Tree};
+use super::attribute;
+use super::custom::{self, Text};
+use super::grammar;
+use super::look::Look;
+use super::media::{self, SCREEN, View};
+use super::property::{self, Mode, Property, Value, Wide, is_inherited};
+use super::pseudo::Part;
+use super::reader;
+use super::select::{Matcher, Work};
+use super::sheet::{Line, Rule, Scope, Sheet};
+
+static BROWSER: LazyLock<Sheet> = LazyLock::new(|| read(include_str!("browser.css")));
+static QUIRKS: LazyLock<Sheet> = LazyLock::new(|| {
+    read(
+        "table { font-size: initial; color: initial; white-space: initial; \
+         line-height: initial; text-indent: initial }",
+    )
+});
+
+fn read(text: &str) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.add(text, Mode::default(), None);
+    sheet
+}
+
+/// How strong a declaration is: where it comes from, the layer, the specificity, how
+/// near its scope begins, and its place.
+type Rank = (Tier, usize, u32, usize, usize);
+
+/// Where a declaration comes from, from the weakest to the strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Tier {
+    Browser,
+    Attribute,
+    Author,
+    Style,
+    Animation,
+    AuthorImportant,
+    StyleImportant,
+    BrowserImportant,
+}
+
+/// Everything that says how the elements of a document look.
+pub struct Cascade<'t> {
+    tree: &'t Tree,
+    author: Sheet,
+    ranks: Vec<usize>,
+    matcher: Matcher<'t>,
+    /// The same for the browser's own rules.
+    browser: Matcher<'t>,
+    /// What `style` attributes say, by their text.
+    inline: HashMap<&'t str, Rc<[Line]>>,
+    mode: Mode,
+    /// The size of the root's font.
+    rem: f32,
+}
+
+impl<'t> Cascade<'t> {
+    /// Reads all sheets of the document.
+    pub fn of(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
+        let mode = Mode { quirks: tree.is_quirks(), inline: false };
+        let mut author = Sheet::default();
+        super::sources(tree, |text, owner| author.add(text, mode, owner));
+        let ranks = author.ranks();
+        let [limited, endless] = work;
+        let matcher = Matcher::new(tree, limited);
+        let browser = Matcher::new(tree, endless);
+        let (inline, rem) = (HashMap::new(), super::look::FONT);
+        Self { tree, author, ranks, matcher, browser, inline, mode, rem }
+    }
+
+    /// Returns true if not all that the sheets say is known.
+    pub fn is_over(&self) -> bool {
+        self.author.over || self.matcher.work.is_over()
+    }
+
+    /// Returns the size of the root's font.
+    pub fn rem(&self) -> f32 {
+        self.rem
+    }
+
+    /// Returns the look of an element in one that looks like `around`; `container` is
+    /// the width of the nearest container.
+    pub fn look(&mut self, id: Id, around: &Look, container: Option<f32>) -> Look {
+        let attributes = attribute::lines(self.tree, id);
+        let style = self.style(id);
+        let mut found: Vec<(Rank, &Line)> = Vec::new();
+        let mut parts: Vec<(Part, Rank, Line)> = Vec::new();
+        let browsers: &[&'static Sheet] = match self.mode.quirks {
+            true => &[&*BROWSER, &*QUIRKS],
+            false => &[&*BROWSER],
+        };
+        for (number, sheet) in browsers.iter().enumerate() {
+            for (at, rule) in sheet.candidates(self.tree, id, self.tree.has_attributes(id)) {
+                if !self.browser.matches(&rule.selector, id, None) {
+                    continue;
+                }
+                for line in rule.lines.iter() {
+                    let tier = match line.is_important() {
+                        true => Tier::BrowserImportant,
+                        false => Tier::Browser,
+                    };
+                    found.push(((tier, number, rule.selector.specificity(), 0, at), line));
+                }
+            }
+        }
+        found.extend(attributes.iter().map(|line| ((Tier::Attribute, 0, 0, 0, 0), line)));
+        if !self.author.is_empty() && !self.matcher.work.is_over() {
+            for (at, rule) in self.author.candidates(self.tree, id, true) {
+                let Some(near) = matched(&mut self.matcher, self.tree, rule, id, container) else {
+                    continue;
+                };
+                if !self.matcher.work.spend(rule.lines.len()) {
+                    break;
+                }
+                let layer = self.ranks.get(rule.layer).copied().unwrap_or_default();
+                for line in rule.lines.iter() {
+                    let (tier, layer) = match line.is_important() {
+                        true => (Tier::AuthorImportant, usize::MAX - layer),
+                        false => (Tier::Author, layer),
+                    };
+                    let near = usize::MAX - near;
+                    let rank = (tier, layer, rule.selector.specificity(), near, at);
+                    match rule.part {
+                        None => found.push((rank, line)),
+                        Some(part) => parts.push((part, rank, line.clone())),
+                    }
+                }
+            }
+            self.matcher.rest();
+        }
+        for line in style.iter() {
+            let tier = if line.is_important() { Tier::StyleImportant } else { Tier::Style };
+            found.push(((tier, 0, 0, 0, 0), line));
+        }
+        found.sort_by_key(|(rank, _)| *rank);
+        let mut look = self.compute(&found, around);
+        if let Some(frames) = self.frames(&look) {
+            let animated = frames.iter().map(|line| ((Tier::Animation, 0, 0, 0, 0), line));
+            found.extend(animated);
+            found.sort_by_key(|(rank, _)| *rank);
+            look = self.compute(&found, around);
+        }
+        self.parts(id, &mut look, parts);
+        if self.tree.name(id) == "html" && self.tree.parent(id) == Some(super::super::tree::ROOT) {
+            self.rem = look.font;
+        }
+        look
+    }
+
+    /// Returns what the `style` attribute of an element says.
+    fn style(&mut self, id: Id) -> Rc<[Line]> {
+        let Some(text) = self.tree.attr(id, "style") else { return Rc::new([]) };
+        let mode = self.mode;
+        let read = || Rc::from(reader::inline(text, mode));
+        Rc::clone(self.inline.entry(text).or_insert_with(read))
+    }
+
+    /// Returns what the animations of an element leave it with.
+    fn frames(&self, look: &Look) -> Option<Arc<[Line]>> {
+        let list = |property| match look.get(property) {
+            Some(Value::Names(names)) => Some(Arc::clone(names)),
+            _ => None,
+        };
+        let names = list(Property::AnimationName)?;
+        let fills = list(Property::AnimationFill)?;
+        let (counts, states) = (list(Property::AnimationCount), list(Property::AnimationState));
+        let nth = |list: &Arc<[Box<str>]>, at: usize| {
+            list.get(at % list.len().max(1))
+                .map(|word| word.to_ascii_lowercase())
+                .unwrap_or_default()
+        };
+        let mut lines = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let stays = matches!(nth(&fills, at).as_str(), "forwards" | "both");
+            let ends = counts.as_ref().is_none_or(|counts| nth(counts, at) != "infinite");
+            let runs = states.as_ref().is_none_or(|states| nth(states, at) != "paused");
+            if let Some(frames) = self.author.frames.get(&**name).filter(|_| stays && ends && runs)
+            {
+                lines.extend(frames.iter().cloned());
+            }
+        }
+        (!lines.is_empty()).then(|| lines.into())
+    }
+
+    /// Works out the parts of an element that look different from it.
+    fn parts(&self, id: Id, look: &mut Look, mut parts: Vec<(Part, Rank, Line)>) {
+        let details = self.tree.name(id) == "details";
+        if details {
+            look.closed = self.tree.attr(id, "open").is_none();
+        }
+        if parts.is_empty() {
+            return;
+        }
+        parts.sort_by_key(|(_, rank, _)| *rank);
+        let of = |wanted: fn(Part) -> bool| {
+            let lines = parts.iter().filter(|(part, ..)| wanted(*part));
+            lines.map(|(_, rank, line)| (*rank, line)).collect::<Vec<_>>()
+        };
+        let first = of(|part| matches!(part, Part::FirstLine | Part::FirstLetter));
+        if !first.is_empty() {
+            look.first = Some(Box::new(self.compute(&first, look)));
+        }
+        if details {
+            let content = self.compute(&of(|part| part == Part::DetailsContent), look);
+            look.closed = match content.word(Property::ContentVisibility) {
+                Some(word) => word == "hidden",
+                None => look.closed,
+            } || content.is(Property::Display, "none");
+        }
+    }
+
+    /// Computes what declarations, from the weakest to the strongest, make of an element.
+    fn compute(&self, found: &[(Rank, &Line)], around: &Look) -> Look {
+        let (mode, rem, work) = (self.mode, self.rem, self.matcher.work);
+        let mut look = around.child();
+        if found.is_empty() {
+            return look;
+        }
+        let custom: Vec<(Arc<str>, Option<Arc<str>>)> = found
+            .iter()
+            .filter_map(|(_, line)| match line {
+                Line::Custom(name, text, _) => {
+                    let inherits =
+                        matches!(&**text, "inherit" | "unset" | "revert" | "revert-layer");
+                    Some((Arc::clone(name), (!inherits).then(|| Arc::clone(text))))
+                }
+                _ => None,
+            })
+            .collect();
+        if !custom.is_empty() {
+            // Each element that declares some has a list of its own.
+            if work.spend(look.vars.len()) {
+                let bytes;
+                (look.vars, bytes) = custom::declare(&look.vars, &custom);
+                work.spend(bytes / 16);
+            }
+        }
+        let mut flat: Vec<(Rank, Property, Cow<'_, Value>)> = Vec::with_capacity(found.len());
+        for (rank, line) in found {
+            match line {
+                Line::Set(property, value, _) => {
+                    flat.push((*rank, *property, Cow::Borrowed(value)));
+                }
+                Line::Custom(..) => {}
+                Line::Later(name, text, _) => {
+                    let mut read = Vec::new();
+                    match later(text, &look, work) {
+                        Text::Known(text) => {
+                            let whole =
+                                grammar::read(name, &mut Parser::new(&text), mode, &mut read);
+                            if whole.is_err() {
+                                read = all(name, &Value::Wide(Wide::Unset));
+                            }
+                        }
+                        Text::Invalid => read = all(name, &Value::Wide(Wide::Unset)),
+                        Text::Unknown => read = all(name, &Value::Unknown),
+                    }
+                    let values = read.into_iter();
+                    flat.extend(values.map(|(name, value)| (*rank, name, Cow::Owned(value))));
+                }
+            }
+        }
+        let reset = flat.iter().any(|(_, property, _)| *property == Property::All);
+        let mut properties: Vec<Property> = flat.iter().map(|(_, property, _)| *property).collect();
+        if reset {
+            properties.extend(INHERITED);
+        }
+        properties.sort_unstable_by_key(|property| match property {
+            // Other lengths are measured by the font, other colours by the text's.
+            Property::FontSize => (0, *property),
+            Property::Color => (1, *property),
+            _ => (2, *property),
+        });
+        properties.dedup();
+        for property in properties.into_iter().filter(|property| *property != Property::All) {
+            if let Some(value) = winner(&flat, property) {
+                look.set(property, value, around, rem);
+            }
+        }
+        look
+    }
+}
+
+/// Returns how near a rule that is for the element has its scope.
+fn matched(
+    matcher: &mut Matcher<'_>,
+    tree: &Tree,
+    rule: &Rule,
+    id: Id,
+    container: Option<f32>,
+) -> Option<usize> {
+    let near = match &rule.scope {
+        None => matcher.matches(&rule.selector, id, None).then_some(usize::MAX)?,
+        Some(scope) => scoped(matcher, tree, rule, scope, id)?,
+    };
+    let inside = |condition: &Arc<str>| {
+        let mut input = Parser::new(condition);
+        let view = View { width: container.unwrap_or(0.0), height: SCREEN.1 };
+        let read = |input: &mut Parser<'_>| {
+            let holds = media::condition(input, view)?;
+            input.expect_exhausted()?;
+            Ok::<_, cssparser::ParseError<()>>(holds)
+        };
+        let holds = input.try_parse(read).or_else(|_| {
+            // The name of a container.
+            input.expect_ident()?;
+            read(&mut input)
+        });
+        container.is_some() && holds.unwrap_or(false)
+    };
+    rule.containers.iter().all(inside).then_some(near)
+}
+
+/// Returns how many steps it is to the root of the scope in which the rule matches.
+fn scoped(
+    matcher: &mut Matcher<'_>,
+    tree: &Tree,
+    rule: &Rule,
+    scope: &Scope,
+    id: Id,
+) -> Option<usize> {
+    let path: Vec<Id> = std::iter::successors(Some(id), |at| tree.parent(*at))
+        .filter(|at| !tree.name(*at).is_empty())
+        .collect();
+    for (steps, root) in path.iter().enumerate() {
+        let begins = match &scope.from {
+            Some(from) => from.slice().iter().any(|one| matcher.matches(one, *root, None)),
+            None => scope.owner == Some(*root),
+        };
+        if !begins {
+            continue;
+        }
+        let ends = scope.to.as_ref().is_some_and(|to| {
+            path.iter()
+                .take(steps + 1)
+                .any(|at| to.slice().iter().any(|one| matcher.matches(one, *at, Some(*root))))
+        });
+        if !ends && matcher.matches(&rule.selector, id, Some(*root)) {
+            return Some(steps);
+        }
+    }
+    None
+}
+
+/// The properties that `all` takes from what is around.
+const INHERITED: &[Property] = &[
+    Property::Color,
+    Property::Direction,
+    Property::Fill,
+    Property::FillOpacity,
+    Property::FontSize,
+    Property::LetterSpacing,
+    Property::LineHeight,
+    Property::SizeAdjust,
+    Property::TextFill,
+    Property::TextIndent,
+    Property::TextSecurity,
+    Property::Visibility,
+    Property::WhiteSpace,
+];
+
+/// Returns a value with what it asks for, as long as there is work left.
+fn later(text: &str, look: &Look, work: &Work) -> Text {
+    let value = custom::substitute(text, &look.vars);
+    let long = matches!(&value, Text::Known(text) if !work.spend(text.len() / 16 + 1));
+    if long || work.is_over() { Text::Unknown } else { value }
+}
+
+fn all(name: &str, value: &Value) -> Vec<(Property, Value)> {
+    property::named(name).iter().map(|property| (*property, value.clone())).collect()
+}
+
+/// Returns the value that holds for a property; none if nothing is said in the end.
+fn winner<'v>(
+    flat: &'v [(Rank, Property, Cow<'_, Value>)],
+    property: Property,
+) -> Option<&'v Value> {
+    let mut left = flat;
+    loop {
+        let about = |one: &(Rank, Property, _)| one.1 == property || one.1 == Property::All;
+        let at = left.iter().rposition(about)?;
+        let (rank, _, value) = left.get(at)?;
+        let below = |keep: &dyn Fn(&Rank) -> bool| {
+            let end = left.iter().position(|(rank, ..)| !keep(rank)).unwrap_or(at);
+            left.get(..end.min(at)).unwrap_or_default()
+        };
+        left = match &**value {
+            Value::Wide(Wide::Revert) if rank.0 <= Tier::Browser => {
+                return Some(if is_inherited(property) { &INHERIT } else { &INITIAL });
+            }
+            Value::Wide(Wide::Revert) => below(&|rank| rank.0 == Tier::Browser),
+            Value::Wide(Wide::RevertLayer) => {
+                let own = (rank.0, rank.1);
+                below(&|rank| (rank.0, rank.1) < own)
+            }
+            value => return Some(value),
+        };
+    }
+}
+
+static INHERIT: Value = Value::Wide(Wide::Inherit);
+static INITIAL: Value = Value::Wide(Wide::Initial);

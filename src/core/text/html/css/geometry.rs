@@ -1,0 +1,215 @@
+//! What transforms make of a box: where it goes, how much of it is left, and whether
+//! it shows its back; and what shapes leave of it.
+
+use super::function::Call;
+use super::value::{Quantity, Scale};
+
+/// A matrix of four columns.
+type Matrix = [[f32; 4]; 4];
+
+const NOTHING: Matrix =
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+
+/// What became of a box.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
+    /// How far its middle went, in pixels.
+    pub x: f32,
+    pub y: f32,
+    /// Its area, as a part of what it was; below zero if it shows its back.
+    pub area: f32,
+    /// True if it stands behind who looks at it.
+    pub behind: bool,
+}
+
+/// Returns what `calls` make of a box of this size.
+pub fn moved<'c>(
+    calls: impl Iterator<Item = &'c Call>,
+    scale: &Scale<'_>,
+    (width, height): (f32, f32),
+) -> Moved {
+    let mut all = NOTHING;
+    for call in calls {
+        all = times(&all, &matrix(call, scale, (width, height)));
+    }
+    let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
+    let at = corners.map(|(x, y)| project(&all, x * width, y * height));
+    let behind = at.iter().any(|(.., w)| *w <= 0.0);
+    let next = at.iter().cycle().skip(1);
+    let area: f32 = at.iter().zip(next).map(|(a, b)| a.0 * b.1 - b.0 * a.1).sum::<f32>() / 2.0;
+    let (x, y, _) = project(&all, 0.0, 0.0);
+    Moved { x, y, area: area / (width * height), behind }
+}
+
+fn project(m: &Matrix, x: f32, y: f32) -> (f32, f32, f32) {
+    let [a, b, _, d] = m;
+    let part = |at: usize| {
+        let of = |column: &[f32; 4]| column.get(at).copied().unwrap_or_default();
+        of(a) * x + of(b) * y + of(d)
+    };
+    let w = part(3);
+    let by = if w > 0.0 { w } else { 1.0 };
+    (part(0) / by, part(1) / by, w)
+}
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    b.map(|column| {
+        let mut out = [0.0; 4];
+        for (part, from) in column.iter().zip(a) {
+            for (sum, value) in out.iter_mut().zip(from) {
+                *sum += part * value;
+            }
+        }
+        out
+    })
+}
+
+/// Returns the matrix of one function.
+fn matrix(call: &Call, scale: &Scale<'_>, (width, height): (f32, f32)) -> Matrix {
+    let sizes: Vec<Quantity> = call.args.iter().map(|arg| arg.compute(scale)).collect();
+    let n = |at: usize| sizes.get(at).map(|size| size.fraction());
+    let px = |at: usize, base: f32| sizes.get(at).map_or(0.0, |size| size.px(base));
+    let flat = |a, b, c, d, e, f| {
+        [[a, b, 0.0, 0.0], [c, d, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [e, f, 0.0, 1.0]]
+    };
+    let scaled = |x, y| flat(x, 0.0, 0.0, y, 0.0, 0.0);
+    let shifted = |x, y, z| {
+        let [a, b, c, _] = NOTHING;
+        [a, b, c, [x, y, z, 1.0]]
+    };
+    let one = n(0).unwrap_or(1.0);
+    let turn = |at: usize| n(at).unwrap_or_default().to_radians();
+    match call.name {
+        "translate" => shifted(px(0, width), px(1, height), 0.0),
+        "translatex" => shifted(px(0, width), 0.0, 0.0),
+        "translatey" => shifted(0.0, px(0, height), 0.0),
+        "translatez" => shifted(0.0, 0.0, px(0, 0.0)),
+        "translate3d" => shifted(px(0, width), px(1, height), px(2, 0.0)),
+        "scale" => scaled(one, n(1).unwrap_or(one)),
+        "scalex" => scaled(one, 1.0),
+        "scaley" => scaled(1.0, one),
+        "scale3d" => scaled(one, n(1).unwrap_or(1.0)),
+        "rotate" | "rotatez" => rotated([0.0, 0.0, 1.0], turn(0)),
+        "rotatex" => rotated([1.0, 0.0, 0.0], turn(0)),
+        "rotatey" => rotated([0.0, 1.0, 0.0], turn(0)),
+        "rotate3d" => {
+            let axis = |at| n(at).unwrap_or_default();
+            rotated([axis(0), axis(1), axis(2)], turn(3))
+        }
+        "skew" => flat(1.0, turn(1).tan(), turn(0).tan(), 1.0, 0.0, 0.0),
+        "skewx" => flat(1.0, 0.0, turn(0).tan(), 1.0, 0.0, 0.0),
+        "skewy" => flat(1.0, turn(0).tan(), 0.0, 1.0, 0.0, 0.0),
+        "perspective" => {
+            let far = px(0, 0.0).max(1.0);
+            let [a, b, _, d] = NOTHING;
+            [a, b, [0.0, 0.0, 1.0, -1.0 / far], d]
+        }
+        "matrix" => match sizes.as_slice() {
+            [a, b, c, d, e, f] => flat(a.n, b.n, c.n, d.n, e.n, f.n),
+            _ => NOTHING,
+        },
+        "matrix3d" => {
+            let mut out = NOTHING;
+            for (column, sizes) in out.iter_mut().zip(sizes.chunks(4)) {
+                for (slot, size) in column.iter_mut().zip(sizes) {
+                    *slot = size.n;
+                }
+            }
+            out
+        }
+        _ => NOTHING,
+    }
+}
+
+/// Returns the matrix of a turn about an axis.
+fn rotated([x, y, z]: [f32; 3], angle: f32) -> Matrix {
+    let long = (x * x + y * y + z * z).sqrt();
+    if long == 0.0 {
+        return NOTHING;
+    }
+    let (x, y, z) = (x / long, y / long, z / long);
+    let (sin, cos) = angle.sin_cos();
+    let rest = 1.0 - cos;
+    [
+        [cos + x * x * rest, y * x * rest + z * sin, z * x * rest - y * sin, 0.0],
+        [x * y * rest - z * sin, cos + y * y * rest, z * y * rest + x * sin, 0.0],
+        [x * z * rest + y * sin, y * z * rest - x * sin, cos + z * z * rest, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+}
+
+/// Boxes that text may stand in: a word, a line, a page.
+const BOXES: [(f32, f32); 3] = [(60.0, 16.0), (600.0, 20.0), (1264.0, 400.0)];
+
+/// How much of a box is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    Some,
+    Nothing,
+    /// It depends on how large the box is, or is not computed.
+    Unknown,
+}
+
+/// Returns what a `clip` or `clip-path` leaves of a box; of those of this size, where
+/// that is known.
+pub fn left(calls: &[Call], scale: &Scale<'_>, size: (Option<f32>, Option<f32>)) -> Left {
+    let Some(call) = calls.first() else { return Left::Some };
+    if call.name == "other" {
+        return Left::Unknown;
+    }
+    let args: Vec<Quantity> = call.args.iter().map(|arg| arg.compute(scale)).collect();
+    let empty = BOXES.map(|(width, height)| {
+        area(call.name, &args, size.0.unwrap_or(width), size.1.unwrap_or(height)) <= 4.0
+    });
+    match (empty.contains(&true), empty.contains(&false)) {
+        (true, false) => Left::Nothing,
+        (true, true) => Left::Unknown,
+        _ => Left::Some,
+    }
+}
+
+/// Returns how many square pixels of a box a shape leaves, at most.
+fn area(name: &str, args: &[Quantity], width: f32, height: f32) -> f32 {
+    let across = |at: usize| args.get(at).map_or(0.0, |size| size.px(width));
+    let down = |at: usize| args.get(at).map_or(0.0, |size| size.px(height));
+    let within = |left: f32, top: f32, right: f32, bottom: f32| {
+        let wide = right.min(width) - left.max(0.0);
+        let high = bottom.min(height) - top.max(0.0);
+        wide.max(0.0) * high.max(0.0)
+    };
+    match name {
+        "inset" => within(across(3), down(0), width - across(1), height - down(2)),
+        "rect" => within(across(3), down(0), across(1), down(2)),
+        "xywh" => within(across(0), down(1), across(0) + across(2), down(1) + down(3)),
+        "circle" | "ellipse" => {
+            let (rx, ry, x, y) = match name {
+                "circle" => {
+                    let base = (width * width + height * height).sqrt() / std::f32::consts::SQRT_2;
+                    let radius = across(0).max(args.first().map_or(0.0, |size| size.px(base)));
+                    (radius, radius, across(1), down(2))
+                }
+                _ => (across(0), down(1), across(2), down(3)),
+            };
+            within(x - rx, y - ry, x + rx, y + ry)
+        }
+        "polygon" => {
+            let points: Vec<(f32, f32)> = args
+                .chunks(2)
+                .filter_map(|pair| Some((pair.first()?.px(width), pair.get(1)?.px(height))))
+                .collect();
+            let next = points.iter().cycle().skip(1);
+            let twice: f32 = points.iter().zip(next).map(|(a, b)| a.0 * b.1 - b.0 * a.1).sum();
+            let edge = |by: fn(f32, f32) -> f32, of: fn(&(f32, f32)) -> f32| {
+                points.iter().map(of).reduce(by).unwrap_or_default()
+            };
+            let bounds = within(
+                edge(f32::min, |point| point.0),
+                edge(f32::min, |point| point.1),
+                edge(f32::max, |point| point.0),
+                edge(f32::max, |point| point.1),
+            );
+            bounds.min(twice.abs() / 2.0)
+        }
+        _ => width * height,
+    }
+}

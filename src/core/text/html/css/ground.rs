@@ -1,0 +1,183 @@
+//! What is behind text, and whether text in its colour can be told from it.
+
+use std::rc::Rc;
+
+use super::color::{Paint, Rgba, WHITE, distance, over};
+use super::function::Image;
+use super::look::Look;
+use super::property::{Property, Value};
+
+/// Colours nearer to each other than this cannot be told apart: `#f4f4f4` on white is
+/// not seen, `#eee` is.
+const ALIKE: f32 = 0.04;
+/// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
+const NEAR: f32 = 0.045;
+
+/// A change of all colours in an element.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tint {
+    pub name: &'static str,
+    pub by: f32,
+}
+
+/// What is behind text.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// Its colours: one, or those of a gradient.
+    colors: Rc<[Rgba]>,
+    /// True under a picture; the colours are what is below it.
+    picture: bool,
+    /// True if one of its colours is not computed.
+    unknown: bool,
+    /// How many tints there were around what was painted last.
+    tints: usize,
+}
+
+/// How a text stands out from what is behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contrast {
+    Seen,
+    Lost,
+    /// On a picture, or on a part of a gradient.
+    Picture,
+    Unknown,
+}
+
+impl Ground {
+    /// Returns the white page.
+    pub fn page() -> Self {
+        Self { colors: Rc::new([WHITE]), picture: false, unknown: false, tints: 0 }
+    }
+
+    /// Returns what is behind the text of an element, and whether it covers all below.
+    pub fn of(&self, look: &Look, tints: usize) -> (Self, bool) {
+        let mut ground = self.clone();
+        let mut covers = false;
+        match look.get(Property::BackgroundColor) {
+            Some(Value::Paint(paint)) => match look.paint(paint) {
+                Some(rgba) => covers |= ground.paint(rgba, tints),
+                None => {
+                    ground.unknown = true;
+                    ground.tints = tints;
+                }
+            },
+            _ if look.images(Property::BackgroundImage).is_empty() => return (ground, false),
+            _ => {}
+        }
+        for image in look.images(Property::BackgroundImage).iter().rev() {
+            match image {
+                Image::None => {}
+                Image::Picture => ground.picture = true,
+                Image::Gradient(stops) => {
+                    let stops: Option<Vec<Rgba>> =
+                        stops.iter().map(|stop| look.paint(stop)).collect();
+                    let Some(stops) = stops else {
+                        ground.unknown = true;
+                        continue;
+                    };
+                    let opaque = stops.iter().all(|stop| is_opaque(*stop));
+                    let below = ground.colors.first().copied().unwrap_or(WHITE);
+                    let mut colors: Vec<Rgba> =
+                        stops.into_iter().map(|stop| over(stop, below)).collect();
+                    if !opaque {
+                        colors.extend(ground.colors.iter().skip(1));
+                    }
+                    colors.dedup();
+                    covers |= opaque;
+                    ground.picture &= !opaque;
+                    ground.unknown &= !opaque;
+                    ground.colors = colors.into();
+                    ground.tints = tints;
+                }
+            }
+        }
+        (ground, covers)
+    }
+
+    /// Lays a colour over it; true if that covers all.
+    fn paint(&mut self, rgba: Rgba, tints: usize) -> bool {
+        let [.., alpha] = rgba;
+        if alpha == 0.0 {
+            return false;
+        }
+        self.colors = self.colors.iter().map(|below| over(rgba, *below)).collect();
+        self.tints = tints;
+        let opaque = is_opaque(rgba);
+        if opaque {
+            (self.picture, self.unknown) = (false, false);
+            self.colors = Rc::new([rgba]);
+        }
+        opaque
+    }
+
+    /// Returns its own colours, where text is cut out of it.
+    pub fn colors(&self) -> Rc<[Rgba]> {
+        Rc::clone(&self.colors)
+    }
+
+    /// Returns how text of a colour stands out, if all of it is as opaque as `alpha`.
+    pub fn contrast(&self, ink: Rgba, alpha: f32, tints: &[Tint]) -> Contrast {
+        let ink_tinted = tinted(ink, tints);
+        let inside = tints.get(..self.tints.min(tints.len())).unwrap_or_default();
+        // The ground is within the tints that were around when it was painted.
+        let mut lost = 0;
+        for below in self.colors.iter() {
+            let below = tinted(*below, inside);
+            let seen = over(ink_tinted, below);
+            lost += usize::from(
+                distance(seen, below) * alpha < ALIKE || nearest(seen, below) * alpha < NEAR,
+            );
+        }
+        match (lost, self.picture) {
+            (0, _) if self.unknown => Contrast::Unknown,
+            (0, _) => Contrast::Seen,
+            (_, true) => Contrast::Picture,
+            (_, false) if self.unknown => Contrast::Unknown,
+            (lost, false) if lost == self.colors.len() => Contrast::Lost,
+            _ => Contrast::Picture,
+        }
+    }
+}
+
+/// Returns how far two colours are apart in red, green or blue.
+fn nearest(one: Rgba, other: Rgba) -> f32 {
+    one.iter().zip(other).take(3).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+fn is_opaque([.., alpha]: Rgba) -> bool {
+    alpha > 0.97
+}
+
+/// Returns a colour as filters change it.
+fn tinted(rgba: Rgba, tints: &[Tint]) -> Rgba {
+    tints.iter().fold(rgba, |[r, g, b, a], tint| {
+        let by = tint.by;
+        let grey = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        let each = |one: f32| {
+            match tint.name {
+                "brightness" => one * by,
+                "contrast" => (one - 0.5) * by + 0.5,
+                "invert" => one * (1.0 - by) + (1.0 - one) * by,
+                "grayscale" => one * (1.0 - by.min(1.0)) + grey * by.min(1.0),
+                _ => one,
+            }
+            .clamp(0.0, 1.0)
+        };
+        [each(r), each(g), each(b), a]
+    })
+}
+
+/// Returns the paint of text in an element, if it is computed. `drawn` is for SVG.
+pub fn ink(look: &Look, drawn: bool) -> Option<Rgba> {
+    let property = if drawn { Property::Fill } else { Property::TextFill };
+    let paint = match look.get(property) {
+        Some(Value::Paint(paint)) => paint.clone(),
+        Some(Value::Word("none")) => Paint::Rgba(super::color::CLEAR),
+        Some(Value::Unknown) => Paint::Unknown,
+        _ if drawn => Paint::Rgba(super::color::BLACK),
+        _ => Paint::Current,
+    };
+    let [r, g, b, a] = look.paint(&paint)?;
+    let opacity = look.size(Property::FillOpacity).filter(|_| drawn);
+    Some([r, g, b, a * opacity.map_or(1.0, |size| size.fraction().clamp(0.0, 1.0))])
+}

@@ -1,0 +1,457 @@
+//! Where a box is, how large, and what cuts it off: by bounds, not by layout.
+//!
+//! What is known of a place: how far it was moved from where it would stand, and that
+//! what stands before it in its box takes at least so much room. Text is hidden when
+//! that alone puts it out of sight; when it may do so, the text is in doubt.
+
+use super::super::Why;
+use super::super::tree::{Id, Tree};
+use super::look::Look;
+use super::media::SCREEN;
+use super::property::Property as P;
+use super::sight::Sight;
+
+/// Offsets to the left and top from which text may be out of sight.
+const FAR: f32 = -300.0;
+/// The same from the top of the page, where nothing is above.
+const ABOVE: f32 = -100.0;
+/// A part of a line, or a column, that shows nothing.
+const SLIVER: f32 = 2.0;
+/// A letter is no wider than this, in font sizes, and no narrower than the other.
+const WIDE: f32 = 0.7;
+const NARROW: f32 = 0.2;
+
+/// Where an element stands.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// True if it has no box of its own but lines.
+    pub inline: bool,
+    /// True if it has none at all.
+    pub contents: bool,
+    pub positioned: bool,
+    /// True if it is drawn over what stands before it.
+    pub rises: bool,
+    /// Its width and height, where they are definite.
+    pub width: Option<f32>,
+    pub height: Option<f32>,
+    /// The width and height that it is set to have.
+    own: (Option<f32>, Option<f32>),
+    /// The width of the nearest container of `@container`.
+    pub container: Option<f32>,
+    /// How far it was moved.
+    x: f32,
+    y: f32,
+    /// How far its text may reach, if it was moved far.
+    reach: Option<f32>,
+    /// True if it is placed from the corner of the page, not from where it stands.
+    lifted: bool,
+    fixed: bool,
+    /// Where boxes in it are placed from, and whether that is the page.
+    base: (f32, f32, bool),
+    /// What cuts off what is in it, and what is placed in it.
+    clip: Option<usize>,
+    clip_placed: Option<usize>,
+    /// True if what stands before it in the clip pushes it down.
+    flows: bool,
+    /// True if boxes in it stand below each other.
+    stacks: bool,
+    /// What the clip around it had used when it began.
+    before: f32,
+    around: Option<usize>,
+    /// The block whose first line is indented, and by how much.
+    block: usize,
+    indent: f32,
+}
+
+/// A box that cuts off what does not fit.
+#[derive(Debug)]
+struct Clip {
+    outer: Option<usize>,
+    x: f32,
+    y: f32,
+    /// How much is seen before and after the content, across and down.
+    padding: [f32; 4],
+    width: Option<f32>,
+    height: Option<f32>,
+    /// True if the rest can be had by scrolling.
+    scrolls: bool,
+    /// How much of the height is surely used.
+    used: f32,
+    /// How much of the line is surely used.
+    run: f32,
+    /// How many lines are shown.
+    lines: Option<f32>,
+    breaks: f32,
+}
+
+/// All boxes that cut something off, and the lines of blocks.
+#[derive(Debug, Default)]
+pub struct Boxes {
+    clips: Vec<Clip>,
+    /// For each block, whether its first line has ended.
+    broken: Vec<bool>,
+    /// What is before a place on the page takes no more room than this.
+    flow: f32,
+}
+
+impl Place {
+    /// Returns the place of the page.
+    pub fn page() -> Self {
+        Self {
+            inline: false,
+            contents: false,
+            positioned: false,
+            rises: false,
+            width: Some(SCREEN.0 - 16.0),
+            height: None,
+            own: (None, None),
+            container: None,
+            x: 0.0,
+            y: 0.0,
+            reach: None,
+            lifted: false,
+            fixed: false,
+            base: (0.0, 0.0, true),
+            clip: None,
+            clip_placed: None,
+            flows: true,
+            stacks: true,
+            before: 0.0,
+            around: None,
+            block: 0,
+            indent: 0.0,
+        }
+    }
+
+    /// Returns the width and height that the box is set to have.
+    pub fn size(&self) -> (Option<f32>, Option<f32>) {
+        self.own
+    }
+
+    /// Moves it.
+    pub fn shift(&mut self, x: f32, y: f32) {
+        self.x += x;
+        self.y += y;
+        self.base.0 += x;
+        self.base.1 += y;
+        if self.base.2 {
+            // A box that is moved is where boxes in it are placed from.
+            self.base = (self.x, self.y, false);
+        }
+    }
+
+    /// Returns the place of an element in another.
+    pub fn of(tree: &Tree, id: Id, look: &Look, outer: &Self, boxes: &mut Boxes) -> Self {
+        let display = look.word(P::Display).unwrap_or("inline");
+        let position = look.word(P::Position).unwrap_or("static");
+        let placed = matches!(position, "absolute" | "fixed");
+        let floats = look.word(P::Float).is_some_and(|word| word != "none");
+        let drawn = !tree.is_html(id) && tree.name(id) != "svg";
+        let mut place = Self {
+            contents: display == "contents",
+            inline: matches!(display, "inline" | "ruby" | "ruby-text" | "contents")
+                && !placed
+                && !floats
+                && (outer.stacks || outer.inline)
+                && !drawn,
+            positioned: false,
+            rises: false,
+            width: None,
+            height: None,
+            own: (None, None),
+            before: 0.0,
+            around: None,
+            ..outer.clone()
+        };
+        if place.contents {
+            place.inline = true;
+            return place;
+        }
+        place.positioned = position != "static";
+        let px = |property, base| look.px(property, base);
+        let margin_left = px(P::MarginLeft, outer.width).unwrap_or_default();
+        let margin_top = px(P::MarginTop, outer.width).unwrap_or_default();
+        if placed {
+            place.lift(look, outer, position, margin_left, margin_top);
+        } else {
+            place.x += margin_left;
+            // Margins to the top may fall together, so only those count that go up.
+            place.y += if place.inline { 0.0 } else { margin_top.min(0.0) };
+            if position == "relative" {
+                let side = |one, other, base| match px(one, base) {
+                    Some(px) => px,
+                    None => px(other, base).map_or(0.0, |px| -px),
+                };
+                place.x += side(P::Left, P::Right, outer.width);
+                place.y += side(P::Top, P::Bottom, outer.height);
+            }
+            place.rises = place.y < outer.y;
+        }
+        if drawn && tree.attr(id, "viewBox").is_none() {
+            place.draw(tree, id, look);
+        }
+        if place.inline {
+            place.rise(tree, id, outer);
+            return place;
+        }
+        place.block(look, outer, display, placed || floats, boxes);
+        place.rise(tree, id, outer);
+        place
+    }
+
+    /// Places a box that stands out of the flow.
+    fn lift(&mut self, look: &Look, outer: &Self, position: &str, left: f32, top: f32) {
+        self.fixed = position == "fixed";
+        let (x, y, page) = if self.fixed { (0.0, 0.0, true) } else { outer.base };
+        self.clip = if self.fixed { None } else { outer.clip_placed };
+        self.flows = false;
+        let across = look.px(P::Left, Some(SCREEN.0));
+        let down = look.px(P::Top, Some(SCREEN.1));
+        let right = look.px(P::Right, Some(SCREEN.0));
+        let bottom = look.px(P::Bottom, Some(SCREEN.1));
+        let width = look.px(P::Width, outer.width).unwrap_or_default();
+        self.x = left
+            + match (across, right) {
+                (Some(left), _) => x + left,
+                (_, Some(right)) => x + SCREEN.0 - right - width,
+                _ => outer.x,
+            };
+        self.y = top
+            + match (down, bottom) {
+                (Some(top), _) => y + top,
+                (_, Some(bottom)) => y + SCREEN.1 - bottom,
+                _ => outer.y,
+            };
+        let set = [across, down, right, bottom].iter().any(Option::is_some);
+        self.lifted = if page { set } else { outer.lifted };
+        self.rises = true;
+    }
+
+    /// Places what is drawn in SVG by its coordinates.
+    fn draw(&mut self, tree: &Tree, id: Id, look: &Look) {
+        let at = |name| tree.attr(id, name).and_then(|n| n.trim().parse::<f32>().ok());
+        self.x += at("x").unwrap_or_default();
+        // Text stands on its line.
+        self.y += at("y").map_or(0.0, |y| y - look.font);
+    }
+
+    /// Notes how far text may reach in a box that was moved far.
+    fn rise(&mut self, tree: &Tree, id: Id, outer: &Self) {
+        let far = self.x - outer.x <= FAR / 3.0 || self.y - outer.y <= ABOVE;
+        if self.reach.is_none() && far {
+            let chars = tree.below(id).filter_map(|id| tree.text(id)).map(str::len).sum::<usize>();
+            self.reach = Some(chars as f32 * WIDE * 16.0);
+        }
+    }
+
+    /// Works out the sizes of a box, and what it cuts off.
+    fn block(&mut self, look: &Look, outer: &Self, display: &str, out: bool, boxes: &mut Boxes) {
+        let part = display.starts_with("table-") && display != "table-caption";
+        let table = part || display.ends_with("table");
+        let bound = |size, most, least, base| {
+            let extent = match (look.px(size, base), look.px(most, base)) {
+                (Some(size), Some(most)) => Some(size.min(most)),
+                (size, most) => size.or(most),
+            };
+            let floor = look.size(least).map(|floor| (floor.part, floor));
+            match floor {
+                Some((part, _)) if part > 0.0 && base.is_none() => None,
+                Some((_, floor)) => extent.map(|extent| extent.max(floor.px(base.unwrap_or(0.0)))),
+                None => extent,
+            }
+        };
+        let width = bound(P::Width, P::MaxWidth, P::MinWidth, outer.width);
+        let height = bound(P::Height, P::MaxHeight, P::MinHeight, outer.height);
+        let fills = !out && !table && outer.stacks && look.size(P::Width).is_none();
+        self.own = if table { (None, None) } else { (width, height) };
+        self.width = if table { None } else { width.or(outer.width.filter(|_| fills)) };
+        self.height = look.px(P::Height, outer.height).filter(|_| !table);
+        self.stacks = !matches!(
+            display,
+            "flex" | "inline-flex" | "grid" | "inline-grid" | "table-row" | "-webkit-flex"
+        );
+        if look.word(P::ContainerType).is_some_and(|word| matches!(word, "size" | "inline-size")) {
+            self.container = Some(self.width.unwrap_or(SCREEN.0 - 16.0));
+        }
+        self.around = self.clip.filter(|_| outer.flows && outer.stacks && !out);
+        self.before = boxes.used(self.around);
+        let padding = [P::PaddingLeft, P::PaddingRight, P::PaddingTop, P::PaddingBottom]
+            .map(|side| look.px(side, outer.width).unwrap_or_default());
+        let room = height.unwrap_or_default() + padding.iter().skip(2).sum::<f32>();
+        boxes.flow += room + 40.0;
+        let words = [look.word(P::OverflowX), look.word(P::OverflowY)];
+        let cuts = |word: &Option<&str>| word.is_some_and(|word| word != "visible");
+        let paint = look.is(P::Contain, "paint");
+        if (words.iter().any(cuts) || paint) && !part {
+            let clipped = |at: usize| words.get(at).copied().flatten() == Some("clip");
+            // `clip` cuts one way only; all else cuts both.
+            let one_way = !paint && !words.iter().any(|word| cuts(word) && *word != Some("clip"));
+            let (across, down) = (!one_way || clipped(0), !one_way || clipped(1));
+            let (width, height) = self.own;
+            boxes.clips.push(Clip {
+                outer: self.clip,
+                x: self.x,
+                y: self.y,
+                padding,
+                width: width.filter(|_| across),
+                height: height.filter(|_| down),
+                scrolls: words
+                    .iter()
+                    .flatten()
+                    .any(|word| matches!(*word, "auto" | "scroll" | "overlay")),
+                used: 0.0,
+                run: 0.0,
+                lines: look.size(P::LineClamp).map(|lines| lines.n),
+                breaks: 0.0,
+            });
+            self.clip = Some(boxes.clips.len() - 1);
+            self.flows = true;
+        }
+        if self.positioned {
+            self.base = (self.x, self.y, false);
+            self.clip_placed = self.clip;
+        }
+        self.block = boxes.broken.len();
+        boxes.broken.push(false);
+        self.indent = look.px(P::TextIndent, self.width.or(outer.width)).unwrap_or_default();
+        if look.is(P::Direction, "rtl") {
+            self.indent = -self.indent;
+        }
+    }
+}
+
+impl Boxes {
+    fn used(&self, clip: Option<usize>) -> f32 {
+        clip.and_then(|at| self.clips.get(at)).map_or(0.0, |clip| clip.used)
+    }
+
+    fn clip(&mut self, place: &Place) -> Option<&mut Clip> {
+        self.clips.get_mut(place.clip.filter(|_| place.flows)?)
+    }
+
+    /// Ends a line in the element around.
+    pub fn line_break(&mut self, place: &Place, look: &Look) {
+        let line = if is_tight(look) { 0.0 } else { look.font };
+        self.flow += look.font * 2.0;
+        if let Some(clip) = self.clip(place) {
+            clip.used += line;
+            clip.run = 0.0;
+            clip.breaks += 1.0;
+        }
+        if let Some(broken) = self.broken.get_mut(place.block) {
+            *broken = true;
+        }
+    }
+
+    /// Notes text that is shown.
+    pub fn text(&mut self, place: &Place, look: &Look, chars: usize) {
+        let wide = chars as f32 * look.font;
+        self.flow += wide * 1.5;
+        if let Some(clip) = self.clip(place) {
+            clip.run += wide * NARROW;
+        }
+    }
+
+    /// Leaves an element that held text, or none.
+    pub fn leave(&mut self, place: &Place, look: &Look, text: bool) {
+        if place.inline {
+            return;
+        }
+        let line = if text && !is_tight(look) { look.font } else { 0.0 };
+        let room = place.height.unwrap_or(line);
+        if let Some(clip) = place.around.and_then(|at| self.clips.get_mut(at)) {
+            clip.used = if place.height.is_some() {
+                place.before + room
+            } else {
+                clip.used.max(place.before + room)
+            };
+            clip.run = 0.0;
+            clip.breaks += if text { 1.0 } else { 0.0 };
+        }
+    }
+
+    /// Returns whether text of so many characters at a place is seen.
+    pub fn sight(&self, place: &Place, look: &Look, chars: usize, scale: f32) -> Sight {
+        let first = self.broken.get(place.block).is_some_and(|broken| !broken);
+        let indent = if first { place.indent } else { 0.0 };
+        let own = chars as f32 * look.font * scale * WIDE;
+        let reach = place.reach.unwrap_or(own).max(own);
+        let x = place.x + indent;
+        let tall = (reach / 200.0).max(1.0) * look.font * scale * 1.5;
+        let mut doubt = None;
+        let mut at = place.clip;
+        let mut flows = place.flows;
+        while let Some(clip) = at.and_then(|at| self.clips.get(at)) {
+            if clip.hides(x, place.y, reach, tall, look, flows) {
+                return Sight::Hidden;
+            }
+            flows = false;
+            at = clip.outer;
+        }
+        let edge = if place.lifted || indent < 0.0 { reach } else { reach.max(SCREEN.0) };
+        if x <= FAR {
+            if x + edge <= 0.0 {
+                return Sight::Hidden;
+            }
+            doubt = Some(Why::Moved);
+        }
+        if x >= SCREEN.0 || place.fixed && place.y >= SCREEN.1 {
+            if place.fixed {
+                return Sight::Hidden;
+            }
+            doubt = Some(Why::Moved);
+        }
+        let (limit, flow) = if place.lifted { (ABOVE, 0.0) } else { (FAR, self.flow) };
+        if place.y <= limit {
+            if place.y + flow + tall <= 0.0 {
+                return Sight::Hidden;
+            }
+            doubt = Some(Why::Moved);
+        }
+        if place.clip.and_then(|at| self.clips.get(at)).is_some_and(|clip| clip.cuts(own, look)) {
+            doubt = Some(Why::Clipped);
+        }
+        doubt.map_or(Sight::Shown, Sight::Doubt)
+    }
+}
+
+impl Clip {
+    /// Returns true if it surely cuts off the end of a line of this width at most.
+    fn cuts(&self, wide: f32, look: &Look) -> bool {
+        let wide = wide * NARROW / WIDE;
+        is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
+    }
+
+    /// Returns true if it surely shows nothing of a text at a place.
+    fn hides(&self, x: f32, y: f32, reach: f32, tall: f32, look: &Look, flows: bool) -> bool {
+        let [left, right, top, bottom] = self.padding;
+        let used = if flows { self.used } else { 0.0 };
+        let (x, y) = (x - self.x, y - self.y + used);
+        let gone = |extent: Option<f32>, after: f32, at: f32| {
+            extent.is_some_and(|extent| {
+                extent + after - at <= SLIVER && (!self.scrolls || extent + after <= SLIVER)
+            })
+        };
+        if gone(self.width, right, x) || gone(self.height, bottom, y) {
+            return true;
+        }
+        if self.height.is_some() && y + tall <= -top || self.width.is_some() && x + reach <= -left {
+            return true;
+        }
+        let run = flows && is_unwrapped(look) && !self.scrolls;
+        run && self.width.is_some_and(|width| self.run >= width + right)
+            || flows && self.lines.is_some_and(|lines| self.breaks >= lines)
+    }
+}
+
+fn is_unwrapped(look: &Look) -> bool {
+    look.word(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
+}
+
+/// Returns true if lines stand so close that they take no room.
+fn is_tight(look: &Look) -> bool {
+    look.size(P::LineHeight).is_some_and(|size| match size.kind {
+        super::value::Kind::Number => size.n < 1.0,
+        _ => size.px(look.font) < look.font,
+    })
+}

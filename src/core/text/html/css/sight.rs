@@ -1,0 +1,480 @@
+//! Whether text is seen: the walk over the document with what has added up on the way.
+//!
+//! Each element is entered with its computed style; from that follows what it does to
+//! everything in it: how opaque that is, how large, on what ground, how far it is moved
+//! and what is cut off. A text asks the element it stands in.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::Why;
+use super::super::tree::{Id, Tree};
+use super::cascade::Cascade;
+use super::color::Rgba;
+use super::function::Image;
+use super::geometry::{Left, left, moved};
+use super::ground::{Contrast, Ground, Tint, ink};
+use super::look::Look;
+use super::media::SCREEN;
+use super::place::{Boxes, Place};
+use super::property::Property;
+use super::select::Work;
+
+/// Text smaller than this, in pixels, is not seen.
+const TINY: f32 = 1.5;
+/// Text smaller than this may not be.
+const SMALL: f32 = 3.0;
+/// What is less opaque than this is not seen, whatever its colour.
+const CLEAR: f32 = 0.04;
+/// What is left of an area when it is turned or shrunk until it is gone.
+const GONE: f32 = 0.003;
+
+/// Whether something is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    Shown,
+    Hidden,
+    Doubt(Why),
+}
+
+/// What an element makes of what is in it.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub id: Id,
+    pub look: Look,
+    /// How opaque it is, with all around it.
+    alpha: f32,
+    /// By how much text is enlarged.
+    scale: f32,
+    ground: Ground,
+    tints: Rc<[Tint]>,
+    /// The colours of the ground that text is cut out of.
+    cut_out: Option<Rc<[Rgba]>>,
+    pub place: Place,
+    /// Why all in it may be hidden.
+    doubt: Option<Why>,
+    /// The option that its list shows.
+    chosen: Option<Id>,
+    /// True for a ground of its own that nothing shines through.
+    opaque: bool,
+    /// True if what is behind it ends here.
+    stacks: bool,
+    /// Where its text begins among all that is shown.
+    first_text: usize,
+    /// True if a box may lie over it.
+    covered: bool,
+    /// The look of its first line, where that is different.
+    first: Option<Rc<Look>>,
+}
+
+/// Looks at a document as a reader does.
+pub struct Viewer<'t> {
+    tree: &'t Tree,
+    cascade: Cascade<'t>,
+    stack: Vec<Frame>,
+    boxes: Boxes,
+    /// The texts shown so far: their characters, and why they may be hidden.
+    shown: Vec<(usize, Option<Why>)>,
+    page: Frame,
+    /// True if there is a shadow tree, which mail programs take out.
+    shadows: bool,
+}
+
+impl<'t> Viewer<'t> {
+    /// Creates a viewer of the whole document.
+    pub fn new(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
+        let page = Frame {
+            id: super::super::tree::ROOT,
+            look: Look::page(),
+            alpha: 1.0,
+            scale: 1.0,
+            ground: Ground::page(),
+            tints: Rc::new([]),
+            cut_out: None,
+            place: Place::page(),
+            doubt: None,
+            chosen: None,
+            opaque: false,
+            stacks: true,
+            first_text: 0,
+            covered: false,
+            first: None,
+        };
+        Self {
+            tree,
+            cascade: Cascade::of(tree, work),
+            stack: Vec::new(),
+            boxes: Boxes::default(),
+            shown: Vec::new(),
+            page,
+            shadows: tree.below(super::super::tree::ROOT).any(|id| is_shadow(tree, id)),
+        }
+    }
+
+    /// Returns why texts may be hidden, and how many characters of them.
+    pub fn doubts(&self) -> BTreeMap<Why, usize> {
+        let mut all = BTreeMap::new();
+        for (chars, why) in &self.shown {
+            if let Some(why) = why {
+                *all.entry(*why).or_default() += chars;
+            }
+        }
+        if self.cascade.is_over() {
+            all.entry(Why::Limit).or_default();
+        }
+        all
+    }
+
+    fn around(&self) -> &Frame {
+        self.stack.last().unwrap_or(&self.page)
+    }
+
+    /// Enters an element. If that is hidden, so is all in it, and it is not to be left.
+    pub fn enter(&mut self, id: Id) -> Sight {
+        let tree = self.tree;
+        let around = self.stack.last().unwrap_or(&self.page);
+        let look = self.cascade.look(id, &around.look, around.place.container);
+        let name = tree.name(id);
+        if self.is_left_out(id, name, &look) {
+            return Sight::Hidden;
+        }
+        let around = self.stack.last().unwrap_or(&self.page);
+        let mut frame = Frame {
+            id,
+            place: Place::of(tree, id, &look, &around.place, &mut self.boxes),
+            alpha: around.alpha,
+            scale: around.scale,
+            ground: around.ground.clone(),
+            tints: Rc::clone(&around.tints),
+            cut_out: around.cut_out.clone(),
+            doubt: around.doubt,
+            chosen: around.chosen,
+            opaque: false,
+            stacks: false,
+            first_text: self.shown.len(),
+            covered: around.covered,
+            first: around.first.clone(),
+            look,
+        };
+        if frame.look.unclear || self.shadows && has_shadow(tree, id) {
+            frame.doubt = Some(Why::Script);
+        }
+        if !frame.place.inline {
+            frame.first = frame.look.first.take().map(Rc::from);
+        }
+        if name == "select" {
+            frame.chosen = chosen(tree, id);
+        }
+        if name == "br" {
+            self.boxes.line_break(&frame.place, &frame.look);
+            if let Some(around) = self.stack.last_mut() {
+                around.first = None;
+            }
+        }
+        if !frame.place.contents && self.effects(&mut frame, name) {
+            return Sight::Hidden;
+        }
+        self.behind(&mut frame);
+        self.cover(&frame);
+        self.stack.push(frame);
+        Sight::Shown
+    }
+
+    /// Leaves the element entered last.
+    pub fn leave(&mut self) {
+        if let Some(frame) = self.stack.pop() {
+            let text = self.shown.len() > frame.first_text;
+            self.boxes.leave(&frame.place, &frame.look, text);
+            if let Some(around) = self.stack.last_mut().filter(|_| text && !frame.place.inline) {
+                around.first = None;
+            }
+        }
+    }
+
+    /// Returns true for an element that is not drawn at all.
+    fn is_left_out(&self, id: Id, name: &str, look: &Look) -> bool {
+        let (tree, around) = (self.tree, self.around());
+        if look.is(Property::Display, "none") || look.is(Property::Content, "picture") {
+            return true;
+        }
+        let inline = matches!(look.word(Property::Display), None | Some("inline" | "contents"));
+        if look.is(Property::ContentVisibility, "hidden") && !inline {
+            return true;
+        }
+        if around.look.closed {
+            let parent = tree.parent(id).unwrap_or(id);
+            let summary = tree.children(parent).find(|child| tree.name(*child) == "summary");
+            if summary != Some(id) {
+                return true;
+            }
+        }
+        let parent = tree.name(around.id);
+        matches!(parent, "meter" | "progress")
+            || parent == "maction" && tree.before(id).is_some()
+            || name == "option" && around.chosen.is_some_and(|chosen| chosen != id)
+    }
+
+    /// Works out what the properties do that change how a whole element is drawn; true
+    /// if nothing of it is seen.
+    fn effects(&mut self, frame: &mut Frame, name: &str) -> bool {
+        let look = &frame.look;
+        let rem = self.cascade.rem();
+        if let Some(opacity) = look.size(Property::Opacity) {
+            frame.alpha *= opacity.fraction().clamp(0.0, 1.0);
+            frame.stacks |= opacity.fraction() < 1.0;
+        }
+        let mut tints = Vec::new();
+        for call in look.calls(Property::Filter) {
+            frame.stacks = true;
+            let size = call.args.first().map(|arg| arg.compute(&look.scale(rem)));
+            let by = size.map_or(1.0, |size| size.fraction());
+            match call.name {
+                "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
+                "blur" if by >= look.font && size.is_some() => return true,
+                "blur" if by >= look.font / 2.0 && size.is_some() => {
+                    frame.doubt = Some(Why::Blended)
+                }
+                "url" => frame.doubt = Some(Why::Blended),
+                name => tints.push(Tint { name, by }),
+            }
+        }
+        if !tints.is_empty() {
+            frame.tints = frame.tints.iter().copied().chain(tints).collect();
+        }
+        if frame.alpha < CLEAR {
+            return true;
+        }
+        let masks = look.images(Property::Mask);
+        let faint = |image: &Image| match image {
+            Image::Gradient(stops) => {
+                stops.iter().all(|stop| look.paint(stop).is_some_and(|[.., alpha]| alpha < CLEAR))
+            }
+            _ => false,
+        };
+        if !masks.is_empty() && masks.iter().all(faint) {
+            return true;
+        }
+        if masks.contains(&Image::Picture) {
+            frame.doubt = Some(Why::Blended);
+        }
+        if look.word(Property::Blend).is_some_and(|word| word != "normal") {
+            frame.doubt = Some(Why::Blended);
+        }
+        if look.is(Property::BackgroundClip, "text") {
+            let (own, _) = Ground::page().of(look, frame.tints.len());
+            frame.cut_out = Some(own.colors());
+        } else {
+            let (ground, opaque) = frame.ground.of(look, frame.tints.len());
+            frame.opaque = opaque && !matches!(name, "html" | "body");
+            if opaque {
+                frame.cut_out = None;
+            }
+            frame.ground = ground;
+        }
+        if let Some(zoom) = look.size(Property::Zoom).filter(|zoom| zoom.fraction() > 0.0) {
+            frame.scale *= zoom.fraction();
+        }
+        let size = frame.place.size();
+        if matches!(look.word(Property::Position), Some("absolute" | "fixed")) {
+            match left(look.calls(Property::Clip), &look.scale(rem), size) {
+                Left::Nothing => return true,
+                Left::Unknown => frame.doubt = Some(Why::Clipped),
+                Left::Some => {}
+            }
+        }
+        match left(look.calls(Property::ClipPath), &look.scale(rem), size) {
+            Left::Nothing => return true,
+            Left::Unknown => frame.doubt = Some(Why::Clipped),
+            Left::Some => {}
+        }
+        !frame.place.inline && self.transforms(frame)
+    }
+
+    /// Works out what transforms do; true if nothing is left.
+    fn transforms(&self, frame: &mut Frame) -> bool {
+        use Property as P;
+        let look = &frame.look;
+        let calls = || {
+            [P::Translate, P::Rotate, P::Scale, P::Transform]
+                .into_iter()
+                .flat_map(|p| look.calls(p))
+        };
+        if calls().next().is_none() {
+            return false;
+        }
+        frame.stacks = true;
+        let size =
+            (frame.place.width.unwrap_or(SCREEN.0 - 16.0), frame.place.height.unwrap_or(20.0));
+        let moved =
+            moved(calls(), &look.scale(self.cascade.rem()), (size.0.max(1.0), size.1.max(1.0)));
+        if moved.behind || moved.area.abs() <= GONE {
+            return true;
+        }
+        if moved.area < 0.0 && look.is(P::Backface, "hidden") {
+            return true;
+        }
+        frame.scale *= moved.area.abs().sqrt();
+        frame.place.shift(moved.x, moved.y);
+        false
+    }
+
+    /// Works out whether the element lies behind the ground of one around it.
+    fn behind(&self, frame: &mut Frame) {
+        let z = frame.look.size(Property::ZIndex).map(|size| size.n);
+        let positioned = frame.place.positioned;
+        if positioned && z.is_some_and(|z| z < 0.0) {
+            let hides = self.stack.iter().rev().take_while(|frame| !frame.stacks);
+            if hides.into_iter().any(|frame| frame.opaque) {
+                frame.alpha = 0.0;
+            }
+        }
+        frame.stacks |= positioned && z.is_some();
+        if positioned {
+            frame.covered = false;
+        }
+    }
+
+    /// Finds boxes without text that lie over what was shown before.
+    fn cover(&mut self, frame: &Frame) {
+        let paints =
+            frame.opaque || frame.look.images(Property::BackgroundImage).contains(&Image::Picture);
+        let under = frame.look.size(Property::ZIndex).is_some_and(|z| z.n < 0.0);
+        let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0);
+        let (width, height) = frame.place.size();
+        if !paints || under || !frame.place.positioned || flat(width) || flat(height) {
+            return;
+        }
+        let text = |id: Id| self.tree.text(id).is_some_and(|text| !text.trim().is_empty());
+        let lifted = matches!(frame.look.word(Property::Position), Some("absolute" | "fixed"));
+        if self.tree.below(frame.id).any(text) || !lifted && !frame.place.rises {
+            return;
+        }
+        let mark = |texts: &mut [(usize, Option<Why>)]| {
+            texts.iter_mut().for_each(|(_, why)| *why = why.or(Some(Why::Covered)));
+        };
+        if !lifted {
+            if let Some(last) = self.shown.len().checked_sub(1) {
+                mark(self.shown.get_mut(last..).unwrap_or_default());
+            }
+            return;
+        }
+        let holder = self.stack.iter().rposition(|frame| frame.place.positioned);
+        let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
+        mark(self.shown.get_mut(from..).unwrap_or_default());
+        for frame in self.stack.iter_mut().skip(holder.unwrap_or(0)) {
+            frame.covered = true;
+        }
+    }
+
+    /// Returns whether text right in the element entered last is seen. `chars` is how
+    /// many characters it has without white space.
+    pub fn text(&mut self, chars: usize) -> Sight {
+        let sight = self.judge(chars);
+        match sight {
+            Sight::Hidden => return sight,
+            Sight::Shown => self.shown.push((chars, None)),
+            Sight::Doubt(why) => self.shown.push((chars, Some(why))),
+        }
+        let frame = self.stack.last().unwrap_or(&self.page);
+        self.boxes.text(&frame.place, &frame.look, chars);
+        sight
+    }
+
+    /// Returns whether a picture in the element entered last is seen.
+    pub fn picture(&self) -> Sight {
+        let frame = self.around();
+        let (width, height) = frame.place.size();
+        // A picture of a pixel or two is a spacer, or a tracker.
+        let speck = |side: Option<f32>| side.is_some_and(|side| side <= 2.0);
+        if speck(width) || speck(height) || is_unseen(&frame.look) || frame.alpha < CLEAR {
+            return Sight::Hidden;
+        }
+        self.boxes.sight(&frame.place, &frame.look, 1, frame.scale)
+    }
+
+    fn judge(&self, chars: usize) -> Sight {
+        let frame = self.around();
+        let (tree, look) = (self.tree, &frame.look);
+        let name = tree.name(frame.id);
+        let drawn = tree.namespace(frame.id).ends_with("/svg");
+        if look.closed
+            || is_unseen(look)
+            || look.get(Property::TextSecurity).is_some()
+                && !look.is(Property::TextSecurity, "none")
+        {
+            return Sight::Hidden;
+        }
+        if matches!(name, "meter" | "progress") {
+            return Sight::Hidden;
+        }
+        if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
+            return Sight::Hidden;
+        }
+        let px = look.font * frame.scale;
+        if px <= TINY {
+            let drawn_larger = look.relative && look.font > 0.0 && look.font <= TINY;
+            return if drawn_larger { Sight::Doubt(Why::Small) } else { Sight::Hidden };
+        }
+        if look.size(Property::SizeAdjust).is_some_and(|size| size.n == 0.0) {
+            return Sight::Hidden;
+        }
+        let contrast = match self.contrast(frame, look, drawn) {
+            Contrast::Lost => return Sight::Hidden,
+            Contrast::Seen => None,
+            Contrast::Picture => Some(Why::Picture),
+            Contrast::Unknown => Some(Why::Script),
+        };
+        let placed = match self.boxes.sight(&frame.place, look, chars, frame.scale) {
+            Sight::Hidden => return Sight::Hidden,
+            Sight::Doubt(why) => Some(why),
+            Sight::Shown => None,
+        };
+        let first = frame.first.as_deref().filter(|first| {
+            first.font * frame.scale <= TINY || self.contrast(frame, first, drawn) == Contrast::Lost
+        });
+        let small = (px <= SMALL || first.is_some()).then_some(Why::Small);
+        let covered = frame.covered.then_some(Why::Covered);
+        match contrast.or(placed).or(small).or(covered).or(frame.doubt) {
+            Some(why) => Sight::Doubt(why),
+            None => Sight::Shown,
+        }
+    }
+
+    fn contrast(&self, frame: &Frame, look: &Look, drawn: bool) -> Contrast {
+        let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
+        let through = frame.cut_out.as_deref().unwrap_or(&[]);
+        let seen = |ink| frame.ground.contrast(ink, frame.alpha, &frame.tints);
+        if through.is_empty() {
+            return seen(ink);
+        }
+        let all: Vec<Contrast> =
+            through.iter().map(|below| seen(super::color::over(ink, *below))).collect();
+        match all.iter().find(|one| **one != Contrast::Lost) {
+            Some(one) => *one,
+            None => Contrast::Lost,
+        }
+    }
+}
+
+fn is_shadow(tree: &Tree, id: Id) -> bool {
+    tree.name(id) == "template" && tree.attr(id, "shadowrootmode").is_some()
+}
+
+/// Returns true for an element that a browser shows a shadow tree in place of.
+fn has_shadow(tree: &Tree, id: Id) -> bool {
+    tree.children(id).any(|child| is_shadow(tree, child))
+}
+
+fn is_unseen(look: &Look) -> bool {
+    matches!(look.word(Property::Visibility), Some("hidden" | "collapse"))
+}
+
+/// Returns the option that a list shows when it is closed; none for one that shows all.
+fn chosen(tree: &Tree, id: Id) -> Option<Id> {
+    let rows = tree.attr(id, "size").and_then(|size| size.trim().parse::<u32>().ok());
+    if tree.attr(id, "multiple").is_some() || rows.is_some_and(|rows| rows > 1) {
+        return None;
+    }
+    let options = || tree.below(id).filter(|id| tree.name(*id) == "option");
+    options().filter(|id| tree.attr(*id, "selected").is_some()).last().or_else(|| options().next())
+}

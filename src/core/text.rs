@@ -44,8 +44,8 @@ const MAX_HEADER: usize = 16 * 1024;
 /// How far [`clip`] goes back for the end of a word, in characters.
 const WORD_REACH: usize = 16;
 
-/// Leading spaces that [`lines`] keeps, enough for nested lists and code.
-const MAX_INDENT: usize = 8;
+/// The longest run of spaces and tabs that [`lines`] keeps: more is no layout.
+const MAX_RUN: usize = 200;
 
 /// Returns one clean line: without invisible characters, every run of white space and
 /// control characters one space, none at the ends.
@@ -177,8 +177,9 @@ pub fn header(s: &str) -> Cow<'_, str> {
 }
 
 /// Cleans text of several lines: invisible and control characters removed, all line ends `\n`, no
-/// white space at line ends, runs of spaces and of blank lines reduced to one, no blank line at
-/// either end. Up to eight leading spaces stay, for lists and code.
+/// white space at line ends, runs of blank lines reduced to one, no blank line at either end.
+/// Spaces and tabs within lines stay, as code, diffs and tables have them; other white space
+/// becomes a space.
 pub fn lines(s: &str) -> String {
     let seen = invisible::visible(s);
     let mut out = String::with_capacity(seen.len());
@@ -199,23 +200,18 @@ pub fn lines(s: &str) -> String {
     out
 }
 
-/// Appends one line with its white space put in order; false if it is blank,
-/// in which case what was appended is spaces at most.
+/// Appends one line without the white space at its end; false if it is blank.
 fn push_line(out: &mut String, line: &str) -> bool {
-    let mut indent = 0;
-    let mut space = false;
     let mut any = false;
+    let mut run = String::new();
     for c in line.chars() {
-        if is_blank(c) {
-            space = any;
-            indent += usize::from(!any);
-        } else if !c.is_control() {
-            if !any {
-                out.extend(std::iter::repeat_n(' ', indent.min(MAX_INDENT)));
-            } else if space {
-                out.push(' ');
+        if c == '\t' || is_blank(c) {
+            if run.len() < MAX_RUN {
+                run.push(if c == '\t' { c } else { ' ' });
             }
-            space = false;
+        } else if !c.is_control() {
+            out.push_str(&run);
+            run.clear();
             any = true;
             out.push(c);
         }

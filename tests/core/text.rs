@@ -276,9 +276,10 @@ fn address_lists_are_parsed() {
 #[test]
 fn tidied_lines_have_no_stray_whitespace() {
     let cases = [
-        ("\n\n a  b \r\n\r\n\r\n\r\nc\t\td \n\n", " a b\n\nc d"),
+        ("\n\n a  b \r\n\r\n\r\n\r\nc\t\td \n\n", " a  b\n\nc\t\td"),
         ("x\ry\u{2028}z\u{2029}w", "x\ny\nz\nw"),
-        ("code:\n            deep   text\n\tone", "code:\n        deep text\n one"),
+        ("code:\n            deep   text\n\tone ", "code:\n            deep   text\n\tone"),
+        ("a\u{3000}\u{a0}b\u{2800}", "a  b"),
         ("\u{200b}\u{a0}\n\u{34f}\u{7}bell\u{1b}[0m", "bell[0m"),
         ("", ""),
     ];
@@ -343,6 +344,11 @@ fn flowed_text_is_joined() {
         ("> a \n> b\n>> c \n> d", false, "> a b\n>> c \n> d"),
         (" stuffed\n From me", false, "stuffed\nFrom me"),
         ("bye \n-- \nAnn", false, "bye \n-- \nAnn"),
+        // Words of Chinese and Japanese have no space between them; DelSp breaks them anywhere.
+        ("今日は \n良い \n天気です。\n次の行", true, "今日は良い天気です。\n次の行"),
+        ("a word  \ngoes on", true, "a word goes on"),
+        ("> quoted  \n> text\n>  > stuffed \n> end", true, "> quoted text\n>  > stuffedend"),
+        (">> two \n> one \n none", false, ">> two \n> one \nnone"),
     ];
     for (input, delsp, want) in cases {
         assert_eq!(unflow(input, delsp), want, "{input:?}");
@@ -456,7 +462,7 @@ proptest! {
     #[test]
     fn tidying_any_lines_twice_changes_nothing(s in odd()) {
         let once = lines(&s);
-        prop_assert!(!once.contains("\n\n\n") && !once.contains(" \n") && !once.ends_with(['\n', ' ']));
+        prop_assert!(!once.contains("\n\n\n") && !once.contains(" \n") && !once.contains("\t\n") && !once.ends_with(['\n', ' ', '\t']));
         prop_assert_eq!(lines(&once), once);
     }
 

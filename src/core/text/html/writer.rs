@@ -5,8 +5,6 @@
 //! comes to the largest. The writer knows lines, quote marks, list markers and
 //! emphasis; it knows nothing of HTML.
 
-use std::borrow::Cow;
-
 /// Deeper quotes and lists are shown at this depth.
 const MAX_QUOTES: usize = 6;
 const MAX_ITEMS: usize = 4;
@@ -49,6 +47,27 @@ pub struct Writer {
     /// Where the last emphasis was closed, to merge it with the next.
     closed: Option<(&'static str, usize)>,
     pieces: usize,
+    paragraph: Paragraph,
+    /// Where in the text a backslash is missing; in order, but for those of one paragraph.
+    escapes: Vec<usize>,
+    /// A run of `*` or `_` after white space, which means something if text follows at once.
+    run: std::ops::Range<usize>,
+}
+
+/// What the paragraph at hand holds that Markdown may take for its own, depending on
+/// what comes later in it. Places are bytes of the text.
+#[derive(Default)]
+struct Paragraph {
+    /// `<` that open a tag if a `>` follows.
+    angles: Vec<usize>,
+    /// Backticks, which mean something in pairs.
+    ticks: Vec<usize>,
+    /// True if there is code in it, with backticks of ours.
+    code: bool,
+    /// The beginning of the line.
+    line: usize,
+    /// True if a line begins with `[`, as the definition of a link does.
+    bracket: bool,
 }
 
 impl Writer {
@@ -82,7 +101,7 @@ impl Writer {
             let end = rest.find(is_blank).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             if !word.is_empty() {
-                self.word(word);
+                self.word(word, !after.is_empty());
             }
             let end = after.find(|c| !is_blank(c)).unwrap_or(after.len());
             let (blank, after) = after.split_at(end);
@@ -108,15 +127,69 @@ impl Writer {
         }
     }
 
-    fn word(&mut self, word: &str) {
+    /// Writes a word; `ends` if white space follows it.
+    fn word(&mut self, word: &str, ends: bool) {
         let start = self.at_line_start();
         self.settle();
         self.pieces += 1;
-        if self.markdown && self.verbatim == 0 {
-            let cell = self.flat > 0;
-            self.out.push_str(&escape(word, start, cell));
-        } else {
-            self.out.push_str(word);
+        match self.markdown && self.verbatim == 0 && !self.has_mark("`") {
+            true => self.escaped(word, start, ends),
+            false => self.out.push_str(word),
+        }
+    }
+
+    /// Writes a word with the signs escaped that Markdown would take for its own.
+    fn escaped(&mut self, word: &str, line_start: bool, ends: bool) {
+        let opens = line_start && opens_block(word);
+        let numbered = opens && word.starts_with(|c: char| c.is_ascii_digit());
+        let mut before = self.out.chars().next_back().filter(|_| !line_start).unwrap_or(' ');
+        // A run of one sign alone means nothing but at the start of a line.
+        let alone = is_blank(before) && word.trim_matches(['*', '_']).is_empty();
+        let mut chars = word.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let after = chars.peek().map(|(_, after)| *after);
+            let place = self.out.len();
+            let escape = match c {
+                _ if opens && !numbered && at == 0 => true,
+                '\\' => after.is_none_or(|after| after.is_ascii_punctuation()),
+                '*' => !alone,
+                // Inside a word it means nothing.
+                '_' => {
+                    !alone
+                        && !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
+                }
+                '|' => self.flat > 0,
+                '.' | ')' => numbered && after.is_none(),
+                '(' => before == ']',
+                ':' => before == ']' && self.paragraph.bracket,
+                '&' => is_entity(word.get(at + 1..).unwrap_or_default()),
+                _ => false,
+            };
+            match c {
+                '[' => self.paragraph.bracket |= place == self.paragraph.line,
+                '<' if after.is_some_and(|c| c.is_ascii_alphabetic() || "/!?".contains(c)) => {
+                    self.paragraph.angles.push(place);
+                }
+                '>' => self.escapes.append(&mut self.paragraph.angles),
+                '`' if !escape => self.paragraph.ticks.push(place),
+                _ => {}
+            }
+            if escape {
+                self.out.push('\\');
+            }
+            self.out.push(c);
+            before = c;
+        }
+        if alone && !ends {
+            self.run = self.out.len() - word.len() + usize::from(opens)..self.out.len();
+        }
+    }
+
+    /// Ends the paragraph: what it holds can no longer come to mean anything.
+    fn end_paragraph(&mut self) {
+        let Paragraph { ticks, code, .. } = std::mem::take(&mut self.paragraph);
+        if code || ticks.len() > 1 {
+            self.escapes.extend(ticks);
         }
     }
 
@@ -223,6 +296,7 @@ impl Writer {
         if let Some(mark) = self.marks.pop()
             && mark.open
         {
+            self.end_run();
             self.out.push_str(mark.sign);
             self.closed = Some((mark.sign, self.out.len()));
         }
@@ -233,8 +307,17 @@ impl Writer {
         self.marks.iter().any(|mark| mark.sign == sign)
     }
 
+    /// Escapes the run of signs before the text that follows.
+    fn end_run(&mut self) {
+        self.escapes.extend(std::mem::take(&mut self.run));
+    }
+
     /// Pays what is owed, so that text can follow.
     fn settle(&mut self) {
+        if self.gap > 0 || self.space {
+            self.run = 0..0;
+        }
+        self.end_run();
         self.hard_space = false;
         if self.out.is_empty() {
             self.begin_line();
@@ -245,17 +328,19 @@ impl Writer {
             }
             self.out.push('\n');
             if self.gap > 1 {
+                self.end_paragraph();
                 let quotes = self.quotes().min(self.last_quotes);
                 let marks = vec![">"; quotes].join(" ");
                 self.out.push_str(&marks);
                 self.out.push('\n');
             }
             self.begin_line();
-        } else if self.space {
+        } else if self.space && !self.out.ends_with(' ') {
             self.out.push(' ');
         }
         self.gap = 0;
         self.space = false;
+        self.paragraph.code |= self.has_mark("`");
         for mark in self.marks.iter_mut().filter(|mark| !mark.open) {
             mark.open = true;
             if self.closed == Some((mark.sign, self.out.len())) {
@@ -296,6 +381,7 @@ impl Writer {
                 Prefix::Quote => {}
             }
         }
+        self.paragraph.line = self.out.len();
     }
 
     /// Returns the whole text.
@@ -303,7 +389,17 @@ impl Writer {
         while !self.marks.is_empty() {
             self.end_mark();
         }
-        self.out
+        self.end_paragraph();
+        self.escapes.sort_unstable();
+        let mut out = String::with_capacity(self.out.len() + self.escapes.len());
+        let mut from = 0;
+        for place in self.escapes {
+            out.push_str(self.out.get(from..place).unwrap_or_default());
+            out.push('\\');
+            from = place;
+        }
+        out.push_str(self.out.get(from..).unwrap_or_default());
+        out
     }
 }
 
@@ -311,36 +407,22 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{2800}'
 }
 
-/// Returns a word with the signs escaped that Markdown would take for its own.
-fn escape(word: &str, line_start: bool, cell: bool) -> Cow<'_, str> {
-    // `--` opens a signature, and is no sign of Markdown.
-    let marker = line_start && word != "--" && {
-        let digits = word.trim_end_matches(['.', ')']);
-        word.starts_with(['#', '>', '+', '-', '='])
-            || digits.len() + 1 == word.len() && digits.bytes().all(|b| b.is_ascii_digit())
-    };
-    let special = |c: char| matches!(c, '\\' | '*' | '`' | '_' | '<') || cell && c == '|';
-    if !marker && !word.contains(special) {
-        return Cow::Borrowed(word);
-    }
-    let mut out = String::with_capacity(word.len() + 4);
-    let mut before = ' ';
-    let mut chars = word.chars().peekable();
-    let numbered = marker && word.starts_with(|c: char| c.is_ascii_digit());
-    while let Some(c) = chars.next() {
-        let after = chars.peek().copied().unwrap_or(' ');
-        let escape = match c {
-            // Inside a word it means nothing.
-            '_' => !(before.is_alphanumeric() && after.is_alphanumeric()),
-            '<' => after.is_ascii_alphabetic() || matches!(after, '/' | '!'),
-            '.' | ')' => numbered && after == ' ',
-            _ => special(c) || marker && !numbered && out.is_empty(),
-        };
-        if escape {
-            out.push('\\');
-        }
-        out.push(c);
-        before = c;
-    }
-    Cow::Owned(out)
+/// Returns true for a word that opens a heading, a quote, a list, a rule or a block of
+/// code where it begins a line. `--` opens a signature, and is no sign of Markdown.
+fn opens_block(word: &str) -> bool {
+    let only = |signs: &[char]| word.trim_matches(signs).is_empty();
+    let number = word.strip_suffix(['.', ')']).unwrap_or_default();
+    word.starts_with('>')
+        || word.starts_with("~~~")
+        || word.len() <= 6 && only(&['#'])
+        || word != "--" && (only(&['-']) || only(&['=']) || only(&['*']) || only(&['_']))
+        || word == "+"
+        || matches!(number.len(), 1..=9) && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Returns true if what follows a `&` makes an entity of it.
+fn is_entity(rest: &str) -> bool {
+    let name =
+        rest.bytes().take(32).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();
+    name > 0 && rest.as_bytes().get(name) == Some(&b';')
 }

@@ -2,7 +2,10 @@
 
 use daysheet_core::text::html::{Link, Style, html};
 
+use pulldown_cmark::{Event, Options, Parser};
+
 use crate::text::{all_equal, markdown, text};
+
 
 #[test]
 fn html_documents_become_plain_text() {
@@ -38,6 +41,16 @@ fn html_documents_become_plain_text() {
         "<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere";
         "<svg><text>a</text></svg><select><option>b<option>no</select><button>c</button>", "a\nb\nc";
         "<q>hi</q> there", "“hi” there";
+        "48 m<sup>2</sup>, H<sub>2</sub>O, 10<sup>-3</sup>, 2<sup>nd</sup>, $19<sup>99</sup>, note<sup>[1]</sup>",
+            "48 m², H₂O, 10⁻³, 2nd, $19⁹⁹, note[1]";
+        "<pre>x   y\n\tz</pre>", "x   y\n\tz";
+        "<table><tr><th>Day<th>Time<th>Room<tr><td rowspan=2>Mon<td>9<td>A<tr><td>10<td>B<tr><td>Tue<td>9<td>C</table>",
+            "Day | Time | Room\nMon | 9 | A\n| 10 | B\nTue | 9 | C";
+        "<table role=presentation><tr><td>Rye, 1 kg<td>4.20<tr><td>Spelt<td>2.90</table>",
+            "Rye, 1 kg | 4.20\nSpelt | 2.90";
+        "<a href='https://shop.example/a'><img src=a></a> <a href='https://shop.example/b'><img src=b></a> <a href='https://x.org'></a><a href='mailto:a@b.org'><img src=c></a>",
+            "[link: shop.example] [link: a@b.org]";
+        "<a href='https://shop.example/a'><img src=a alt='Our sale'></a>", "[image: Our sale]";
         "<body>unclosed <b>bold <i>both", "unclosed bold both";
         "plain text, no tags\nat all", "plain text, no tags at all";
         "pre\u{200c}\u{a0}\u{200c}\u{a0}view<p>&zwnj;&nbsp;&zwnj;&nbsp;</p>body",
@@ -54,7 +67,19 @@ fn html_documents_become_markdown() {
         "<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**";
         "1. not a list<br># no<br>- no<br>a*b _c_ d_e <span>&lt;i&gt;</span>",
             "1\\. not a list\n\\# no\n\\- no\na\\*b \\_c\\_ d_e \\<i>";
+        // Nothing here means anything in Markdown.
+        "Price 5 * 3 = 15, a_b, c# and 1. not list; x&lt;y; C:\\dir; snake_case; [x] done; #tag; ~10 | 20; -5 +4 (a) [b] (c) a ` b & c; *** ok ___ ok",
+            "Price 5 * 3 = 15, a_b, c# and 1. not list; x<y; C:\\dir; snake_case; [x] done; #tag; ~10 | 20; -5 +4 (a) [b] (c) a ` b & c; *** ok ___ ok";
+        "<p>#tag<p>-5 degrees<p>2026 was<p>1.5 kg<p>--verbose<p>_____<p>***<p>+ x<p>&gt; x<p>~~~<p>===",
+            "#tag\n\n-5 degrees\n\n2026 was\n\n1.5 kg\n\n--verbose\n\n\\_____\n\n\\***\n\n\\+ x\n\n\\> x\n\n\\~~~\n\n\\===";
+        // All of this does.
+        "<p>![x](https://e.example/?q=1) [a](b) and [a b](c)<p>[b]: https://e.example<p>&lt;img src=x&gt; &amp;copy; C:\\*<p>a `b` c<p>x&lt;y <span>z&gt;</span>",
+            "![x]\\(https://e.example/?q=1) [a]\\(b) and [a b]\\(c)\n\n[b]\\: https://e.example\n\n\\<img src=x> \\&copy; C:\\\\\\*\n\na \\`b\\` c\n\nx\\<y z>";
+        "<p>[x]<span>(y)</span> a ` <code>x*y</code> <code>a`b</code>", "[x]\\(y) a \\` `x*y` a\\`b";
         "<pre>a *b*\n```\nc</pre>", "````\na *b*\n```\nc\n````";
+        "<table><tr><th>Day<th>Time<tr><td rowspan=2>Mon<td>9<tr><td>10</table>",
+            "| Day | Time |\n| --- | --- |\n| Mon | 9 |\n| | 10 |";
+        "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", "a | b\nc | d";
         "<table><tr><th>I<th><th>P<tr><td>a|b<td><td>1<tr><td colspan=2>sum<td>1</table>",
             "| I | P |\n| --- | --- |\n| a\\|b | 1 |\n| sum | 1 |";
         "x<hr>y <code>z</code> <s>old</s>", "x\n\n---\n\ny `z` ~~old~~";
@@ -71,11 +96,23 @@ fn links_are_numbered_with_their_real_targets() {
         <a href='javascript:x()'>js</a> <a href='data:text/html,x'>data</a> <a href='#top'>top</a> \
         <a href='https://z.org'><img src=x></a>";
     let got = html(input, Style::Text, true);
-    assert_eq!(got.text, "Read [1] again [1] http://y.org/ ann@x.org Write [2] js data top");
-    let link = |url: &str, text: &str| Link { url: url.to_owned(), text: text.to_owned() };
+    assert_eq!(
+        got.text,
+        "Read [1] again [1] http://y.org/ ann@x.org Write [2] \
+         js (goes to a javascript: URL) data (goes to a data: URL) top [link: z.org] [3]"
+    );
+    let link = |url: &str, text: &str| Link {
+        url: url.to_owned(),
+        text: text.to_owned(),
+        remark: String::new(),
+    };
     assert_eq!(
         got.links,
-        [link("https://x.org/a?id=7", "Read"), link("mailto:ann@x.org", "Write")]
+        [
+            link("https://x.org/a?id=7", "Read"),
+            link("mailto:ann@x.org", "Write"),
+            link("https://z.org/", "")
+        ]
     );
     assert_eq!(html(input, Style::Text, false).links, []);
 
@@ -136,4 +173,130 @@ fn a_newsletter_reads_as_paragraphs() {
         ]
     );
     assert_eq!((got.hidden.chars, got.cut), (27, false));
+}
+
+/// What leads on to another address is taken off if it is known, else named.
+#[test]
+fn redirectors_are_unwrapped_or_named() {
+    let shop = "https://shop.example/a?x=1";
+    let cases = [
+        (
+            "https://eur01.safelinks.protection.outlook.com/?url=https%3A%2F%2Fshop.example%2Fa%3Fx%3D1&data=05",
+            shop,
+            "",
+        ),
+        ("https://www.google.com/url?q=https://shop.example/a?x%3D1&sa=D", shop, ""),
+        (
+            "https://urldefense.proofpoint.com/v1/url?u=https%3A%2F%2Fshop.example/a%3Fx%3D1&k=1",
+            shop,
+            "",
+        ),
+        (
+            "https://urldefense.proofpoint.com/v2/url?u=https-3A__shop.example_a-3Fx-3D1&d=DwM",
+            shop,
+            "",
+        ),
+        ("https://urldefense.com/v3/__https://shop.example/a?x=1__;!!abc$", shop, ""),
+        ("https://urldefense.com/v3/__https://shop.example/a*x=1__;Pw!!abc$", shop, ""),
+        ("https://l.facebook.com/l.php?u=https%3A%2F%2Fshop.example%2Fa%3Fx%3D1&h=AT", shop, ""),
+        (
+            "https://www.linkedin.com/redir/redirect?url=https%3A%2F%2Fshop%2Eexample%2Fa%3Fx%3D1",
+            shop,
+            "",
+        ),
+        ("https://www.youtube.com/redirect?q=https%3A%2F%2Fshop.example%2Fa%3Fx%3D1", shop, ""),
+        (
+            "https://linkprotect.cudasvc.com/url?a=https%3a%2f%2fshop.example%2fa%3fx%3d1&c=E",
+            shop,
+            "",
+        ),
+        (
+            "https://a1.r.us-east-1.awstrack.me/L0/https:%2F%2Fshop.example%2Fa%3Fx=1/1/0100",
+            shop,
+            "",
+        ),
+        ("https://secure-web.cisco.com/1abc/https%3A%2F%2Fshop.example%2Fa%3Fx%3D1", shop, ""),
+        // In two wrappers.
+        (
+            "https://l.facebook.com/l.php?u=https%3A%2F%2Fwww.google.com%2Furl%3Fq%3Dhttps%253A%252F%252Fshop.example%252Fa%253Fx%253D1",
+            shop,
+            "",
+        ),
+        // A host that only looks like one of them.
+        (
+            "https://evilgoogle.com/url?q=https://shop.example/",
+            "https://evilgoogle.com/url?q=https://shop.example/",
+            "a redirector; names shop.example",
+        ),
+        (
+            "https://click.mailer.example/t?url=https%3A%2F%2Fshop.example%2Fa&utm_id=9&id=9",
+            "https://click.mailer.example/t?url=https%3A%2F%2Fshop.example%2Fa&id=9",
+            "a redirector; names shop.example",
+        ),
+        (
+            "https://t.mailer.example/CL0/https:%2F%2Fshop.example%2Fa/1/01",
+            "https://t.mailer.example/CL0/https:%2F%2Fshop.example%2Fa/1/01",
+            "a redirector; names shop.example",
+        ),
+        (
+            "https://t.mailer.example/c/aHR0cHM6Ly9zaG9wLmV4YW1wbGUvYQ",
+            "https://t.mailer.example/c/aHR0cHM6Ly9zaG9wLmV4YW1wbGUvYQ",
+            "a redirector; names shop.example",
+        ),
+        (
+            "https://shop.example/login?to=https%3A%2F%2Fwww.shop.example%2Fa",
+            "https://shop.example/login?to=https%3A%2F%2Fwww.shop.example%2Fa",
+            "",
+        ),
+        (
+            "https://social.example/share?url=https%3A%2F%2Fshop.example",
+            "https://social.example/share?url=https%3A%2F%2Fshop.example",
+            "",
+        ),
+        ("https://t.co/Ab1", "https://t.co/Ab1", "a shortener: its target is not known"),
+        (
+            "https://x.org/?gclid=1&mc_cid=2&hsCtaTracking=3&utm_source=m&id=4&si=5",
+            "https://x.org/?id=4",
+            "",
+        ),
+    ];
+    for (href, url, remark) in cases {
+        let got = html(&format!("<a href='{href}'>go</a>"), Style::Text, true).links;
+        let got: Vec<_> =
+            got.iter().map(|link| (link.url.as_str(), link.remark.as_str())).collect();
+        assert_eq!(got, [(url, remark)], "{href}");
+    }
+    let named = "<a href='https://click.example/?u=https://shop.com/'>shop.com</a>";
+    assert_eq!(text(named), "shop.com (goes to click.example, which names shop.com)");
+}
+
+/// Markdown, read by a library, says what the plain form says: nothing that a sender writes
+/// becomes a sign, and no sign of ours becomes text.
+#[test]
+fn markdown_says_what_the_text_says() {
+    let signs = [
+        "a", "b c", "*", "**", "_", "__", "`", "``", "&lt;", "&gt;", "[", "]", "(", ")", "](", "!",
+        "#", "-", "+", "1.", "2)", "\\", "&amp;", "&lt;i&gt;", "&amp;lt;", "~~~", "=", "|", ":",
+        "]:", "<br>", "<p>", " ", " ", " ", "</span>", "<span>", "https://x.org",
+    ];
+    let mut seed = 7_u64;
+    for _ in 0..4_000 {
+        let mut source = String::from("<p>");
+        for _ in 0..12 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            source.push_str(signs[(seed >> 33) as usize % signs.len()]);
+        }
+        let shown: String = Parser::new_ext(&markdown(&source), Options::empty())
+            .map(|event| match event {
+                Event::Text(text) => text.to_string(),
+                Event::SoftBreak | Event::End(_) => "\n".to_owned(),
+                Event::Start(_) => String::new(),
+                other => format!("{other:?}"),
+            })
+            .collect();
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&shown), words(&text(&source)), "{source}\n{}", markdown(&source));
+    }
 }

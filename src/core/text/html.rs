@@ -14,6 +14,7 @@ mod elements;
 mod links;
 mod parse;
 mod prune;
+mod redirect;
 mod render;
 mod table;
 mod tree;
@@ -40,6 +41,8 @@ pub struct Html {
     pub deep: usize,
     /// True if the mail was over a limit and not all of it was read.
     pub cut: bool,
+    /// The number of pictures to be seen that no word stands for.
+    pub pictures: usize,
 }
 
 /// Text left out because a reader would not see it.
@@ -100,6 +103,22 @@ pub enum Why {
     Limit,
 }
 
+impl Why {
+    /// Returns the reason in words, as in "may be hidden (covered)".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Picture => "on a picture or gradient",
+            Self::Small => "very small",
+            Self::Covered => "covered",
+            Self::Moved => "moved away",
+            Self::Clipped => "clipped",
+            Self::Blended => "blended",
+            Self::Script => "by CSS that is not computed",
+            Self::Limit => "too many style sheets",
+        }
+    }
+}
+
 /// A link of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
@@ -107,6 +126,8 @@ pub struct Link {
     pub url: String,
     /// The text of the first link to it; empty if that is the address itself.
     pub text: String,
+    /// What is to be known about where it leads; empty if that is all in the address.
+    pub remark: String,
 }
 
 /// What the text is to look like.
@@ -130,6 +151,6 @@ pub fn html(input: &str, style: Style, links: bool) -> Html {
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
     let (hidden, doubt) = prune::prune(&mut tree);
-    let (text, links) = render::render(&tree, style, links);
-    Html { text: super::lines(&text), links, hidden, doubt, deep, cut }
+    let render::Rendered { text, links, pictures } = render::render(&tree, style, links);
+    Html { text: super::lines(&text), links, hidden, doubt, deep, cut, pictures }
 }

@@ -197,7 +197,7 @@ fn related(one: &str, other: &str) -> bool {
 
 /// Returns the last two labels of a domain; three if the second last is one that
 /// countries register under.
-fn organisation(domain: &str) -> String {
+pub(super) fn organisation(domain: &str) -> String {
     let labels: Vec<&str> = domain.trim_end_matches('.').split('.').collect();
     let shared = |label: &str| {
         matches!(

@@ -44,6 +44,31 @@ pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
     Some(format!("[image: {alt}]"))
 }
 
+/// Returns raised or lowered digits and signs as characters of their own; none if any of
+/// the text has no such character.
+pub fn shifted(text: &str, raised: bool) -> Option<String> {
+    let signs = match raised {
+        true => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾",
+        false => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎",
+    };
+    let sign = |c: char| {
+        let c = if matches!(c, '−' | '–') { '-' } else { c };
+        "0123456789+-=()".find(c).and_then(|at| signs.chars().nth(at))
+    };
+    let text = text.trim();
+    (!text.is_empty() && text.len() <= 20).then(|| text.chars().map(sign).collect()).flatten()
+}
+
+/// Returns true if a picture is to be seen in the element.
+pub fn pictured(tree: &Tree, id: Id) -> bool {
+    let background = |id: Id| {
+        css::declarations(tree.attr(id, "style").unwrap_or_default())
+            .iter()
+            .any(|d| d.name.starts_with("background") && d.value.contains("url("))
+    };
+    tree.below(id).chain([id]).any(|id| tree.name(id) == "img" || background(id))
+}
+
 /// Returns the text of a link on one line, up to the limit.
 pub fn text_below(tree: &Tree, id: Id) -> String {
     let mut out = String::new();

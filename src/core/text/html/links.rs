@@ -2,7 +2,7 @@
 //!
 //! Only web and mail addresses are kept. Tracking parameters and the wrappers that mail
 //! systems put around links are removed, so that the address is the one the sender
-//! meant. A text that names one host on a link to another is the oldest trick of
+//! meant; what other redirectors name is said ([`redirect`]). A text that names one host on a link to another is the oldest trick of
 //! phishing; it is detected here and reported by the renderer.
 
 use std::collections::HashMap;
@@ -10,15 +10,22 @@ use std::collections::HashMap;
 use url::Url;
 
 use super::Link;
+use super::redirect;
+use crate::text::sender_auth::organisation;
 use crate::text::{cell, clip};
 
-/// Parameters that serve only to recognise the reader; `utm_` is matched
-/// by its prefix.
+/// Parameters that serve only to recognise the reader.
 const TRACKING: &[&str] = &[
-    "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
-    "mc_eid", "mc_cid", "mkt_tok", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id",
-    "ck_subscriber_id", "_ke", "sc_eh", "sc_uid",
+    "fbclid", "gclid", "dclid", "gbraid", "wbraid", "gad_source", "msclkid", "yclid", "twclid",
+    "ttclid", "li_fat_id", "igshid", "igsh", "si", "mkt_tok", "_hsenc", "_hsmi", "__hstc",
+    "__hssc", "__hsfp", "__s", "hsctatracking", "oly_anon_id", "oly_enc_id", "ck_subscriber_id",
+    "_ke", "_kx", "sc_eh", "sc_uid", "sc_cid", "s_cid", "wickedid", "ref_src", "spm", "rb_clickid",
+    "ml_subscriber", "ml_subscriber_hash", "_openstat", "cvid", "elqtrackid", "elqtrack", "dm_i",
+    "trk", "trkinfo", "xtor", "epik", "guce_referrer", "guce_referrer_sig",
 ];
+/// How the names of others begin.
+const TRACKING_PREFIXES: &[&str] =
+    &["utm_", "mc_", "_branch_", "trk_", "vero_", "pk_", "mtm_", "hsa_", "bsft_"];
 
 /// Endings that make a word without a scheme a host name. Two-letter endings
 /// count as well, but for those that are also file names.
@@ -40,6 +47,8 @@ pub struct LinkTarget {
     /// The host it leads to; for mail, the domain.
     host: String,
     mail: Option<String>,
+    /// The host of the address that it names as its own target.
+    names: Option<String>,
 }
 
 impl LinkTarget {
@@ -53,26 +62,29 @@ impl LinkTarget {
         } else {
             href.to_owned()
         };
-        let mut url = Url::parse(&whole).ok()?;
-        if let Some(inner) = unwrapped(&url) {
-            url = inner;
-        }
+        let mut url = redirect::unwrapped(Url::parse(&whole).ok()?);
         match url.scheme() {
             "mailto" => {
                 let mail = url.path().to_ascii_lowercase();
                 let host = mail.rsplit('@').next().unwrap_or_default().to_owned();
-                Some(Self { url: url.to_string(), host, mail: Some(mail) })
+                Some(Self { url: url.to_string(), host, mail: Some(mail), names: None })
             }
             "http" | "https" => {
                 let host = bare_host(&url)?;
                 // `https://bank.com@evil.org` leads to evil.org.
                 let _ = url.set_username("");
                 let _ = url.set_password(None);
+                let names = redirect::named(&url);
                 without_tracking(&mut url);
-                Some(Self { url: url.to_string(), host, mail: None })
+                Some(Self { url: url.to_string(), host, mail: None, names })
             }
             _ => None,
         }
+    }
+
+    /// Returns what a link without words is shown as: where it leads.
+    pub fn place(&self) -> &str {
+        self.mail.as_deref().unwrap_or(&self.host)
     }
 
     /// Returns true if the text is the mail address that the link writes to, so that
@@ -91,15 +103,21 @@ impl LinkTarget {
         Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
-    /// Returns the host it leads to, if the text names another one.
-    pub fn betrays(&self, text: &str) -> Option<&str> {
+    /// Returns where it leads, if the text names another host. Only the reader's browser
+    /// learns whether a redirector keeps its word, so the host it names is not enough.
+    pub fn betrays(&self, text: &str) -> Option<String> {
         let named: Vec<String> = text
             .split(|c: char| c.is_whitespace() || "()<>[]{}\"'|,;“”«»".contains(c))
             .take(50)
             .filter_map(host_in)
             .collect();
-        let other = !named.is_empty() && !named.iter().any(|host| related(host, &self.host));
-        other.then_some(self.host.as_str())
+        if named.is_empty() || named.iter().any(|host| related(host, &self.host)) {
+            return None;
+        }
+        Some(match &self.names {
+            Some(target) => format!("{}, which names {target}", self.host),
+            None => self.host.clone(),
+        })
     }
 }
 
@@ -109,24 +127,17 @@ fn key(url: &str) -> &str {
     rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/')
 }
 
-/// Returns the host without `www.`.
-fn bare_host(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
+/// Returns the scheme of an `href` that runs or holds something instead of leading somewhere.
+pub fn odd_scheme(href: &str) -> Option<&'static str> {
+    const ODD: &[&str] = &["data", "javascript", "vbscript", "file", "blob", "filesystem"];
+    let url = Url::parse(href.trim()).ok()?;
+    ODD.iter().copied().find(|scheme| *scheme == url.scheme())
 }
 
-/// Returns the target in Outlook's and Google's link wrappers.
-fn unwrapped(url: &Url) -> Option<Url> {
+/// Returns the host without `www.`.
+pub fn bare_host(url: &Url) -> Option<String> {
     let host = url.host_str()?;
-    let parameter = if host.ends_with(".safelinks.protection.outlook.com") {
-        "url"
-    } else if host == "www.google.com" && url.path() == "/url" {
-        "q"
-    } else {
-        return None;
-    };
-    let (_, inner) = url.query_pairs().find(|(name, _)| name == parameter)?;
-    Url::parse(&inner).ok()
+    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
 }
 
 fn without_tracking(url: &mut Url) {
@@ -134,8 +145,9 @@ fn without_tracking(url: &mut Url) {
     let params: Vec<&str> = query
         .split('&')
         .filter(|pair| {
-            let name = pair.split('=').next().unwrap_or_default();
-            !name.starts_with("utm_") && !TRACKING.contains(&name)
+            let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+            !TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+                && !TRACKING.contains(&name.as_str())
         })
         .collect();
     let params = params.join("&");
@@ -167,22 +179,11 @@ fn host_in(word: &str) -> Option<String> {
 
 /// Returns true if two hosts belong together: one is below the other, or both are below
 /// the same registered name.
-fn related(a: &str, b: &str) -> bool {
+pub fn related(a: &str, b: &str) -> bool {
     let below = |low: &str, high: &str| {
         high.contains('.') && low.strip_suffix(high).is_some_and(|l| l.ends_with('.'))
     };
-    a == b || below(a, b) || below(b, a) || registered(a) == registered(b)
-}
-
-/// Returns the last two labels of a host, or three where the second is a category as in `co.uk`.
-fn registered(host: &str) -> Vec<&str> {
-    let mut labels: Vec<&str> = host.rsplit('.').collect();
-    let category = match labels.as_slice() {
-        [country, second, ..] => country.len() == 2 && second.len() <= 3,
-        _ => false,
-    };
-    labels.truncate(if category { 3 } else { 2 });
-    labels
+    a == b || below(a, b) || below(b, a) || organisation(a) == organisation(b)
 }
 
 /// The links of a mail, each address once.
@@ -199,9 +200,21 @@ impl Links {
             return *number;
         }
         let (text, _) = clip(cell(text), MAX_TEXT);
-        self.list.push(Link { url: target.url.clone(), text });
+        let remark = match &target.names {
+            Some(host) => format!("a redirector; names {}", clip(cell(host), MAX_TEXT).0),
+            None if redirect::is_shortener(&target.host) => {
+                "a shortener: its target is not known".to_owned()
+            }
+            None => String::new(),
+        };
+        self.list.push(Link { url: target.url.clone(), text, remark });
         self.known.insert(target.url.clone(), self.list.len());
         self.list.len()
+    }
+
+    /// Returns true if the address has a number.
+    pub fn knows(&self, target: &LinkTarget) -> bool {
+        self.known.contains_key(&target.url)
     }
 
     /// Returns all of them, in order of their numbers.

@@ -4,8 +4,12 @@
 //! a picture. What white space and line breaks come to is the writer's affair,
 //! and what a reader cannot see is no longer in the tree.
 
-use super::elements::{indents, is_block, longest_ticks, picture_text, quotes, text_below, tight};
-use super::links::{LinkTarget, Links};
+use std::collections::HashSet;
+
+use super::elements::{
+    indents, is_block, longest_ticks, picture_text, pictured, quotes, shifted, text_below, tight,
+};
+use super::links::{LinkTarget, Links, odd_scheme};
 use super::table::{self, TablePlan};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::Writer;
@@ -16,8 +20,17 @@ use crate::text::{cell, clip, invisible};
 /// Longest host name shown.
 const MAX_HOST: usize = 80;
 
-/// Returns the document as text, and its links if requested.
-pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
+/// The document as text.
+pub struct Rendered {
+    pub text: String,
+    /// Its links, if requested.
+    pub links: Vec<Link>,
+    /// The number of pictures that no word stands for.
+    pub pictures: usize,
+}
+
+/// Returns the document as text, with its links if requested.
+pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
     let markdown = style == Style::Markdown;
     let mut renderer = Renderer {
         tree,
@@ -25,6 +38,8 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
         plan: table::plan(tree, markdown),
         out: Writer::new(markdown),
         links: links.then(Links::default),
+        places: HashSet::new(),
+        pictures: 0,
         lists: Vec::new(),
         open: Vec::new(),
         heading: 0,
@@ -46,8 +61,11 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
             }
         }
     }
-    let links = renderer.links.map(Links::into_list).unwrap_or_default();
-    (renderer.out.finish(), links)
+    Rendered {
+        links: renderer.links.map(Links::into_list).unwrap_or_default(),
+        text: renderer.out.finish(),
+        pictures: renderer.pictures,
+    }
 }
 
 /// What has to be undone when an element is left.
@@ -66,7 +84,14 @@ struct Undo {
     fence: Option<String>,
     closing: Option<&'static str>,
     /// A link's text and target, and how much had been written before it.
-    link: Option<(LinkTarget, String, usize)>,
+    link: Option<(Target, String, usize)>,
+}
+
+/// Where a link goes.
+enum Target {
+    Address(LinkTarget),
+    /// Nowhere: what it holds or runs is in the link itself. The scheme.
+    Odd(&'static str),
 }
 
 /// A list and the number of its next item.
@@ -81,6 +106,10 @@ struct Renderer<'a> {
     plan: TablePlan,
     out: Writer,
     links: Option<Links>,
+    /// Where the links without words lead that are shown.
+    places: HashSet<String>,
+    /// Pictures that no word stands for.
+    pictures: usize,
     lists: Vec<List>,
     open: Vec<Undo>,
     heading: usize,
@@ -105,7 +134,18 @@ impl Renderer<'_> {
             "b" | "strong" => self.mark("**", undo),
             "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
             "s" | "strike" | "del" => self.mark("~~", undo),
-            "code" | "kbd" | "samp" | "tt" => self.mark("`", undo),
+            "code" | "kbd" | "samp" | "tt" => {
+                // A backtick in it would end it, and there is no escape from that.
+                if self.markdown && text_below(tree, id).find('`').is_none() {
+                    self.mark("`", undo);
+                }
+            }
+            "sup" | "sub" => {
+                if let Some(text) = shifted(&text_below(tree, id), name == "sup") {
+                    self.out.text(&text);
+                    return false;
+                }
+            }
             "q" => {
                 self.out.text("“");
                 undo.closing = Some("”");
@@ -139,10 +179,15 @@ impl Renderer<'_> {
     /// Ends an element.
     fn leave(&mut self, id: Id) {
         let Some(undo) = self.open.pop() else { return };
-        if let Some((target, text, pieces)) = undo.link
-            && self.out.pieces() > pieces
-        {
-            self.end_link(&target, &text);
+        if let Some((target, text, pieces)) = undo.link {
+            match (target, self.out.pieces() > pieces) {
+                (Target::Address(target), true) => self.end_link(&target, &text),
+                (Target::Address(target), false) => self.picture_link(id, &target),
+                (Target::Odd(scheme), true) => {
+                    self.out.suffix(&format!(" ({OURS}goes to a {scheme}: URL)"));
+                }
+                (Target::Odd(_), false) => {}
+            }
         }
         if let Some(closing) = undo.closing {
             self.out.suffix(closing);
@@ -281,15 +326,19 @@ impl Renderer<'_> {
     }
 
     fn picture(&mut self, id: Id) {
-        if let Some(text) = picture_text(self.tree, id) {
-            self.out.text(&text);
+        match picture_text(self.tree, id) {
+            Some(text) => self.out.text(&text),
+            None => self.pictures += 1,
         }
     }
 
     fn link(&mut self, id: Id, undo: &mut Undo) -> bool {
-        let target = self.tree.attr(id, "href").and_then(LinkTarget::of);
-        let Some(target) = target else { return true };
+        let Some(href) = self.tree.attr(id, "href") else { return true };
         let text = text_below(self.tree, id);
+        let Some(target) = LinkTarget::of(href) else {
+            undo.link = odd_scheme(href).map(|found| (Target::Odd(found), text, self.out.pieces()));
+            return true;
+        };
         if self.links.is_some() && target.is_named_by(&text) {
             // The text is the address: a number would only take its place.
             match text.contains("://") {
@@ -298,7 +347,7 @@ impl Renderer<'_> {
             }
             return false;
         }
-        undo.link = Some((target, text, self.out.pieces()));
+        undo.link = Some((Target::Address(target), text, self.out.pieces()));
         true
     }
 
@@ -310,8 +359,23 @@ impl Renderer<'_> {
             self.out.suffix(&format!(" [{number}]"));
         }
         if let Some(host) = target.betrays(text) {
-            let (host, _) = clip(cell(host), MAX_HOST);
+            let (host, _) = clip(cell(&host), MAX_HOST);
             self.out.suffix(&format!(" ({OURS}goes to {host})"));
+        }
+    }
+
+    /// A link without words around a picture: where it leads, once for each place unless
+    /// links have numbers.
+    fn picture_link(&mut self, id: Id, target: &LinkTarget) {
+        let new = self.links.as_ref().is_some_and(|links| !links.knows(target));
+        if !pictured(self.tree, id) || !self.places.insert(target.place().to_owned()) && !new {
+            return;
+        }
+        let (place, _) = clip(cell(target.place()), MAX_HOST);
+        self.out.text(&format!("[link: {place}]"));
+        if let Some(links) = &mut self.links {
+            let number = links.number(target, "");
+            self.out.suffix(&format!(" [{number}]"));
         }
     }
 }

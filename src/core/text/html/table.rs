@@ -20,6 +20,8 @@ const ALONE: usize = 60;
 const ROW: usize = 160;
 /// Columns beyond this are not distinguished.
 const MAX_COLUMNS: usize = 60;
+/// Cells reach over at most so many rows.
+const MAX_ROWS: usize = 1_000;
 
 /// How the rows of all tables are to be written.
 #[derive(Default)]
@@ -61,24 +63,32 @@ impl Content {
     }
 }
 
-/// One row with the contents of its cells.
+/// A cell of a row.
+struct TableCell {
+    id: Id,
+    /// The columns it covers: the first, and the first behind it.
+    columns: (usize, usize),
+    content: Content,
+}
+
+/// One row with its cells.
 struct TableRow {
     id: Id,
-    cells: Vec<(Id, Content)>,
+    cells: Vec<TableCell>,
 }
 
 impl TableRow {
-    fn filled(&self) -> usize {
-        self.cells.iter().filter(|(_, c)| c.chars > 0).count()
+    fn filled(&self) -> impl Iterator<Item = &TableCell> {
+        self.cells.iter().filter(|cell| cell.content.chars > 0)
     }
 
     fn words(&self) -> usize {
-        self.cells.iter().filter(|(_, c)| c.words).count()
+        self.cells.iter().filter(|cell| cell.content.words).count()
     }
 
     /// True if it has so many filled cells, and none of them is too long.
     fn fits(&self, filled: usize, chars: usize) -> bool {
-        self.filled() >= filled && self.cells.iter().all(|(_, c)| c.fits(chars))
+        self.filled().count() >= filled && self.cells.iter().all(|cell| cell.content.fits(chars))
     }
 }
 
@@ -143,26 +153,26 @@ fn table(
     plan: &mut TablePlan,
 ) {
     let rows = rows(tree, id, contents);
+    let layout = matches!(tree.attr(id, "role"), Some("presentation" | "none"));
     let data = rows.iter().filter(|row| row.fits(2, SHORT) && row.words() >= 2);
-    let data = data.count() >= 2;
-    if !data {
+    if layout || data.count() < 2 {
         for row in &rows {
-            let total: usize = row.cells.iter().map(|(_, c)| c.chars).sum();
+            let total: usize = row.cells.iter().map(|cell| cell.content.chars).sum();
             if row.fits(2, ALONE) && total <= ROW {
                 join(row, plan);
             }
         }
         return;
     }
-    let used = used_columns(tree, &rows);
+    let used = used_columns(&rows);
     let joined = rows.iter().filter(|row| row.fits(1, LONG));
     if markdown {
         for (number, row) in joined.enumerate() {
-            join_markdown(tree, row, &used, number == 0, plan);
+            join_markdown(row, &used, number == 0, plan);
         }
     } else {
         for row in joined {
-            join_data(tree, row, &used, plan);
+            join_data(row, &used, plan);
         }
     }
 }
@@ -170,94 +180,99 @@ fn table(
 fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<TableRow> {
     let sections =
         tree.children(table).filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
+    // For each column, the rows for which a cell from above still holds it.
+    let mut held = [0_usize; MAX_COLUMNS];
     std::iter::once(table)
         .chain(sections)
         .flat_map(|part| tree.children(part))
         .filter(|id| tree.name(*id) == "tr")
-        .map(|id| TableRow {
-            id,
-            cells: tree
-                .children(id)
-                .filter_map(|cell| Some((cell, *contents.get(&cell)?)))
-                .collect(),
-        })
+        .map(|id| TableRow { id, cells: placed_cells(tree, id, contents, &mut held) })
         .collect()
 }
 
-/// Returns the cells of a row with the column each begins in.
-fn placed_cells<'a>(
-    tree: &'a Tree,
-    row: &'a TableRow,
-) -> impl Iterator<Item = (usize, Id, Content)> + 'a {
+/// Returns the cells of a row, each in its columns.
+fn placed_cells(
+    tree: &Tree,
+    row: Id,
+    contents: &HashMap<Id, Content>,
+    held: &mut [usize; MAX_COLUMNS],
+) -> Vec<TableCell> {
+    let before = *held;
+    for rows in held.iter_mut() {
+        *rows = rows.saturating_sub(1);
+    }
     let mut column = 0;
-    row.cells.iter().map(move |(id, content)| {
-        let at = column;
-        column += span(tree, *id);
-        (at, *id, *content)
-    })
+    let cells = tree.children(row).filter_map(|id| Some((id, *contents.get(&id)?)));
+    let cells = cells.map(|(id, content)| {
+        while before.get(column).is_some_and(|rows| *rows > 0) {
+            column += 1;
+        }
+        let from = column;
+        column += span(tree, id, "colspan", MAX_COLUMNS);
+        let below = span(tree, id, "rowspan", MAX_ROWS) - 1;
+        for rows in held.iter_mut().take(column).skip(from) {
+            *rows = below;
+        }
+        TableCell { id, columns: (from, column), content }
+    });
+    cells.collect()
 }
 
-fn span(tree: &Tree, cell: Id) -> usize {
-    tree.attr(cell, "colspan")
-        .and_then(|span| span.trim().parse().ok())
-        .unwrap_or(1)
-        .clamp(1, MAX_COLUMNS)
+fn span(tree: &Tree, cell: Id, name: &str, most: usize) -> usize {
+    let span = tree.attr(cell, name).and_then(|span| span.trim().parse().ok());
+    span.unwrap_or(1).clamp(1, most)
 }
 
 /// Returns the columns that hold anything; the others are there for their width.
-fn used_columns(tree: &Tree, rows: &[TableRow]) -> BTreeSet<usize> {
-    rows.iter()
-        .flat_map(|row| placed_cells(tree, row))
-        .filter(|(column, _, content)| content.chars > 0 && *column < MAX_COLUMNS)
-        .map(|(column, ..)| column)
-        .collect()
+fn used_columns(rows: &[TableRow]) -> BTreeSet<usize> {
+    let first = |cell: &TableCell| cell.columns.0;
+    rows.iter().flat_map(TableRow::filled).map(first).filter(|at| *at < MAX_COLUMNS).collect()
 }
 
 /// A row on its own: what is in it, with bars between.
 fn join(row: &TableRow, plan: &mut TablePlan) {
     let mut lead = "";
-    for (id, content) in row.cells.iter().filter(|(_, content)| content.chars > 0) {
-        plan.cells.insert(*id, lead.to_owned());
-        lead = content.bar();
+    for cell in row.filled() {
+        plan.cells.insert(cell.id, lead.to_owned());
+        lead = cell.content.bar();
     }
     plan.rows.insert(row.id, RowEnd::default());
 }
 
-/// A row of a data table: empty cells keep their place, up to the last that
-/// is not empty.
-fn join_data(tree: &Tree, row: &TableRow, used: &BTreeSet<usize>, plan: &mut TablePlan) {
+/// A row of a data table: empty cells keep their place, up to the last that is not empty, and
+/// so do cells that a cell from above holds.
+fn join_data(row: &TableRow, used: &BTreeSet<usize>, plan: &mut TablePlan) {
     let mut lead = String::new();
-    for (column, id, content) in placed_cells(tree, row) {
-        if content.chars > 0 {
-            plan.cells.insert(id, std::mem::take(&mut lead));
-            lead.push_str(content.bar());
-        } else if used.contains(&column) {
-            lead.push_str(" | ");
+    let mut next = 0;
+    for cell in &row.cells {
+        let (from, behind) = cell.columns;
+        let passed = used.range(next.min(from)..from).count();
+        (0..passed).for_each(|_| bar(&mut lead));
+        next = behind;
+        if cell.content.chars > 0 {
+            plan.cells.insert(cell.id, std::mem::take(&mut lead));
+            lead.push_str(cell.content.bar());
+        } else if used.contains(&from) {
+            bar(&mut lead);
         }
     }
     plan.rows.insert(row.id, RowEnd::default());
+}
+
+/// Adds a bar, with one space on either side.
+fn bar(lead: &mut String) {
+    lead.push_str(if lead.ends_with(' ') { "| " } else { " | " });
 }
 
 /// A row of a Markdown table, with all its columns.
-fn join_markdown(
-    tree: &Tree,
-    row: &TableRow,
-    used: &BTreeSet<usize>,
-    head: bool,
-    plan: &mut TablePlan,
-) {
-    let mut cells: HashMap<usize, (Id, usize)> = HashMap::new();
-    for (column, id, content) in placed_cells(tree, row) {
-        cells.insert(column, (id, content.chars));
-    }
+fn join_markdown(row: &TableRow, used: &BTreeSet<usize>, head: bool, plan: &mut TablePlan) {
+    let cells: HashMap<usize, Id> = row.filled().map(|cell| (cell.columns.0, cell.id)).collect();
     let mut lead = String::from("| ");
     for column in used {
-        if let Some((id, chars)) = cells.get(column)
-            && *chars > 0
-        {
+        if let Some(id) = cells.get(column) {
             plan.cells.insert(*id, std::mem::take(&mut lead));
         }
-        lead.push_str(" | ");
+        bar(&mut lead);
     }
     let rule = head.then(|| format!("|{}", " --- |".repeat(used.len())));
     let text = lead.trim_end().to_owned();

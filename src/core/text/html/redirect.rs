@@ -1,0 +1,151 @@
+//! Addresses that only lead on to another one.
+//!
+//! Mail systems wrap each link to check it before it opens; their wrappers are known, and taken
+//! off. Newsletters send each link through a counter of clicks: where that leads is known only
+//! to its owner, so the address stays and the host that it names is said. Shorteners name nothing.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use super::links::{bare_host, related};
+
+/// Wrappers whose target is a parameter: the host or the domain above it, how the path
+/// begins, the parameter.
+const WRAPPERS: &[(&str, &str, &str)] = &[
+    ("safelinks.protection.outlook.com", "/", "url"),
+    ("safelinks.protection.office365.us", "/", "url"),
+    ("google.com", "/url", "q"),
+    ("google.com", "/url", "url"),
+    ("urldefense.proofpoint.com", "/v1/", "u"),
+    ("l.facebook.com", "/l.php", "u"),
+    ("lm.facebook.com", "/l.php", "u"),
+    ("l.instagram.com", "/", "u"),
+    ("linkedin.com", "/redir/redirect", "url"),
+    ("linkedin.com", "/safety/go", "url"),
+    ("youtube.com", "/redirect", "q"),
+    ("linkprotect.cudasvc.com", "/url", "a"),
+    ("ctp.trendmicro.com", "/", "url"),
+    ("slack-redir.net", "/link", "url"),
+    ("duckduckgo.com", "/l/", "uddg"),
+    ("steamcommunity.com", "/linkfilter", "url"),
+    ("steamcommunity.com", "/linkfilter", "u"),
+    ("vk.com", "/away.php", "to"),
+];
+
+/// Parameters in which redirectors name their target.
+const NAMING: &[&str] = &[
+    "url", "u", "to", "dest", "destination", "target", "redirect", "redirect_url", "redirecturl",
+    "link", "href", "goto", "q", "p", "r",
+];
+
+/// Hosts of shorteners.
+const SHORTENERS: &[&str] = &[
+    "t.co", "bit.ly", "tinyurl.com", "goo.gl", "ow.ly", "is.gd", "buff.ly", "lnkd.in", "rb.gy",
+    "cutt.ly", "t.ly", "rebrand.ly", "shorturl.at", "amzn.to", "fb.me", "dlvr.it",
+];
+
+/// A wrapper may be wrapped again, as often as this.
+const LAYERS: usize = 4;
+/// Longer parts of an address are not decoded.
+const LONGEST: usize = 4_000;
+
+/// Returns the address that is left without the known wrappers.
+pub fn unwrapped(mut url: Url) -> Url {
+    for _ in 0..LAYERS {
+        match target(&url) {
+            Some(inner) => url = inner,
+            None => break,
+        }
+    }
+    url
+}
+
+/// Returns the target in one wrapper.
+fn target(url: &Url) -> Option<Url> {
+    let host = url.host_str()?;
+    let below = |domain: &str| {
+        host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    let parameter = |name: &str| {
+        url.query_pairs().find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
+    };
+    let known = WRAPPERS
+        .iter()
+        .filter(|(domain, path, _)| below(domain) && url.path().starts_with(path))
+        .find_map(|(.., name)| parameter(name));
+    let found = match known {
+        Some(found) => found,
+        None if below("urldefense.proofpoint.com") && url.path().starts_with("/v2/") => {
+            decoded(&parameter("u")?.replace('-', "%").replace('_', "/"))
+        }
+        None if below("urldefense.com") || below("urldefense.us") => defended(url)?,
+        None if below("awstrack.me") => {
+            decoded(url.path().strip_prefix("/L0/")?.split('/').next().unwrap_or_default())
+        }
+        None if below("secure-web.cisco.com") => decoded(url.path().split('/').nth(2)?),
+        None => return None,
+    };
+    web(&found)
+}
+
+/// Returns the target in the third form of URL Defense: `/v3/__ADDRESS__;REPLACED!!…`. Each `*`
+/// of the address stands for a character of the replaced ones.
+fn defended(url: &Url) -> Option<String> {
+    let (address, rest) = url.as_str().split_once("/v3/__")?.1.rsplit_once("__;")?;
+    let replaced = URL_SAFE_NO_PAD.decode(rest.split("!!").next()?.trim_end_matches('='));
+    let replaced = String::from_utf8(replaced.unwrap_or_default()).unwrap_or_default();
+    let mut replaced = replaced.chars();
+    Some(address.chars().map(|c| if c == '*' { replaced.next().unwrap_or(c) } else { c }).collect())
+}
+
+/// Returns the host of the address that `url` names as the one it leads on to; none if that
+/// belongs to the same organisation, or if `url` only shares it.
+pub fn named(url: &Url) -> Option<String> {
+    let own = bare_host(url)?;
+    let path = url.path();
+    if ["/share", "/intent/", "/dialog/"].iter().any(|part| path.contains(part)) {
+        return None;
+    }
+    let parameters = url
+        .query_pairs()
+        .filter(|(name, _)| NAMING.contains(&name.to_ascii_lowercase().as_str()))
+        .map(|(_, value)| value.into_owned());
+    let parts = path.split('/').map(decoded);
+    parameters.chain(parts).find_map(|value| {
+        let host = bare_host(&web(&value).or_else(|| web(&unpacked(&value)?))?)?;
+        (!related(&host, &own)).then_some(host)
+    })
+}
+
+/// Returns true for the host of a shortener, which names no target.
+pub fn is_shortener(host: &str) -> bool {
+    SHORTENERS.contains(&host)
+}
+
+/// Returns an address of the web.
+fn web(text: &str) -> Option<Url> {
+    if !text.starts_with("http") || text.len() > LONGEST {
+        return None;
+    }
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Returns a part of an address without its percent signs.
+fn decoded(part: &str) -> String {
+    match part.len() > LONGEST {
+        true => String::new(),
+        false => percent_decode_str(part).decode_utf8_lossy().into_owned(),
+    }
+}
+
+/// Returns the text in Base64 that begins as an address does.
+fn unpacked(part: &str) -> Option<String> {
+    if !part.starts_with("aHR0c") || part.len() > LONGEST {
+        return None;
+    }
+    let part = part.trim_end_matches('=');
+    let bytes = URL_SAFE_NO_PAD.decode(part).or_else(|_| STANDARD_NO_PAD.decode(part)).ok()?;
+    String::from_utf8(bytes).ok()
+}

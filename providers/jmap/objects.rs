@@ -95,5 +95,5 @@ pub fn content(item: Value, form: BodyForm) -> MessageContent {
     // A raw value begins with its space.
     let line = |one: &Value| format!("{}:{}\n", text(one, "name"), text(one, "value"));
     let source = (form == BodyForm::Headers).then(|| list("headers").iter().map(line).collect());
-    MessageContent { parts, invitation, attachments, source, notes: Vec::new(), item }
+    MessageContent { parts, invitation, attachments, source, item, ..MessageContent::default() }
 }

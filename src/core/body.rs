@@ -4,11 +4,21 @@
 //! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
-use crate::provider::{MessageContent, PlainText, TextPart};
+use crate::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use crate::text;
 use crate::text::fence::{OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
+
+/// HTML with fewer words may be no message, but a line that sends the reader elsewhere.
+const STUB: usize = 30;
+/// The plain text has to have so many times its words.
+const STUB_FACTOR: usize = 4;
+/// Words of such a line.
+const ELSEWHERE: &[&str] = &[
+    "browser", "html", "online", "navegador", "navigateur", "webversion", "web version",
+    "click here", "cannot display", "can't display", "nicht angezeigt", "im browser",
+];
 
 /// The form in which parts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,69 +57,156 @@ pub struct Reading {
 
 /// Makes the texts of a message readable.
 pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
-    let Reading { form, quoted, links } = *reading;
     let mut out = Readable::default();
-    let (mut hidden, mut doubt) = (Hidden::default(), Doubt::default());
-    let mut deep = 0;
-    let mut cut = false;
-    for forms in &message.parts {
-        for found in richest(forms, form, links) {
-            hidden.add(&found.hidden);
-            doubt.add(&found.doubt);
-            deep += found.deep;
-            cut |= found.cut;
-            if found.text.trim().is_empty() {
-                continue;
-            }
-            out.payment |= text::payment::names_new_account(&fresh(&found, form));
-            if !out.text.is_empty() {
-                out.text.push_str("\n\n");
-            }
-            if !found.doubt.why.is_empty() {
-                let line = "[this may include hidden text]";
-                out.text.push_str(&format!("{OURS}{line}\n\n"));
-            }
-            if form == Form::Html {
-                out.text.push_str(&visible(&found.text));
-            } else {
-                out.text.push_str(&fold(&found.text, quoted));
-            }
-            if !found.links.is_empty() {
-                out.text.push_str(&format!("\n\n{OURS}Links:"));
-            }
-            for (at, link) in found.links.iter().enumerate() {
-                let line = format!("\n{OURS}[{}] {}", at + 1, link.url);
-                out.text.push_str(&line);
-            }
-            out.kind = match out.kind {
-                "" => found.kind,
-                same if same == found.kind => same,
-                _ => "mixed",
-            };
+    let mut left_out = LeftOut::default();
+    for found in message.parts.iter().flat_map(|forms| richest(forms, reading)) {
+        left_out.add(&found);
+        if found.text.trim().is_empty() {
+            continue;
         }
+        out.payment |= text::payment::names_new_account(&fresh(&found, reading.form));
+        if !out.text.is_empty() {
+            out.text.push_str("\n\n");
+        }
+        if !found.doubt.why.is_empty() {
+            let line = "[this may include hidden text]";
+            out.text.push_str(&format!("{OURS}{line}\n\n"));
+        }
+        if reading.form == Form::Html {
+            out.text.push_str(&visible(&found.text));
+        } else {
+            out.text.push_str(&fold(&found.text, reading.quoted));
+        }
+        if !found.links.is_empty() {
+            out.text.push_str(&format!("\n\n{OURS}Links:"));
+        }
+        for (at, link) in found.links.iter().enumerate() {
+            let remark = match link.remark.as_str() {
+                "" => String::new(),
+                remark => format!(" ({remark})"),
+            };
+            out.text.push_str(&format!("\n{OURS}[{}] {}{remark}", at + 1, link.url));
+        }
+        out.kind = match out.kind {
+            "" => found.kind,
+            same if same == found.kind => same,
+            _ => "mixed",
+        };
+        out.notes.extend(found.note);
     }
-    if form == Form::Html && out.kind == "plain" {
+    if reading.form == Form::Html && out.kind == "plain" {
         out.notes.push("it has no HTML: this is its plain text".into());
     }
-    if hidden.chars > 0 {
-        out.notes.push(note!("{} characters of hidden text were removed", ours(hidden.chars)));
+    let empty = out.text.is_empty();
+    if empty {
+        out.notes.push(nothing(message, &left_out));
     }
-    if deep > 0 {
-        out.notes.push(note!(
-            "{} characters nested more than 250 elements deep were left out, as they may be \
-             hidden; body=html has them",
-            deep
-        ));
+    if let Some(Obstacle::Partial { number, total }) = message.obstacle {
+        out.notes.push(match total {
+            Some(total) => note!("it is part {} of {} of a message sent in parts", number, total),
+            None => note!("it is part {} of a message sent in parts", number),
+        });
     }
-    if doubt.why.contains(&Why::Limit) {
-        out.notes.push(
-            "its style sheets are too large to read whole, so hidden text may be shown".into(),
-        );
-    }
-    if cut {
-        out.notes.push("the HTML is too large to read whole; body=html has all of it".into());
-    }
+    out.notes.extend(left_out.notes(empty));
     out
+}
+
+/// Returns why there is no text.
+fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
+    let hidden = &left_out.hidden;
+    match &message.obstacle {
+        Some(Obstacle::Smime) => "it is encrypted (S/MIME): nothing can be read here".into(),
+        Some(Obstacle::SmimePacked { signed: true }) => {
+            "it is signed and packed (S/MIME): its text is in the attachment".into()
+        }
+        Some(Obstacle::SmimePacked { signed: false }) => {
+            "it is encrypted or packed (S/MIME): nothing can be read here".into()
+        }
+        Some(Obstacle::Pgp) => "it is encrypted (PGP/MIME): nothing can be read here".into(),
+        Some(Obstacle::Winmail) => {
+            "its text is in winmail.dat: mail_attachment as=text reads it".into()
+        }
+        _ if hidden.chars > 0 && hidden.orders => note!(
+            "all of its text is hidden: {} characters, which read like an order to an assistant",
+            hidden.chars
+        ),
+        _ if hidden.chars > 0 => {
+            note!("all of its text is hidden: {} characters", hidden.chars)
+        }
+        _ if left_out.pictures > 0 => match left_out.pictures {
+            1 => "it has no text: 1 picture without a description".into(),
+            many => note!("it has no text: {} pictures without a description", many),
+        },
+        _ => "it has no text at all".into(),
+    }
+}
+
+/// What is not in the text.
+#[derive(Default)]
+struct LeftOut {
+    hidden: Hidden,
+    doubt: Doubt,
+    deep: usize,
+    cut: bool,
+    pictures: usize,
+}
+
+impl LeftOut {
+    fn add(&mut self, found: &ChosenText) {
+        self.hidden.add(&found.hidden);
+        self.doubt.add(&found.doubt);
+        self.deep += found.deep;
+        self.cut |= found.cut;
+        self.pictures += found.pictures;
+    }
+
+    /// Returns a note for each kind; of an empty text it has been said that all is hidden.
+    fn notes(&self, empty: bool) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let Hidden { chars, places, orders } = self.hidden;
+        if chars > 0 && !empty {
+            let places = match places {
+                0 | 1 => String::new(),
+                many => format!(" in {many} places"),
+            };
+            notes.push(match orders {
+                true => note!(
+                    "{} characters{} are hidden from readers and were left out; they read like an \
+                     order to an assistant",
+                    chars,
+                    ours(places)
+                ),
+                false => note!(
+                    "{} characters{} are hidden from readers and were left out",
+                    chars,
+                    ours(places)
+                ),
+            });
+        }
+        if self.deep > 0 {
+            notes.push(note!(
+                "{} characters nested more than 250 elements deep were left out, as they may be \
+                 hidden; body=html has them",
+                self.deep
+            ));
+        }
+        if self.doubt.chars > 0 {
+            let why: Vec<&str> = self.doubt.why.iter().map(|why| why.words()).collect();
+            notes.push(note!(
+                "{} characters may be hidden ({}) and are shown",
+                self.doubt.chars,
+                ours(why.join(", "))
+            ));
+        } else if self.doubt.why.contains(&Why::Limit) {
+            notes.push(
+                "its style sheets are too large to read whole, so hidden text may be shown".into(),
+            );
+        }
+        if self.cut {
+            notes.push("the HTML is too large to read whole; body=html has all of it".into());
+        }
+        notes
+    }
 }
 
 /// Returns the text without quoted history, and without markup.
@@ -131,18 +228,26 @@ struct ChosenText {
     doubt: Doubt,
     deep: usize,
     cut: bool,
+    pictures: usize,
+    note: Option<Note>,
 }
 
 impl ChosenText {
     /// Returns true if it needs a note although it has no text.
     fn lacks(&self) -> bool {
-        self.hidden.chars > 0 || self.deep > 0 || self.cut
+        self.hidden.chars > 0 || self.deep > 0 || self.cut || self.pictures > 0
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
     }
 }
 
 /// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
 /// one without. Includes what was left out of the earlier ones, without text.
-fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<ChosenText> {
+///
+/// HTML that only says where the message is to be read gives way to the plain text.
+fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
     let html_first = forms
@@ -152,28 +257,57 @@ fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<ChosenText> 
         .chain(forms.iter().rev().filter(|parts| !has_html(parts)));
     let mut all = Vec::new();
     for parts in html_first {
-        let found = parts.iter().map(|part| read(part, form, links));
-        let before = all.len();
-        all.extend(found.filter(|found| found.lacks() || !found.text.trim().is_empty()));
-        let mut own = all.iter().skip(before);
-        if own.any(|found: &ChosenText| !found.text.trim().is_empty()) {
+        let found: Vec<_> = parts.iter().map(|part| read(part, reading)).collect();
+        let done = found.iter().any(|found| !found.is_blank());
+        all.extend(found.into_iter().filter(|found| found.lacks() || !found.is_blank()));
+        if done {
             break;
+        }
+    }
+    let plain = forms.iter().rev().find(|parts| !has_html(parts));
+    if reading.form != Form::Html
+        && let Some(plain) = plain
+        && all.iter().any(|found| found.kind == "html")
+        && all.iter().all(|found| found.hidden.chars == 0)
+        && let Some(said) = stub(&all)
+    {
+        let mut plain: Vec<_> = plain.iter().map(|part| read(part, reading)).collect();
+        let (old, new) =
+            (words(&said), plain.iter().map(|found| words(&found.text)).sum::<usize>());
+        if let Some(first) = plain.first_mut().filter(|_| new >= STUB_FACTOR * old) {
+            first.note = Some(note!(
+                "its HTML says only {}: this is its plain text, which mail programs do not show",
+                quoted(&said)
+            ));
+            return plain;
         }
     }
     all
 }
 
-fn read(part: &TextPart, form: Form, links: bool) -> ChosenText {
-    let style = match form {
+/// Returns the text of HTML that is no message: a few words that send the reader elsewhere.
+fn stub(all: &[ChosenText]) -> Option<String> {
+    let said = all.iter().map(|found| found.text.as_str()).collect::<Vec<_>>().join(" ");
+    let lower = said.to_lowercase();
+    let elsewhere = ELSEWHERE.iter().any(|word| lower.contains(word));
+    (words(&said) < STUB && elsewhere).then_some(said)
+}
+
+fn words(text: &str) -> usize {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+}
+
+fn read(part: &TextPart, reading: &Reading) -> ChosenText {
+    let style = match reading.form {
         Form::Markdown => Style::Markdown,
         Form::Text | Form::Html => Style::Text,
     };
     match part {
-        TextPart::Html(source) if form == Form::Html => {
+        TextPart::Html(source) if reading.form == Form::Html => {
             ChosenText { kind: "html", text: source.clone(), ..ChosenText::default() }
         }
         TextPart::Html(source) => {
-            let html = text::html::marked(source, style, links);
+            let html = text::html::marked(source, style, reading.links);
             ChosenText {
                 kind: "html",
                 text: html.text,
@@ -182,10 +316,13 @@ fn read(part: &TextPart, form: Form, links: bool) -> ChosenText {
                 doubt: html.doubt,
                 deep: html.deep,
                 cut: html.cut,
+                pictures: html.pictures,
+                note: None,
             }
         }
         TextPart::Plain(plain) => {
-            ChosenText { kind: "plain", text: theirs(plain_text(plain)), ..ChosenText::default() }
+            let text = text::armour::named(&theirs(plain_text(plain)));
+            ChosenText { kind: "plain", text, ..ChosenText::default() }
         }
     }
 }

@@ -8,11 +8,13 @@ pub mod calendar;
 mod capabilities;
 mod endpoints;
 pub mod mail;
+mod obstacle;
 pub mod upstream;
 
 pub use account::{Account, Status, TokenSource, TokenStore};
 pub use capabilities::{CalendarCapabilities, MailCapabilities};
 pub use endpoints::{Endpoints, ServiceSettings};
+pub use obstacle::Obstacle;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -159,6 +161,10 @@ pub struct MessageContent {
     pub source: Option<String>,
     /// The invitation in it (`text/calendar`), as iCalendar text.
     pub invitation: Option<String>,
+    /// The delivery report or receipt in it: blocks of header fields.
+    pub report: Option<String>,
+    /// What keeps its text from being read.
+    pub obstacle: Option<Obstacle>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
     /// Parts that could not be read exactly, in words.

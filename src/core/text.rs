@@ -10,6 +10,7 @@
 //! text an answer can afford; that is up to the budget.
 
 pub mod address;
+pub mod armour;
 pub mod charset;
 mod encoded;
 pub mod fence;
@@ -22,6 +23,7 @@ pub mod orders;
 pub mod payment;
 pub mod quote;
 pub mod sender_auth;
+pub mod tnef;
 pub mod unsubscribe;
 pub mod words;
 mod wrap;

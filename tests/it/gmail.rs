@@ -159,7 +159,7 @@ async fn message_is_read_clean_and_fenced() {
     assert_eq!(blocks.len(), 3, "{blocks:#?}");
     // The hidden orders are gone, in all their hiding places.
     assert!(!blocks[1].contains("IGNORE ALL PREVIOUS"), "{}", blocks[1]);
-    assert!(blocks[2].contains("characters of hidden text were removed"), "{}", blocks[2]);
+    assert!(blocks[2].contains("are hidden from readers and were left out"), "{}", blocks[2]);
     // The fence is one the sender could not know.
     let word = blocks[1].lines().next().unwrap().strip_prefix("<<<b1 ").unwrap();
     assert_eq!(word.len(), 8);

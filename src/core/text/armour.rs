@@ -1,0 +1,111 @@
+//! Files and signatures that stand in the middle of a text.
+//!
+//! Old mail programs wrote attachments into the text (uuencode), and PGP writes what it encrypts
+//! or signs there. Nobody reads such lines: each block becomes one line of ours that names it,
+//! and a signed text is left without what is around it. Nothing is decoded or checked here.
+
+use super::fence::OURS;
+use super::{cell, clip};
+
+/// Longest name of a file that is shown.
+const MAX_NAME: usize = 60;
+/// So many characters of Base64 in a row are no text.
+const MIN_ENCODED: usize = 2_000;
+/// Shorter lines belong to such a block only at its end.
+const MIN_LINE: usize = 40;
+
+/// Returns clean lines of a sender with one line of ours for each block that is no text.
+pub fn named(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut out = Vec::with_capacity(lines.len());
+    // The header of a signed text has been left out, its signature has not come yet.
+    let mut signed = false;
+    let mut at = 0;
+    while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
+        let line = rest.first().copied().unwrap_or_default();
+        let found = uuencoded(rest).or_else(|| pgp(rest, &mut signed)).or_else(|| encoded(rest));
+        match found {
+            Some(block) => {
+                out.extend(block.name.map(|name| format!("{OURS}[{name}]")));
+                at += block.lines;
+            }
+            None => {
+                let line = line.strip_prefix("- ").filter(|_| signed).unwrap_or(line);
+                out.push(line.to_owned());
+                at += 1;
+            }
+        }
+    }
+    out.join("\n")
+}
+
+/// A block of lines and what is written for it.
+struct Block {
+    lines: usize,
+    name: Option<String>,
+}
+
+/// `begin 644 name`, lines that begin with their length, `end`.
+fn uuencoded(lines: &[&str]) -> Option<Block> {
+    let (mode, name) = lines.first()?.strip_prefix("begin ")?.split_once(' ')?;
+    if !matches!(mode.len(), 3 | 4) || !mode.bytes().all(|b| matches!(b, b'0'..=b'7')) {
+        return None;
+    }
+    let mut bytes = 0;
+    for (number, line) in lines.iter().enumerate().skip(1) {
+        if *line == "end" {
+            let (name, _) = clip(cell(name), MAX_NAME);
+            let name = Some(format!("file {name}, {bytes} bytes, uuencoded in the text"));
+            return Some(Block { lines: number + 1, name });
+        }
+        // A length of 0 is written as a backtick, or as a space, which is gone.
+        let Some(first) = line.bytes().next() else { continue };
+        let length = usize::from(first.checked_sub(b' ')?) & 63;
+        let digits = line.len() - 1;
+        // White space at the end of a line, which stands for zeros, is gone as well.
+        if digits > length.div_ceil(3) * 4 + 2 || line.bytes().any(|b| !matches!(b, b' '..=b'`')) {
+            return None;
+        }
+        bytes += length;
+    }
+    None
+}
+
+/// The blocks of PGP, and the header of a signed text.
+fn pgp(lines: &[&str], signed: &mut bool) -> Option<Block> {
+    let kind = lines.first()?.strip_prefix("-----BEGIN PGP ")?.strip_suffix("-----")?;
+    if kind == "SIGNED MESSAGE" {
+        *signed = true;
+        // `Hash:` lines, up to the blank one.
+        let head = lines.iter().skip(1).take_while(|line| line.starts_with("Hash: ")).count();
+        let blank = usize::from(lines.get(head + 1).is_some_and(|line| line.is_empty()));
+        return Some(Block { lines: 1 + head + blank, name: None });
+    }
+    let name = match kind {
+        "MESSAGE" => "PGP message: encrypted, nothing can be read here".to_owned(),
+        "SIGNATURE" => "signed with PGP; the signature was not checked".to_owned(),
+        "PUBLIC KEY BLOCK" | "PRIVATE KEY BLOCK" => format!("PGP {}", kind.to_lowercase()),
+        _ => return None,
+    };
+    *signed = false;
+    let end = format!("-----END PGP {kind}-----");
+    let end = lines.iter().position(|line| *line == end);
+    Some(Block { lines: end.map_or(lines.len(), |end| end + 1), name: Some(name) })
+}
+
+/// Long runs of Base64.
+fn encoded(lines: &[&str]) -> Option<Block> {
+    let digits = |line: &&&str| {
+        !line.is_empty() && line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+    };
+    let first = lines.first().filter(|line| line.len() >= MIN_LINE)?;
+    let count =
+        lines.iter().take_while(digits).take_while(|line| line.len() == first.len()).count();
+    let rest = lines.get(count).filter(|line| line.len() < first.len() && digits(line));
+    let last = usize::from(count > 0 && rest.is_some());
+    let characters = first.len() * count + rest.map_or(0, |line| line.len());
+    (characters > MIN_ENCODED).then(|| Block {
+        lines: count + last,
+        name: Some(format!("{characters} characters of encoded data")),
+    })
+}

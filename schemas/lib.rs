@@ -23,6 +23,7 @@ mod inside;
 mod invitation;
 mod message;
 mod outcome;
+mod report;
 mod room;
 mod rule;
 mod section;
@@ -47,6 +48,7 @@ pub use inside::INSIDE;
 pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
+pub use report::REPORT;
 pub use room::ROOM;
 pub use rule::RULE;
 pub use section::{

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `layers`, `naming`, `promises`, `generated` | who names whom; words that are gone from names; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
 //! | `sender_auth` | what is said of senders | 9 |
-//! | `both` | a query means the same at both providers | 18 |
+//! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 3 and arguments, each by itself | 16 |
 //! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
@@ -64,6 +64,7 @@ mod levels;
 mod merge;
 mod modify;
 mod naming;
+mod notices;
 mod outputs;
 mod outward;
 mod pipeline;

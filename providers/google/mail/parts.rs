@@ -12,9 +12,9 @@ use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
-use daysheet_core::provider::{MessageContent, PlainText, TextPart};
-use daysheet_core::text::charset;
-use daysheet_core::text::{Note, note, ours};
+use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::report::REPORTS;
+use daysheet_core::text::{Note, charset, note, ours, quoted_list, tnef};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -24,6 +24,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
+/// A larger `winmail.dat` is not fetched to look for the text.
+const WINMAIL_LIMIT: u64 = 8 << 20;
+
 /// A message, with texts and attachments separated.
 #[derive(Debug, Default)]
 pub struct MessageTree {
@@ -32,6 +35,11 @@ pub struct MessageTree {
     files: Vec<Value>,
     /// The first part that is a calendar: an invitation, as a rule.
     calendar: Option<BodyPart>,
+    /// The blocks of a delivery report or a receipt.
+    report: Vec<BodyPart>,
+    /// Outlook's `winmail.dat`, which may hold the text.
+    winmail: Option<BodyPart>,
+    obstacle: Option<Obstacle>,
     inline_images: usize,
     notes: Vec<Note>,
 }
@@ -92,6 +100,11 @@ pub fn read(id: &str, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
         tree.part(id, payload, None);
+        tree.obstacle = header(payload, "Content-Type").and_then(Obstacle::of);
+    }
+    // A message that has a text needs no other form of it.
+    if !tree.texts.is_empty() {
+        tree.winmail = None;
     }
     tree
 }
@@ -104,6 +117,8 @@ impl MessageTree {
             .flat_map(|text| &mut text.forms)
             .flatten()
             .chain(&mut self.calendar)
+            .chain(&mut self.report)
+            .chain(&mut self.winmail)
             .filter(|part| matches!(part, BodyPart::Elsewhere { .. }))
     }
 
@@ -113,7 +128,7 @@ impl MessageTree {
         if self.inline_images > 0 {
             notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));
         }
-        let parts = self
+        let mut parts: Vec<_> = self
             .texts
             .into_iter()
             .map(|text| {
@@ -129,6 +144,17 @@ impl MessageTree {
             })
             .filter(|forms| !forms.is_empty())
             .collect();
+        let mut obstacle = self.obstacle;
+        if let Some(bytes) = self.winmail.and_then(BodyPart::bytes) {
+            let found = winmail(&bytes, &mut notes);
+            obstacle = found.is_empty().then_some(Obstacle::Winmail);
+            parts.extend((!found.is_empty()).then_some(found));
+        }
+        let blocks = self.report.into_iter().filter_map(|part| match part.text(&mut notes)? {
+            TextPart::Plain(found) => Some(found.text),
+            TextPart::Html(_) => None,
+        });
+        let report = blocks.collect::<Vec<_>>().join("\n\n");
         let invitation = match self.calendar.and_then(|part| part.text(&mut notes)) {
             Some(TextPart::Plain(found)) => Some(found.text),
             _ => None,
@@ -137,6 +163,8 @@ impl MessageTree {
             item,
             parts,
             invitation,
+            report: (!report.is_empty()).then_some(report),
+            obstacle,
             attachments: self.files,
             notes,
             ..MessageContent::default()
@@ -150,6 +178,10 @@ impl MessageTree {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
+        if REPORTS.contains(&mime.as_str()) {
+            self.report(part, &mime);
+            return;
+        }
         if let (Some(children), "") = (children, filename) {
             if mime == "multipart/alternative" {
                 self.alternative(id, children);
@@ -163,7 +195,8 @@ impl MessageTree {
             }
             return;
         }
-        if is_text(&mime) && filename.is_empty() && !is_attached(part) {
+        let read = is_text(&mime) || mime == "message/partial";
+        if read && filename.is_empty() && !is_attached(part) {
             if let Some(found) = form(part, &mime) {
                 self.texts.push(Alternatives { forms: vec![vec![found]] });
             }
@@ -186,6 +219,8 @@ impl MessageTree {
             below.part(id, child, Some("multipart/alternative"));
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
+            self.winmail = self.winmail.take().or(below.winmail.take());
+            self.report.append(&mut below.report);
             self.inline_images += below.inline_images;
             // An alternative inside an alternative is the richest of its own.
             let form: Vec<BodyPart> =
@@ -199,9 +234,24 @@ impl MessageTree {
         }
     }
 
+    /// Takes the blocks of a report: Gmail has taken some apart, as a message in the message.
+    fn report(&mut self, part: &Value, mime: &str) {
+        self.report.extend(form(part, mime));
+        for child in part.get("parts").and_then(Value::as_array).into_iter().flatten() {
+            let fields = headers(&json!({"payload": {"headers": child.get("headers")}}));
+            let data = BASE64.encode(fields);
+            self.report.push(BodyPart::Here { kind: ContentType::default(), data });
+            self.report(child, mime);
+        }
+    }
+
     fn file(&mut self, id: &str, part: &Value, mime: &str) {
         if self.calendar.is_none() && mime == "text/calendar" {
             self.calendar = form(part, mime);
+        }
+        let size = part.pointer("/body/size").and_then(Value::as_u64).unwrap_or_default();
+        if self.winmail.is_none() && is_winmail(part, mime) && size <= WINMAIL_LIMIT {
+            self.winmail = form(part, mime);
         }
         let name = match (text(part, "filename"), mime) {
             ("", "text/calendar") => "invite.ics",
@@ -220,6 +270,13 @@ impl MessageTree {
 }
 
 impl BodyPart {
+    fn bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Here { data, .. } => Some(decode(&data).0),
+            Self::Elsewhere { .. } => None,
+        }
+    }
+
     fn text(self, notes: &mut Vec<Note>) -> Option<TextPart> {
         let Self::Here { kind, data } = self else {
             return None;
@@ -300,6 +357,25 @@ fn content_type(value: &str) -> ContentType {
         charset: found.attribute("charset").map(str::to_owned),
         flowed: is("format", "flowed").then(|| is("delsp", "yes")),
     }
+}
+
+/// Returns the forms of the text in a `winmail.dat`.
+fn winmail(bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Vec<TextPart>> {
+    let found = tnef::read(bytes).unwrap_or_default();
+    if !found.files.is_empty() {
+        notes.push(note!(
+            "winmail.dat has {} files: {}",
+            found.files.len(),
+            quoted_list(&found.files)
+        ));
+    }
+    let plain = found.plain.map(|text| TextPart::Plain(PlainText { text, flowed: None }));
+    [plain, found.html.map(TextPart::Html)].into_iter().flatten().map(|part| vec![part]).collect()
+}
+
+fn is_winmail(part: &Value, mime: &str) -> bool {
+    matches!(mime, "application/ms-tnef" | "application/vnd.ms-tnef")
+        || text(part, "filename").eq_ignore_ascii_case("winmail.dat")
 }
 
 pub(super) fn is_text(mime: &str) -> bool {

@@ -5,7 +5,7 @@
 //! attachments of those that have any. The contents of attachments are never requested.
 
 use futures_util::stream::{self, StreamExt};
-use mail_parser::{MessageParser, MimeHeaders};
+use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
@@ -14,7 +14,9 @@ use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextPart};
+use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::report::REPORTS;
+use daysheet_core::schemas::wire::GRAPH_HEADERS;
 use daysheet_core::text::{note, ours};
 
 /// A message larger than this is not shown raw, in bytes.
@@ -90,7 +92,7 @@ pub async fn fetch(
             let mut messages: Vec<Result<MessageContent>> =
                 items.map(|item| item.map(parts)).collect();
             attachments(graph, ids, &mut messages).await;
-            invitations(graph, ids, &mut messages).await;
+            transmitted(graph, ids, &mut messages).await;
             messages
         }
     }
@@ -112,6 +114,7 @@ fn parts(mut item: Value) -> MessageContent {
     };
     let empty = text(&body, "content").is_empty();
     MessageContent {
+        obstacle: content_type(&item).and_then(Obstacle::of),
         item,
         parts: if empty { Vec::new() } else { vec![vec![vec![part]]] },
         ..MessageContent::default()
@@ -169,20 +172,39 @@ async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
     }
 }
 
-/// Adds the calendar parts of messages. Graph removes them from the body, so they are
+/// Returns the content type of a message, if its header fields were requested.
+fn content_type(item: &Value) -> Option<&str> {
+    let headers = item.get(GRAPH_HEADERS)?.as_array()?;
+    let found =
+        headers.iter().find(|header| text(header, "name").eq_ignore_ascii_case("Content-Type"));
+    found.map(|header| text(header, "value"))
+}
+
+/// Adds calendars and delivery reports. Graph removes these parts from the body, so they are
 /// read from the message as it was transmitted.
-async fn invitations(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
+async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
         .zip(messages)
         .filter_map(|(id, message)| {
-            let message = message.as_mut().ok().filter(|message| brings_calendar(message))?;
-            Some(async move {
+            let message = message.as_mut().ok()?;
+            let (calendar, report) = (brings_calendar(message), brings_report(message));
+            (calendar || report).then_some(async move {
                 let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
-                    Ok(bytes) => message.invitation = calendar(&bytes),
-                    Err(error) => {
+                    Ok(bytes) => {
+                        let found = MessageParser::new().parse(&bytes);
+                        let parts = |kinds: &[&str]| part_texts(found.as_ref(), kinds);
+                        if calendar {
+                            message.invitation = parts(&["text/calendar"]).into_iter().next();
+                        }
+                        message.report = Some(parts(REPORTS).join("\n\n")).filter(|_| report);
+                    }
+                    Err(error) if calendar => {
                         message.notes.push(note!("its invitation could not be read ({})", error));
+                    }
+                    Err(error) => {
+                        message.notes.push(note!("its report could not be read ({})", error));
                     }
                 }
             })
@@ -201,20 +223,26 @@ fn brings_calendar(message: &MessageContent) -> bool {
         || message.attachments.iter().any(is_calendar)
 }
 
-/// Returns the first calendar part of a transmitted message.
-fn calendar(bytes: &[u8]) -> Option<String> {
-    let message = MessageParser::new().parse(bytes)?;
-    let part = message.parts.iter().find(|part| {
-        let kind = part.content_type();
-        kind.is_some_and(|kind| {
-            kind.ctype().eq_ignore_ascii_case("text")
-                && kind.subtype().is_some_and(|subtype| subtype.eq_ignore_ascii_case("calendar"))
+/// Returns true for a delivery report and a receipt.
+fn brings_report(message: &MessageContent) -> bool {
+    let kind = content_type(&message.item).unwrap_or_default().trim_start().to_ascii_lowercase();
+    kind.starts_with("multipart/report")
+}
+
+/// Returns the texts of the parts of these types in a transmitted message.
+fn part_texts(message: Option<&Message<'_>>, kinds: &[&str]) -> Vec<String> {
+    let parts = message.map(|message| message.parts.as_slice()).unwrap_or_default();
+    let wanted = |part: &&MessagePart<'_>| {
+        part.content_type().is_some_and(|kind| {
+            let kind = format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default());
+            kinds.iter().any(|wanted| kind.eq_ignore_ascii_case(wanted))
         })
-    })?;
-    match part.text_contents() {
-        Some(text) => Some(text.to_owned()),
-        None => Some(String::from_utf8_lossy(part.contents()).into_owned()),
-    }
+    };
+    let text = |part: &MessagePart<'_>| match part.text_contents() {
+        Some(text) => text.to_owned(),
+        None => String::from_utf8_lossy(part.contents()).into_owned(),
+    };
+    parts.iter().filter(wanted).map(text).collect()
 }
 
 /// Separates attachments from the pictures that the text shows.

@@ -5,6 +5,7 @@
 
 mod invitations;
 pub mod items;
+mod reports;
 mod targets;
 
 use std::collections::HashMap;
@@ -119,6 +120,7 @@ impl Pipeline {
         let mut response = Response::default();
         self.rows(&fetched, zone, &mut response).await?;
         self.invitations(&fetched, zone, &mut response).await?;
+        self.reports(&fetched, &mut response).await?;
         self.bodies(&mut fetched, form, &mut response).await?;
         let places = self.conversations(&fetched).await?;
         response.items = Some(items::items(&response, &places));

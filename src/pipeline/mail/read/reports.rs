@@ -1,0 +1,37 @@
+//! Delivery reports and receipts among messages: a row for each recipient.
+
+use super::{FetchedMessage, by_account};
+use crate::error::Result;
+use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::report;
+use crate::row::RowTable;
+use crate::schemas::{Level, REPORT};
+
+impl Pipeline {
+    /// Adds the table of reports, if there are any.
+    pub(super) async fn reports(
+        &self,
+        fetched: &[FetchedMessage],
+        response: &mut Response,
+    ) -> Result<()> {
+        let columns = REPORT.up_to(Level::Core);
+        let mut all = RowTable::new(&REPORT, columns.clone());
+        for messages in by_account(fetched) {
+            let rows = |one: &FetchedMessage| {
+                report::rows(&one.target.id, one.message.report.as_deref().unwrap_or_default())
+            };
+            let objects: Vec<_> = messages.iter().flat_map(rows).collect();
+            let Some(first) = messages.first().filter(|_| !objects.is_empty()) else {
+                continue;
+            };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let mut some = rows_of(&self.local(), &REPORT, &columns, &objects, &mut response.notes);
+            self.assign_handles(&mut some, &account).await?;
+            all.append(some);
+        }
+        if !all.is_empty() {
+            response.document.tables.push(all);
+        }
+        Ok(())
+    }
+}

@@ -7,6 +7,7 @@ use pulldown_cmark::{Event, Options, Parser};
 use crate::text::{all_equal, markdown, text};
 
 mod bodies;
+mod senders;
 
 #[test]
 fn html_documents_become_plain_text() {

@@ -46,17 +46,21 @@ pub struct Readable {
 
 /// How a message is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct Reading<'a> {
+    /// The subject of the message: it tells answers from forwards.
+    pub subject: &'a str,
     /// The form in which its parts are shown.
     pub form: Form,
     /// Shows quoted history instead of folding it.
     pub quoted: bool,
+    /// Shows signatures, disclaimers and footers of lists instead of folding them.
+    pub signature: bool,
     /// Adds a numbered list of link targets.
     pub links: bool,
 }
 
 /// Makes the texts of a message readable.
-pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
+pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
     let mut out = Readable::default();
     let mut left_out = LeftOut::default();
     for found in message.parts.iter().flat_map(|forms| richest(forms, reading)) {
@@ -64,7 +68,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         if found.text.trim().is_empty() {
             continue;
         }
-        out.payment |= text::payment::names_new_account(&fresh(&found, reading.form));
+        out.payment |= text::payment::names_new_account(&fresh(&found, reading));
         if !out.text.is_empty() {
             out.text.push_str("\n\n");
         }
@@ -75,7 +79,8 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         if reading.form == Form::Html {
             out.text.push_str(&visible(&found.text));
         } else {
-            out.text.push_str(&fold(&found.text, reading.quoted));
+            let Reading { subject, quoted, signature, .. } = *reading;
+            out.text.push_str(&text::quote::fold(&found.text, subject, quoted, signature));
         }
         if !found.links.is_empty() {
             out.text.push_str(&format!("\n\n{OURS}Links:"));
@@ -210,12 +215,14 @@ impl LeftOut {
 }
 
 /// Returns the text without quoted history, and without markup.
-fn fresh(found: &ChosenText, form: Form) -> String {
-    let text = match (form, found.kind) {
-        (Form::Html, "html") => &text::html::html(&found.text, Style::Text, false).text,
+fn fresh(found: &ChosenText, reading: &Reading<'_>) -> String {
+    let text = match (reading.form, found.kind) {
+        (Form::Html, "html") => &text::html::marked(&found.text, Style::Text, false).text,
         _ => &found.text,
     };
-    text::quote::split_quoted(text).fresh
+    let parts = text::quote::split(text, reading.subject);
+    let below = [parts.forwarded, parts.signature, parts.disclaimer];
+    below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part)
 }
 
 /// One text of a message in the chosen form.
@@ -247,7 +254,7 @@ impl ChosenText {
 /// one without. Includes what was left out of the earlier ones, without text.
 ///
 /// HTML that only says where the message is to be read gives way to the plain text.
-fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
+fn richest(forms: &[Vec<TextPart>], reading: &Reading<'_>) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
     let html_first = forms
@@ -297,7 +304,7 @@ fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
 }
 
-fn read(part: &TextPart, reading: &Reading) -> ChosenText {
+fn read(part: &TextPart, reading: &Reading<'_>) -> ChosenText {
     let style = match reading.form {
         Form::Markdown => Style::Markdown,
         Form::Text | Form::Html => Style::Text,
@@ -347,34 +354,4 @@ fn plain_text(plain: &PlainText) -> String {
         Some(delsp) => text::lines(&text::flowed::unflow(&plain.text, delsp)),
         None => text::lines(&plain.text),
     }
-}
-
-/// Marks quoted history, or replaces it by one line.
-fn fold(text: &str, quoted: bool) -> String {
-    let parts = text::quote::split_quoted(text);
-    let Some(history) = parts.quoted else {
-        return text.to_owned();
-    };
-    let line = if quoted {
-        format!("{OURS}[quoted history]")
-    } else {
-        format!(
-            "{OURS}[quoted history: {} characters not shown; quoted=true shows it]",
-            history.chars().count()
-        )
-    };
-    let mut out = parts.fresh.trim_end().to_owned();
-    if let Some(signature) = parts.signature {
-        out.push('\n');
-        out.push_str(signature.trim_end());
-    }
-    if !out.is_empty() {
-        out.push_str("\n\n");
-    }
-    out.push_str(&line);
-    if quoted {
-        out.push('\n');
-        out.push_str(history.trim());
-    }
-    out
 }

@@ -58,7 +58,8 @@ impl Message {
 
 /// Returns the text of a message, whole; what nobody sees is left out and noted.
 pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
-    let reading = Reading { form: Form::Text, quoted: true, links: true };
+    let reading =
+        Reading { subject: "", form: Form::Text, quoted: true, signature: true, links: true };
     let readable = body::readable(content, &reading);
     if readable.kind == "plain" {
         return readable.text;

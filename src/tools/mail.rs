@@ -30,6 +30,8 @@ tool! {
         body: Body = default(),
         /// Show quoted history
         quoted: bool = SWITCH,
+        /// Show signatures, footers
+        signature: bool = SWITCH,
         /// List link targets
         links: bool = SWITCH,
         /// `next`, alone, to continue
@@ -237,7 +239,7 @@ words! {
 impl Read {
     fn checked(self, args: &Args) -> Result<Self> {
         if let Some(cursor) = &self.cursor {
-            let names = ["ids", "body", "quoted", "links", "tz", "account"];
+            let names = ["ids", "body", "quoted", "signature", "links", "tz", "account"];
             args.refuse_beside_cursor(&names, cursor, "read")?;
             return Ok(self);
         }

@@ -1,6 +1,8 @@
 //! New text, quoted history and signatures: whole expected parts.
 
-use daysheet_core::text::quote::{QuoteParts, split_quoted};
+use daysheet_core::text::fence::OURS;
+use daysheet_core::text::html::{Style, marked};
+use daysheet_core::text::quote::{QuoteParts, fold, split, split_quoted};
 
 use crate::text::{markdown, text};
 
@@ -9,7 +11,12 @@ fn parts(fresh: &str, quoted: Option<&str>, signature: Option<&str>) -> QuotePar
         fresh: fresh.to_owned(),
         quoted: quoted.map(str::to_owned),
         signature: signature.map(str::to_owned),
+        ..QuoteParts::default()
     }
+}
+
+fn sends_on(fresh: &str, forwarded: &str) -> QuoteParts {
+    QuoteParts { forwarded: Some(forwarded.to_owned()), ..parts(fresh, None, None) }
 }
 
 #[test]
@@ -46,9 +53,9 @@ fn replies_are_separated_from_their_quotes() {
         ("short lead", "> when?\nNoon.".into(), parts("> when?\nNoon.", None, None)),
         ("all quote", gmail.into(), parts(gmail, None, None)),
         ("forward", "FYI\n\n---------- Forwarded message ---------\nFrom: Bob\nDate: Monday\nTo: Ann\nSubject: x\n\nHi\n> a\n--\nBob".into(),
-            parts("FYI\n\n---------- Forwarded message ---------\nFrom: Bob\nDate: Monday\nTo: Ann\nSubject: x\n\nHi\n> a\n--\nBob", None, None)),
+            sends_on("FYI", "---------- Forwarded message ---------\nFrom: Bob\nDate: Monday\nTo: Ann\nSubject: x\n\nHi\n> a\n--\nBob")),
         ("apple forward", "FYI\n\n> Begin forwarded message:\n>\n> From: Bob\n> hello".into(),
-            parts("FYI\n\n> Begin forwarded message:\n>\n> From: Bob\n> hello", None, None)),
+            sends_on("FYI", "> Begin forwarded message:\n>\n> From: Bob\n> hello")),
         ("phone", "Noon.\n\nSent from my iPhone\n\n> when?".into(), parts("Noon.", Some("> when?"), Some("Sent from my iPhone"))),
         ("long tail", format!("a\n--\n{}", "x\n".repeat(20)), parts(&format!("a\n--\n{}x", "x\n".repeat(19)), None, None)),
         ("prose", "On Monday Bob wrote: see you.\nFrom: here to there\n--verbose".into(),
@@ -85,5 +92,304 @@ fn quotes_of_mail_clients_are_found_in_html() {
         assert_eq!(got, parts("Noon.", Some(quoted), None), "{input}");
         let got = split_quoted(&markdown(input));
         assert_eq!(got.fresh, "Noon.", "{input}");
+    }
+}
+
+/// What a reader sees of a text with this subject; `%` is the mark of our lines.
+fn shown(subject: &str, text: &str) -> String {
+    fold(text, subject, false, false).replace(OURS, "%")
+}
+
+/// Lines above a quote, as mail programs write them.
+const ATTRIBUTIONS: &[&str] = &[
+    "On Mon, 5 Oct 2026 at 10:12, Bob <b@y.org> wrote:",
+    "On Oct 5, 2026, at 10:12 AM, Bob\n<b@y.org> wrote:",
+    "On Mon, Oct 5, 2026 at 10:12 AM Bob Longname, Department of Long Names <\nb@y.org> wrote:",
+    "Am Mo., 5. Okt. 2026 um 10:12 Uhr schrieb Bob <b@y.de>:",
+    "Am 05.10.26 um 10:12 schrieb Bob:",
+    "Le lun. 5 oct. 2026 à 10:12, Bob <b@y.fr> a écrit :",
+    "El lun, 5 oct 2026 a las 10:12, Bob (<b@y.es>) escribió:",
+    "Il giorno lun 5 ott 2026 alle ore 10:12 Bob <b@y.it> ha scritto:",
+    "Em seg., 5 de out. de 2026 às 10:12, Bob <b@y.br> escreveu:",
+    "Bob <b@y.pt> escreveu (segunda, 5/10/2026 à(s) 10:12):",
+    "Op ma 5 okt 2026 om 10:12 schreef Bob <b@y.nl>:",
+    "Den mån 5 okt. 2026 kl 10:12 skrev Bob <b@y.se>:",
+    "Den mån 5 okt. 2026 kl 10:12 skrev Bob <b@y.se\n>:",
+    "Den man. 5. okt. 2026 kl. 10.12 skrev Bob <b@y.dk>:",
+    "man. 5. okt. 2026 kl. 10:12 skrev Bob <\nb@y.no>:",
+    "ma 5. lokak. 2026 klo 10.12 Bob (b@y.fi) kirjoitti:",
+    "po 5. 10. 2026 v 10:12 odesílatel Bob <b@y.cz> napsal:",
+    "po 5. 10. 2026 v 10:12 odesílatel Bob Dlouhý z Oddělení <\nb@y.cz> napsal(a):",
+    "po 5. 10. 2026 o 10:12 Bob <b@y.sk> napísal(a):",
+    "pon., 5 paź 2026 o 10:12 Bob <b@y.pl> napisał(a):",
+    "W dniu 5.10.2026 o 10:12, Bob pisze:",
+    "пн, 5 окт. 2026 г. в 10:12, Боб <b@y.ru>:",
+    "5 октября 2026 г. 10:12 пользователь Боб <b@y.ru> написал:",
+    "пн, 5 жовт. 2026 р. о 10:12 Боб <b@y.ua> пише:",
+    "пон, 5. окт 2026. у 10:12 Боб <b@y.rs>\nје написао/ла:",
+    "На пн, 5.10.2026 г. в 10:12 Боб <b@y.bg> написа:",
+    "Bob <b@y.tr>, 5 Eki 2026 Pzt, 10:12 tarihinde şunu yazdı:",
+    "Bob <b@y.hu> ezt írta (időpont: 2026. okt. 5., H, 10:12):",
+    "Στις Δευ 5 Οκτ 2026 στις 10:12, ο/η Bob <b@y.gr> έγραψε:",
+    "În lun., 5 oct. 2026 la 10:12, Bob <b@y.ro> a scris:",
+    "2026年10月5日(月) 10:12 Bob <b@y.jp>:",
+    "Bob <b@y.cn> 于2026年10月5日周一 10:12写道：",
+    "Bob <b@y.tw> 於 2026年10月5日 週一 上午10:12寫道：",
+    "2026년 10월 5일 (월) 오전 10:12, Bob <b@y.kr>님이 작성:",
+    "Vào Th 2, 5 thg 10, 2026 vào lúc 10:12 Bob <b@y.vn> đã viết:",
+    "---- On Mon, 05 Oct 2026 10:12:00 +0200 Bob <b@y.org> wrote ----",
+    "Bob wrote:",
+    "Bob schrieb:",
+];
+
+#[test]
+fn lines_above_quotes_are_known_in_many_languages() {
+    for above in ATTRIBUTIONS {
+        for quote in ["> When?\n>\n> Where?", "\n> When?"] {
+            let got = split_quoted(&format!("Noon.\n\n{above}\n{quote}"));
+            assert_eq!(got, parts("Noon.", Some(&format!("{above}\n{quote}")), None));
+        }
+        // A signature, or a list, may follow the quote.
+        let below = "--\nAnn Lee, Head of Sales\nACME Ltd, Mill Lane 1, London";
+        let got = split_quoted(&format!("Noon.\n\n{above}\n> When?\n\n{below}"));
+        assert_eq!(got, parts("Noon.", Some(&format!("{above}\n> When?")), Some(below)));
+        // Answers between the lines stay whole, with what they answer.
+        let inline = format!("{above}\n> When?\nNoon.\n> Where?\nHere.");
+        assert_eq!(split_quoted(&inline), parts(&inline, None, None));
+    }
+}
+
+/// From, Sent, To and Subject.
+const LABELS: &[[&str; 4]] = &[
+    ["From:", "Sent:", "To:", "Subject:"],
+    ["Von:", "Gesendet:", "An:", "Betreff:"],
+    ["De :", "Envoyé :", "À :", "Objet :"],
+    ["De:", "Enviado el:", "Para:", "Asunto:"],
+    ["Da:", "Inviato:", "A:", "Oggetto:"],
+    ["De:", "Enviada em:", "Para:", "Assunto:"],
+    ["Van:", "Verzonden:", "Aan:", "Onderwerp:"],
+    ["Från:", "Skickat:", "Till:", "Ämne:"],
+    ["Fra:", "Sendt:", "Til:", "Emne:"],
+    ["Od:", "Wysłano:", "Do:", "Temat:"],
+    ["Od:", "Odesláno:", "Komu:", "Předmět:"],
+    ["От:", "Отправлено:", "Кому:", "Тема:"],
+    ["Від:", "Надіслано:", "Кому:", "Тема:"],
+    ["Kimden:", "Gönderildi:", "Kime:", "Konu:"],
+    ["Lähettäjä:", "Lähetetty:", "Vastaanottaja:", "Aihe:"],
+    ["Feladó:", "Elküldve:", "Címzett:", "Tárgy:"],
+    ["Από:", "Στάλθηκε:", "Προς:", "Θέμα:"],
+    ["差出人:", "送信日時:", "宛先:", "件名:"],
+    ["发件人：", "发送时间：", "收件人：", "主题："],
+    ["寄件者:", "日期:", "收件者:", "主旨:"],
+    ["보낸 사람:", "보낸 날짜:", "받는 사람:", "제목:"],
+    ["**From:**", "**Sent:**", "**To:**", "**Subject:**"],
+];
+
+#[test]
+fn header_blocks_are_history_of_answers_and_content_of_forwards() {
+    for [from, sent, to, subject] in LABELS {
+        let lines = [
+            format!("{from} Bob <b@y.org>"),
+            format!("{sent} Monday, 5 October 2026 10:12"),
+            format!("{to} Ann"),
+            format!("{subject} The offer"),
+        ];
+        let [from, sent, to, subject] = &lines;
+        // Hotmail's order, too.
+        for block in [[from, sent, to, subject], [sent, subject, from, to]] {
+            let block = block.map(String::as_str).join("\n");
+            let below =
+                format!("{block}\n\nHere it is.\n\nOn 1 Oct 2026, Cy <c@z.org> wrote:\n> Offer?");
+            let text = format!("Thanks.\n\n{below}");
+            for mark in ["Re: ", "AW: ", "[dev] SV: ", "Antw.: Re: ", "Re[2]: Fwd: ", "XY: "] {
+                let got = split(&text, &format!("{mark}The offer"));
+                assert_eq!(got, parts("Thanks.", Some(&below), None), "{mark}");
+            }
+            for mark in
+                ["FW: ", "Fwd: ", "WG: ", "TR: ", "I: ", "RV: ", "ENC: ", "VS: ", "[x] Fw: Re: "]
+            {
+                let got = split(&text, &format!("{mark}The offer"));
+                let want =
+                    QuoteParts { forwarded: Some(below.clone()), ..parts("Thanks.", None, None) };
+                assert_eq!(got, want, "{mark}");
+            }
+            let got = split(&text, "The offer");
+            assert_eq!(got.forwarded.as_deref(), Some(&*below));
+            // What was filled in on a page.
+            let form = format!("A new request:\n\n{block}\n\nPlease call.");
+            assert_eq!(split(&form, "Contact form"), parts(&form, None, None));
+        }
+    }
+}
+
+#[test]
+fn what_stands_below_a_text_is_folded() {
+    let disclaimer = "This e-mail and any attachments are confidential and may be privileged. If you \
+                      are not the intended recipient, please notify the sender and delete this message.";
+    let list = "_______________________________________________\nDev mailing list\nDev@lists.example\n\
+                https://lists.example/listinfo/dev";
+    let quote = "On Mon, 5 Oct 2026 at 10:12, Bob <b@y.org> wrote:\n> When?\n> Where?";
+    let signed = "Ann Lee\nHead of Sales\nACME GmbH, Mill Lane 1, Berlin\nTel. +49 30 1234567\nwww.acme.example";
+    let github = "—\nReply to this email directly, view it on GitHub, or unsubscribe.\n\
+                  You are receiving this because you were mentioned.";
+    let google = "--\nYou received this message because you are subscribed to the Google Groups \"dev\" \
+                  group.\nTo unsubscribe from this group, send an email to dev+unsubscribe@googlegroups.com.";
+    let groups = "-=-=-=-=-=-=-=-=-=-=-=-\nGroups.io Links: You receive all messages sent to this group.\n\
+                  View/Reply Online (#7): https://groups.io/g/dev/message/7\n-=-=-=-=-=-=-=-=-=-=-=-";
+    let german = "Diese E-Mail enthält vertrauliche Informationen. Wenn Sie nicht der richtige Adressat \
+                  sind, informieren Sie bitte den Absender und vernichten Sie diese Nachricht.\n\n\
+                  Please consider the environment before printing this e-mail.";
+    let (delimited, reach) = (format!("--\n{signed}"), signed.replace("Ann Lee\n", ""));
+    let size = |name: &str, text: &str| {
+        let shows = if name == "quoted history" { "quoted" } else { "signature" };
+        let it = text.chars().count();
+        format!("\n%[{name}: {it} characters not shown; {shows}=true shows it]")
+    };
+    let history = size("quoted history", quote);
+    let (signature, disclaims) = (size("signature", &reach), size("disclaimer", disclaimer));
+    let footer = |text: &str| size("list footer", text);
+    let cases: Vec<(String, String)> = vec![
+        (format!("Yes.\n\n{quote}"), format!("Yes.\n{history}")),
+        (
+            format!("Yes.\n\n{quote}\n\n--\nAnn Lee\nACME"),
+            format!("Yes.\n--\nAnn Lee\nACME\n{history}"),
+        ),
+        (
+            format!("Yes.\n{delimited}\n\n{quote}"),
+            format!("Yes.\n{}{history}", size("signature", &delimited)),
+        ),
+        (format!("Yes.\n\n{quote}\n{list}"), format!("Yes.\n{}{history}", footer(list))),
+        (format!("Yes.\n\nAnn\n\n{disclaimer}"), format!("Yes.\n\nAnn\n{disclaims}")),
+        (
+            format!("Yes.\n\nAnn\n\n{disclaimer}\n\n{quote}\n\n{list}"),
+            format!("Yes.\n\nAnn\n{disclaims}{}{history}", footer(list)),
+        ),
+        (
+            format!("Yes, fine.\n\nBest regards,\n{signed}"),
+            format!("Yes, fine.\n\nBest regards,\nAnn Lee\n{signature}"),
+        ),
+        (
+            format!("Ja.\n\nMit freundlichen Grüßen\n\n{signed}\n\n{quote}"),
+            format!("Ja.\n\nMit freundlichen Grüßen\n\nAnn Lee\n{signature}{history}"),
+        ),
+        (format!("See issue 7\n\n{github}"), format!("See issue 7\n{}", footer(github))),
+        (format!("News.\n\n{google}"), format!("News.\n{}", footer(google))),
+        (format!("News.\n\n{groups}"), format!("News.\n{}", footer(groups))),
+        (format!("Danke.\n\n{german}"), format!("Danke.\n{}", size("disclaimer", german))),
+        // A paragraph of another kind below it.
+        (format!("Yes.\n\n{disclaimer}\n\nAnn"), format!("Yes.\n\n{disclaimer}\n\nAnn")),
+    ];
+    for (text, want) in &cases {
+        assert_eq!(shown("Re: x", text), *want);
+    }
+    // All of it on request.
+    for (text, _) in &cases {
+        let all =
+            fold(text, "Re: x", true, true).replace(OURS, "%").replace("%[quoted history]\n", "");
+        let words = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            words.sort();
+            words
+        };
+        assert_eq!(words(&all), words(text));
+    }
+}
+
+/// Texts that only look like what is folded.
+#[test]
+fn what_people_write_stays() {
+    for text in [
+        "The wrapper contract is confidential; do not disclose it.\n\nAnn",
+        "Your trip:\n\nFrom: Berlin\nTo: Lisbon\nDate: 5 October 2026\n\nSeat 7A",
+        "Thanks,\nAnn\n\nThe plan: https://x.org/plan",
+        "Thanks,\nAnn\n\nPS: call me on +49 30 1234567.\nOr write to ann@x.org.",
+        "Best,\nAnn\n\nCan you call Bob?\n+49 30 1234567",
+        "Two things:\n--------------------\nBread and butter\n--------------------\nTea and cake",
+        "Please unsubscribe me from this.\n\nAnn",
+        "He wrote to me at 10:12 and said:\nsee you\n\nAnn",
+        "On 5 October at 10 he said that Bob wrote it.\n\nAnn",
+        "> When?\nNoon.\n\n> Where?\nHere.",
+        "a <b@y.org> or 10:12\n\nx:\n\n1. 2026",
+        "--\nAnn",
+        "Sent from my iPhone",
+    ] {
+        for subject in ["", "Re: x", "x", "FW: x"] {
+            assert_eq!(shown(subject, text), text, "{subject}");
+        }
+    }
+}
+
+/// A message that sends another one on, in HTML of mail programs: all of it is shown.
+#[test]
+fn forwards_are_shown_whole() {
+    let cases = cases! {
+        "<div>FYI</div><div class=gmail_quote><div dir=ltr class=gmail_attr>---------- Forwarded message ---------<br>\
+        From: Bob &lt;b@y.org&gt;<br>Date: Monday<br>Subject: Offer<br>To: Ann<br></div><br><div>Here it is.</div></div>",
+            "Fwd: Offer",
+            "FYI\n\n%[forwarded message]\n---------- Forwarded message ---------\nFrom: Bob <b@y.org>\nDate: Monday\n\
+            Subject: Offer\nTo: Ann\n\nHere it is.";
+        "<p class=MsoNormal>FYI</p><div><div style='border:none;border-top:solid #E1E1E1 1.0pt;padding:3.0pt 0in 0in 0in'>\
+        <p class=MsoNormal><b>Von:</b> Bob<br><b>Gesendet:</b> Montag<br><b>An:</b> Ann<br><b>Betreff:</b> Angebot</p></div></div>\
+        <p class=MsoNormal>Hier ist es.</p><blockquote type=cite>Wann?</blockquote>",
+            "WG: Angebot",
+            "FYI\n\n%[forwarded message]\nVon: Bob\nGesendet: Montag\nAn: Ann\nBetreff: Angebot\nHier ist es.\n\n> Wann?";
+        "<div>FYI</div><blockquote type=cite><div>Begin forwarded message:</div><div><b>From: </b>Bob</div><p>Here.</p></blockquote>",
+            "Fwd: Offer",
+            "FYI\n\n%[forwarded message]\n> Begin forwarded message:\n> From: Bob\n>\n> Here.";
+        "<div>FYI</div><div id=divRplyFwdMsg><b>Xyz:</b> Bob<br><b>Abc:</b> Monday</div><div>Here.</div>",
+            "FW: Offer", "FYI\n\n%[forwarded message]\nXyz: Bob\nAbc: Monday\nHere.";
+    };
+    for (input, subject, want) in cases {
+        assert_eq!(shown(subject, &marked(input, Style::Text, false).text), want);
+    }
+}
+
+/// What an HTML document says of itself is believed, and what it does not say is no quote.
+#[test]
+fn containers_of_mail_programs_are_known() {
+    let line = "%[quoted history: N characters not shown; quoted=true shows it]";
+    let cases = cases! {
+        // Of a language that nobody knows.
+        "<div>Yes.</div><div class=gmail_quote><div class=gmail_attr>Zxc 5 qwe Bob poi:</div>\
+        <blockquote class=gmail_quote>When?</blockquote></div>", format!("Yes.\n\n{line}");
+        "<div>Yes.</div><hr><div id=x_divRplyFwdMsg><b>Xyz:</b> Bob<br><b>Abc:</b> Ann</div><div>When?</div>",
+            format!("Yes.\n\n{line}");
+        "<div>Yes.</div><div class=tutanota_quote>Zxc Bob:<br>When?</div>", format!("Yes.\n\n{line}");
+        "<p>Yes.</p><div class=moz-cite-prefix>Zxc Bob qwe</div><blockquote type=cite>When?</blockquote>",
+            format!("Yes.\n\n{line}");
+        "<div>Yes.</div><div class=zmail_extra><div>---- On 5 Oct, Bob wrote ----</div><blockquote>When?</blockquote></div>",
+            format!("Yes.\n\n{line}");
+        // Answers within the container of a quote.
+        "<div class=gmail_quote><div class=gmail_attr>Zxc Bob:</div><blockquote class=gmail_quote>When?</blockquote>\
+        <div>Noon.</div><blockquote class=gmail_quote>Where?</blockquote><div>Here.</div></div>",
+            "Zxc Bob:\n\n> When?\n\nNoon.\n\n> Where?\n\nHere.".to_owned();
+        // Signatures.
+        "<div>Yes.</div><div class=gmail_signature>Ann Lee<br>Head of Everything at ACME Limited<br>Mill Lane 1, London</div>",
+            "Yes.\n\n%[signature: N characters not shown; signature=true shows it]".to_owned();
+        "<div>Yes.</div><div id=Signature>Ann<br>ACME</div>", "Yes.\nAnn\nACME".to_owned();
+        "<div class=gmail_signature>All of it is here.</div>", "All of it is here.".to_owned();
+        // Layout.
+        "<p>Dear all,</p><blockquote><p>An indented paragraph.</p><blockquote>And one.</blockquote></blockquote>",
+            "Dear all,\n\nAn indented paragraph.\n\nAnd one.".to_owned();
+        "<p>As he put it:</p><blockquote>Bread, slowly.</blockquote><p>Indeed.</p>",
+            "As he put it:\n\nBread, slowly.\n\nIndeed.".to_owned();
+        "<p>Yes.</p><p>On 5 Oct 2026 at 10:12, Bob wrote:</p><blockquote>When?</blockquote>",
+            format!("Yes.\n\n{line}");
+    };
+    for (input, want) in cases {
+        for style in [Style::Text, Style::Markdown] {
+            let got = shown("Re: x", &marked(input, style, false).text);
+            let got = got.replace('\\', "").replace("**", "");
+            let (digits, words) = (|c: char| c.is_ascii_digit(), got.replace("Mill Lane 1", ""));
+            let got = match words.contains("not shown") {
+                true => words
+                    .split(digits)
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join("N"),
+                false => got,
+            };
+            assert_eq!(got.replace("\n\n---\n\n", "\n\n"), want, "{input}");
+        }
     }
 }

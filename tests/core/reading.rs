@@ -18,8 +18,9 @@ fn html_documents_become_plain_text() {
         "<h1>Title</h1>text<h2></h2>", "Title\n\ntext";
         "<ul><li>a<li>b<ul><li>c</ul></ul><ol start=3><li>d<li><p>e</p><p>f</p></ol>",
             "- a\n- b\n  - c\n\n3. d\n4. e\n\n   f";
-        "<blockquote>a<p>b</p><blockquote>c</blockquote></blockquote>d",
+        "<blockquote type=cite>a<p>b</p><blockquote>c</blockquote></blockquote>d",
             "> a\n>\n> b\n>\n> > c\n\nd";
+        "<p>x</p><blockquote>a<p>b</p></blockquote>d", "x\n\na\n\nb\n\nd";
         "<pre>\nfn main() {\n    x;\n}\n</pre>after", "fn main() {\n    x;\n}\n\nafter";
         "a<script>x()</script><style>p{}</style><!-- c --><template>t</template><noscript>n</noscript>b",
             "anb";
@@ -85,7 +86,7 @@ fn html_documents_become_markdown() {
         "<table><tr><th>I<th><th>P<tr><td>a|b<td><td>1<tr><td colspan=2>sum<td>1</table>",
             "| I | P |\n| --- | --- |\n| a\\|b | 1 |\n| sum | 1 |";
         "x<hr>y <code>z</code> <s>old</s>", "x\n\n---\n\ny `z` ~~old~~";
-        "<ul><li><b>a</b></li></ul><blockquote>q</blockquote>", "- **a**\n\n> q";
+        "<ul><li><b>a</b></li></ul><blockquote type=cite>q</blockquote>", "- **a**\n\n> q";
     };
     all_equal(cases.map(|(input, want)| (input, markdown(input), want.to_owned())));
 }

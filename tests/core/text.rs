@@ -377,7 +377,7 @@ fn deeply_nested_documents_take_little_stack_and_time() {
     check("bold", "<b>x".repeat(50_000), "xxxx", false);
     check("anchors", "<a href='http://x.y/'>x".repeat(20_000), "x [1]x [1]", false);
     check("tables", format!("{}deep", "<table><tr><td>".repeat(20_000)), "deep", false);
-    check("quotes", "<blockquote>x".repeat(20_000), "> > x", false);
+    check("quotes", "<blockquote type=cite>x".repeat(20_000), "> > x", false);
     check("fostered", format!("<table>{}", "<b></b>x".repeat(50_000)), "xxxx", false);
 }
 
@@ -505,7 +505,8 @@ proptest! {
     fn no_line_is_lost_when_quotes_are_separated(s in "([>-]{0,2} ?[a-z:]{0,5}(\n|On 1 Bob wrote:\n|From: a\nTo: b\nDate: c\n)){0,12}") {
         let got = split_quoted(&lines(&s));
         let words = |s: &str| { let mut w: Vec<String> = s.split_whitespace().map(str::to_owned).collect(); w.sort(); w };
-        let all = [Some(got.fresh), got.quoted, got.signature].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let all = [got.forwarded, got.quoted, got.signature, got.disclaimer, got.footer];
+        let all = all.into_iter().flatten().fold(got.fresh, |all, part| all + "\n" + &part);
         prop_assert_eq!(words(&all), words(&lines(&s)));
     }
 }

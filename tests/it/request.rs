@@ -30,7 +30,7 @@ fn lenient_argument_forms_are_accepted() {
     }
     assert_eq!(
         parse("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
-        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, tz: None, account: None })"
+        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, signature: false, links: false, cursor: None, tz: None, account: None })"
     );
     assert_eq!(parse("accounts", &json!({})), "Accounts(List(None))");
     assert_eq!(

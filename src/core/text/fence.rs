@@ -18,11 +18,13 @@ pub const SIGNATURE: char = '\u{fdd2}';
 /// Marks the end of either.
 pub const END: char = '\u{fdd3}';
 
+/// All of these marks.
+pub const MARKS: [char; 4] = [OURS, QUOTE, SIGNATURE, END];
+
 /// Removes our marks from a sender's text.
 pub fn theirs(text: String) -> String {
-    let marks = [OURS, QUOTE, SIGNATURE, END];
-    match text.contains(marks) {
-        true => text.replace(marks, ""),
+    match text.contains(MARKS) {
+        true => text.replace(MARKS, ""),
         false => text,
     }
 }

@@ -1,17 +1,25 @@
 //! Separates new text from quoted text.
 //!
-//! A reply carries the whole thread below it. [`split_quoted`] separates the new text
-//! from the quoted and from the signature, by the conventions of mail programs in the
-//! larger languages. It works on clean lines (see [`lines`](super::lines)) and errs on
-//! the side of new text: replies written between the quotes stay whole, and so do
-//! forwarded messages, which are sent for their quoted part.
+//! A reply carries the whole thread below it. [`split`] separates the new text from the quoted and
+//! from what stands below it, by the conventions of mail programs in the larger languages and by
+//! the marks that the HTML left (see [`fence`](super::fence)). It works on clean lines and errs on
+//! the side of new text: replies written between the quotes stay whole, and so do forwarded
+//! messages, which are sent for their quoted part. [`fold`] shows the parts.
 
+mod fold;
+mod foot;
 mod marks;
+mod words;
 
-use marks::{attribution, forwards, header_block, is_quoted, original_message, sent_from};
+pub use fold::fold;
+use foot::Foot;
+use marks::{
+    Header, Sort, attribution, bare, block, forwards, header, is_quoted, is_rule, original_message,
+    sort, spread, topic,
+};
 
-/// Longer than this, what follows `--` is no signature.
-const MAX_SIGNATURE: usize = 12;
+use super::fence::QUOTE;
+
 /// Shorter blocks at the beginning are quoted to be answered right there.
 const MIN_LEADING: usize = 3;
 
@@ -20,90 +28,182 @@ const MIN_LEADING: usize = 3;
 pub struct QuoteParts {
     /// The new text of this message.
     pub fresh: String,
+    /// A message that it sends on, with the lines above it.
+    pub forwarded: Option<String>,
     /// The text it quotes, with the line that introduces it.
     pub quoted: Option<String>,
     /// The signature, with its delimiter.
     pub signature: Option<String>,
+    /// Paragraphs about confidentiality and the like.
+    pub disclaimer: Option<String>,
+    /// What a mailing list adds.
+    pub footer: Option<String>,
 }
 
-/// Parts new text from quoted text and signature.
+/// Parts new text from quoted text and signature, whatever the subject is.
 pub fn split_quoted(text: &str) -> QuoteParts {
-    let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
-    if lines.iter().any(|line| forwards(line)) && !quote_before_forward(&lines) {
-        return QuoteParts { fresh: join(&lines), ..QuoteParts::default() };
-    }
-    let cut = plain_cut(&lines).or_else(|| trailing(&lines));
-    if let Some((fresh, quoted)) = cut.and_then(|at| lines.split_at_checked(at)) {
-        return parts(fresh, quoted);
-    }
-    if let Some((quoted, fresh)) = leading(&lines).and_then(|at| lines.split_at_checked(at)) {
-        return parts(fresh, quoted);
-    }
-    parts(&lines, &[])
+    split(text, "")
 }
 
-/// Returns true if the forwarded mail is only part of an older one that is quoted.
-fn quote_before_forward(lines: &[&str]) -> bool {
-    let Some(forward) = lines.iter().position(|line| forwards(line)) else {
-        return false;
-    };
-    let before = lines.get(..forward).unwrap_or_default();
-    plain_cut(before).is_some()
+/// Parts a text from what it quotes or sends on, and from what stands below it. The `subject`
+/// decides whether a block of header lines begins history or a forwarded message.
+pub fn split(text: &str, subject: &str) -> QuoteParts {
+    let marked = spread(text);
+    let lines: Vec<&str> = marked.iter().map(String::as_str).collect();
+    let headers: Vec<Option<Header>> = marked.iter().map(|line| header(bare(line))).collect();
+    let text =
+        Text { lines: &lines, headers: &headers, sort: sort(subject), topic: topic(subject) };
+    if let Some((above, below)) = text.forwarded().and_then(|at| lines.split_at_checked(at)) {
+        let mut foot = Foot::default();
+        let fresh = foot.take(above);
+        return parts(fresh, &[], below, foot);
+    }
+    if let Some((fresh, quoted)) =
+        text.plain_cut(lines.len()).and_then(|at| lines.split_at_checked(at))
+    {
+        return history(fresh, quoted, Foot::default(), &lines);
+    }
+    // A signature or the footer of a list may stand below the quote.
+    let mut foot = Foot::default();
+    let rest = foot.take(&lines);
+    if let Some((fresh, quoted)) = trailing(rest).and_then(|at| rest.split_at_checked(at)) {
+        return history(fresh, quoted, foot, &lines);
+    }
+    if let Some((quoted, fresh)) = leading(rest).and_then(|at| rest.split_at_checked(at)) {
+        return history(fresh, quoted, foot, &lines);
+    }
+    parts(rest, &[], &[], foot)
 }
 
-/// Returns the parts for these lines; if none of them is new, nothing is parted.
-fn parts(fresh: &[&str], quoted: &[&str]) -> QuoteParts {
+/// Returns the parts of an answer; if none of it is new, nothing is parted.
+fn history<'t>(
+    fresh: &[&'t str],
+    quoted: &[&'t str],
+    mut foot: Foot<'t>,
+    all: &[&'t str],
+) -> QuoteParts {
     if is_blank(fresh) {
-        let all: Vec<&str> = fresh.iter().chain(quoted).copied().collect();
-        return QuoteParts { fresh: join(&all), ..QuoteParts::default() };
+        return parts(all, &[], &[], Foot::default());
     }
-    let (fresh, signature) = signature(fresh);
+    let fresh = foot.take(fresh);
+    parts(fresh, quoted, &[], foot)
+}
+
+fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: Foot<'_>) -> QuoteParts {
+    let some = |lines: &[&str]| (!is_blank(lines)).then(|| join(lines));
     QuoteParts {
         fresh: join(fresh),
-        quoted: (!is_blank(quoted)).then(|| join(quoted)),
-        signature: signature.map(join),
+        forwarded: some(forwarded),
+        quoted: some(quoted),
+        signature: some(&foot.signature),
+        disclaimer: some(&foot.disclaimer),
+        footer: some(&foot.footer),
     }
 }
 
-/// Returns where quoted text begins that is not marked line by line: at a divider, at a
-/// block of header lines, or at "On …, Ann wrote:".
-fn plain_cut(lines: &[&str]) -> Option<usize> {
-    for (at, line) in lines.iter().enumerate() {
-        let rest = lines.get(at..).unwrap_or_default();
-        if forwards(line) {
-            return None;
+/// Returns true if lines of a text introduce what follows them as quoted.
+pub(super) fn introduces(lines: &[&str]) -> bool {
+    let last = lines.len().saturating_sub(1);
+    let headers: Vec<Option<Header>> = lines.iter().map(|line| header(line)).collect();
+    introduction(lines, last).is_some()
+        || (0..lines.len()).any(|at| block(lines, &headers, at).is_some())
+        || lines.last().is_some_and(|line| original_message(line) || forwards(line))
+}
+
+/// The lines of a message, and what its subject says of it.
+struct Text<'a> {
+    lines: &'a [&'a str],
+    /// What the label of each line names.
+    headers: &'a [Option<Header>],
+    sort: Sort,
+    topic: String,
+}
+
+impl Text<'_> {
+    /// Returns where a message begins that this one sends on.
+    fn forwarded(&self) -> Option<usize> {
+        let lines = self.lines;
+        let divider = (0..lines.len()).find(|at| self.divides(*at));
+        let divider = divider.filter(|at| self.plain_cut(*at).is_none());
+        if divider.is_some() || self.sort == Sort::Reply {
+            return divider;
         }
-        if is_quoted(line) || line.is_empty() {
-            continue;
+        let is_block = |at: &usize| {
+            let found = block(lines, self.headers, *at);
+            found.is_some_and(|block| {
+                self.sort == Sort::Forward
+                    || !self.topic.is_empty() && topic(block.subject) == self.topic
+            })
+        };
+        let found = (0..lines.len()).find(|at| {
+            let line = lines.get(*at).copied().unwrap_or_default();
+            let marked = || line.starts_with(QUOTE) || original_message(line);
+            is_block(at) || self.sort == Sort::Forward && marked()
+        });
+        if let Some(at) = found {
+            return Some(self.with_rule(at));
         }
-        if original_message(line) || header_block(rest) {
-            return Some(with_rule(lines, at));
+        (self.sort == Sort::Forward).then(|| trailing(lines)).flatten()
+    }
+
+    /// Returns true for the line above a forwarded message, unless it is part of a quote.
+    fn divides(&self, at: usize) -> bool {
+        let Some(line) = self.lines.get(at) else { return false };
+        if !forwards(bare(line).trim_start_matches(['>', ' '])) {
+            return false;
         }
-        if let Some(found) = attribution(rest)
-            && found.dated
-        {
-            let after = rest.get(found.lines..).unwrap_or_default();
-            let next = after.iter().find(|line| !line.is_empty());
-            if next.is_some_and(|line| !is_quoted(line) && !forwards(line)) {
-                return Some(at);
+        let above = self.lines.get(..at).unwrap_or_default();
+        let last = above.iter().rposition(|line| !line.is_empty());
+        !is_quoted(line)
+            || last.is_none_or(|last| {
+                above.get(last).is_some_and(|line| !is_quoted(line))
+                    && introduction(above, last).is_none()
+            })
+    }
+
+    /// Returns where quoted text begins among the first lines that is not marked line by line: at
+    /// a divider, at a block of header lines, or at "On …, Ann wrote:".
+    fn plain_cut(&self, end: usize) -> Option<usize> {
+        for (at, line) in self.lines.iter().enumerate().take(end) {
+            let rest = self.lines.get(at..).unwrap_or_default();
+            if is_quoted(line) || line.is_empty() {
+                continue;
+            }
+            if original_message(line) || self.is_history(at) {
+                return Some(self.with_rule(at));
+            }
+            if let Some(found) = attribution(rest)
+                && found.dated
+            {
+                let after = rest.get(found.lines..).unwrap_or_default();
+                let next = after.iter().find(|line| !line.is_empty());
+                if next.is_some_and(|line| !is_quoted(line) && !forwards(line)) {
+                    return Some(at);
+                }
             }
         }
+        None
     }
-    None
-}
 
-/// Returns the place of the rule above line `at`, if there is one.
-fn with_rule(lines: &[&str], at: usize) -> usize {
-    let above = lines.get(..at).unwrap_or_default();
-    match above.iter().rposition(|line| !line.is_empty()) {
-        Some(rule) if above.get(rule).is_some_and(|line| is_rule(line)) => rule,
-        _ => at,
+    /// Returns true for a block of header lines above an older message. A form that was filled in
+    /// on a web page has such lines, too; an answer has a mark before its subject.
+    fn is_history(&self, at: usize) -> bool {
+        block(self.lines, self.headers, at).is_some_and(|block| {
+            let older = topic(block.subject);
+            let marked =
+                self.topic.len() > older.len() && !older.is_empty() && self.topic.ends_with(&older);
+            self.sort == Sort::Reply || self.topic.is_empty() || marked
+        })
     }
-}
 
-fn is_rule(line: &str) -> bool {
-    let all = |sign: u8| line.bytes().all(|byte| byte == sign);
-    line.len() >= 3 && (all(b'_') || all(b'-'))
+    /// Returns the place of the rule above line `at`, if there is one.
+    fn with_rule(&self, at: usize) -> usize {
+        let above = self.lines.get(..at).unwrap_or_default();
+        match above.iter().rposition(|line| !line.is_empty()) {
+            Some(rule) if above.get(rule).is_some_and(|line| is_rule(line)) => rule,
+            _ => at,
+        }
+    }
 }
 
 /// Returns where a quote begins that continues to the end, with its introduction.
@@ -113,23 +213,27 @@ fn trailing(lines: &[&str]) -> Option<usize> {
         return None;
     }
     let above = lines.iter().rposition(|line| !line.is_empty() && !is_quoted(line))?;
-    let block = lines.get(above + 1..)?;
-    let introduced = introduction(lines, above);
-    let first = block.iter().find(|line| !line.is_empty())?;
-    if introduced.is_none() && forwards(first.trim_start_matches(['>', ' '])) {
-        return None;
+    match introduction(lines, above) {
+        Some(at) => Some(at),
+        None if lines.get(above).is_some_and(|line| is_rule(line)) => Some(above),
+        None => Some(above + 1),
     }
-    Some(introduced.unwrap_or(above + 1))
 }
 
-/// Returns where the lines begin that introduce a quote and end in line `last`.
+/// Returns where the lines begin that introduce a quote and end in line `last`, or in one that
+/// only looks quoted after it.
 fn introduction(lines: &[&str], last: usize) -> Option<usize> {
-    // The longest that fits: its last line alone may look like a shorter one.
-    (0..marks::MAX_ATTRIBUTION).rev().find_map(|back| {
+    let found = |back: usize| {
         let at = last.checked_sub(back)?;
         let found = attribution(lines.get(at..)?)?;
-        (at + found.lines == last + 1).then_some(at)
-    })
+        (at + found.lines > last).then_some((at, found.begun))
+    };
+    let begun = |back| found(back).filter(|(_, begun)| *begun);
+    // The longest that fits: its last line alone may look like a shorter one.
+    let at = (0..marks::MAX_ATTRIBUTION)
+        .find_map(begun)
+        .or_else(|| (0..marks::MAX_ATTRIBUTION).rev().find_map(found));
+    at.map(|(at, _)| at)
 }
 
 /// Returns where a quote at the beginning ends, if everything after it is new.
@@ -145,26 +249,12 @@ fn leading(lines: &[&str]) -> Option<usize> {
     (long && only).then_some(start + end)
 }
 
-/// Returns the lines before and from the signature on.
-fn signature<'a, 'b>(fresh: &'a [&'b str]) -> (&'a [&'b str], Option<&'a [&'b str]>) {
-    let delimiter = fresh.iter().rposition(|line| *line == "--");
-    let mobile = fresh.iter().rposition(|line| !line.is_empty());
-    let mobile = mobile.filter(|at| fresh.get(*at).is_some_and(|line| sent_from(line)));
-    let at = match (delimiter, mobile) {
-        (Some(at), _) if fresh.len() - at <= MAX_SIGNATURE + 1 => Some(at),
-        (_, mobile) => mobile,
-    };
-    match at.and_then(|at| fresh.split_at_checked(at)) {
-        Some((body, signature)) if !is_blank(body) => (body, Some(signature)),
-        _ => (fresh, None),
-    }
-}
-
 fn is_blank(lines: &[&str]) -> bool {
     lines.iter().all(|line| line.is_empty())
 }
 
-/// Returns the lines as one text, without blank ones at the ends.
+/// Returns the lines as one text, without blank ones at the ends and without marks.
 fn join(lines: &[&str]) -> String {
-    lines.join("\n").trim_matches('\n').to_owned()
+    let bare: Vec<&str> = lines.iter().map(|line| bare(line)).collect();
+    bare.join("\n").trim_matches('\n').to_owned()
 }

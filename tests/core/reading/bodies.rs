@@ -20,7 +20,10 @@ fn html(text: &str) -> TextPart {
 fn read(parts: Vec<TextPart>, obstacle: Option<Obstacle>) -> Readable {
     let forms = parts.into_iter().map(|part| vec![part]).collect();
     let message = MessageContent { parts: vec![forms], obstacle, ..MessageContent::default() };
-    readable(&message, &Reading { form: Form::Text, quoted: false, links: false })
+    readable(
+        &message,
+        &Reading { subject: "", form: Form::Text, quoted: false, signature: true, links: false },
+    )
 }
 
 #[test]

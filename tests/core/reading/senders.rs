@@ -13,7 +13,10 @@ const MESSAGES: [&str; 3] =
 fn shown(html: &str) -> String {
     let part = TextPart::Html(html.to_owned());
     let message = MessageContent { parts: vec![vec![vec![part]]], ..MessageContent::default() };
-    let got = readable(&message, &Reading { form: Form::Text, quoted: true, links: true });
+    let got = readable(
+        &message,
+        &Reading { subject: "", form: Form::Text, quoted: true, signature: true, links: true },
+    );
     let notes = got.notes.iter().map(|note| format!("\nnote: {note}"));
     format!("{}{}", got.text.replace(OURS, "@"), notes.collect::<String>())
 }

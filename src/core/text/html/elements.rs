@@ -164,18 +164,71 @@ pub fn tight(tree: &Tree, id: Id) -> bool {
             .any(|d| d.name == "margin" && d.value.split(' ').all(|part| part.starts_with('0')))
 }
 
-/// Returns true for a `blockquote` that Gmail's indent button made.
-pub fn indents(tree: &Tree, id: Id) -> bool {
-    tree.attr(id, "type").is_none()
-        && tree.attr(id, "class").is_none_or(str::is_empty)
-        && tree
-            .attr(id, "style")
-            .is_some_and(|style| style.replace(' ', "").contains("margin:00040px"))
+/// What an element is of a message, by what the programs that write mail call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The line that introduces a quote.
+    Attribution,
+    /// The lines above an older message: it ends where the message does.
+    Heading,
+    /// A container of quotes, and of answers between them.
+    Container,
+    /// A container of quoted text.
+    Quote,
+    /// A signature.
+    Signature,
 }
 
-/// Returns true for a container of quoted text that marks it by nothing but its class.
-pub fn quotes(tree: &Tree, id: Id) -> bool {
-    tree.attr(id, "class")
-        .is_some_and(|class| class.split_whitespace().any(|c| c == "yahoo_quoted"))
-        && !tree.below(id).any(|id| tree.name(id) == "blockquote")
+/// Classes and ids that name a part.
+const PARTS: &[(&str, Part)] = &[
+    ("gmail_attr", Part::Attribution),
+    ("moz-cite-prefix", Part::Attribution),
+    ("divrplyfwdmsg", Part::Heading),
+    ("outlookmessageheader", Part::Heading),
+    ("gmail_quote", Part::Container),
+    ("yahoo_quoted", Part::Quote),
+    ("protonmail_quote", Part::Quote),
+    ("tutanota_quote", Part::Quote),
+    ("zmail_extra", Part::Quote),
+    ("gmail_signature", Part::Signature),
+    ("moz-signature", Part::Signature),
+    ("protonmail_signature_block", Part::Signature),
+    ("signature", Part::Signature),
+    ("ms-outlook-mobile-signature", Part::Signature),
+    ("applemailsignature", Part::Signature),
+];
+/// Colours of the line above the headers that Outlook writes.
+const LINES: &[&str] = &["border-top:solid#e1e1e11.0pt", "border-top:solid#b5c4df1.0pt"];
+
+/// Returns what an element is of a message; `None` for most.
+pub fn part(tree: &Tree, id: Id) -> Option<Part> {
+    let classes = tree.attr(id, "class").unwrap_or_default().split_ascii_whitespace();
+    let named = classes.map(|class| (class, true));
+    let mut named = named.chain(tree.attr(id, "id").map(|id| (id.trim(), false)));
+    let found = named.find_map(|(name, class)| {
+        // Outlook and others write a letter before the names of what they quote.
+        let name = name.trim_start_matches("x_");
+        // A class of that name may be of a site's own.
+        let (known, part) = PARTS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known))?;
+        (*known != "signature" || !class).then_some(*part)
+    });
+    found.or_else(|| {
+        let style = tree.attr(id, "style").filter(|style| style.contains("border-top"))?;
+        let style = style.replace(|c: char| c.is_ascii_whitespace(), "").to_ascii_lowercase();
+        let lined = LINES.iter().any(|line| style.contains(line));
+        let labelled = || text_below(tree, id).split(' ').take(3).any(|word| word.ends_with(':'));
+        (lined && labelled()).then_some(Part::Heading)
+    })
+}
+
+/// Returns true if a `blockquote` stands in an element.
+pub fn has_blockquote(tree: &Tree, id: Id) -> bool {
+    tree.below(id).any(|id| tree.name(id) == "blockquote")
+}
+
+/// Returns true for a `blockquote` of which its mail program says that it is a quote.
+pub fn is_cited(tree: &Tree, id: Id) -> bool {
+    tree.attr(id, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("cite"))
+        || tree.attr(id, "cite").is_some()
+        || matches!(part(tree, id), Some(Part::Quote | Part::Container))
 }

@@ -7,18 +7,21 @@
 use std::collections::HashSet;
 
 use super::elements::{
-    indents, is_block, longest_ticks, picture_text, pictured, quotes, shifted, text_below, tight,
+    Part, has_blockquote, is_block, is_cited, longest_ticks, part, picture_text, pictured, shifted,
+    text_below, tight,
 };
 use super::links::{LinkTarget, Links, odd_scheme};
 use super::table::{self, TablePlan};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::Writer;
 use super::{Link, Style};
-use crate::text::fence::OURS;
-use crate::text::{cell, clip, invisible};
+use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
+use crate::text::{cell, clip, invisible, quote};
 
 /// Longest host name shown.
 const MAX_HOST: usize = 80;
+/// Lines above a `blockquote` that may introduce it.
+const INTRODUCTION: usize = 8;
 
 /// The document as text.
 pub struct Rendered {
@@ -43,6 +46,8 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
         lists: Vec::new(),
         open: Vec::new(),
         heading: 0,
+        quotes: 0,
+        containers: 0,
     };
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
@@ -75,6 +80,11 @@ struct Undo {
     block: u8,
     mark: bool,
     prefix: bool,
+    quote: bool,
+    /// A container of quotes.
+    container: bool,
+    /// In a part whose end is marked.
+    part: bool,
     verbatim: bool,
     flat: bool,
     list: bool,
@@ -113,6 +123,9 @@ struct Renderer<'a> {
     lists: Vec<List>,
     open: Vec<Undo>,
     heading: usize,
+    /// Depth of quotes, and of containers of them.
+    quotes: usize,
+    containers: usize,
 }
 
 impl Renderer<'_> {
@@ -127,6 +140,8 @@ impl Renderer<'_> {
     fn begin(&mut self, id: Id, undo: &mut Undo) -> bool {
         let tree = self.tree;
         let name = tree.name(id);
+        let part = part(tree, id).filter(|_| !self.out.is_flat());
+        self.begin_part(part, undo);
         match name {
             "a" => return self.link(id, undo),
             "img" => self.picture(id),
@@ -160,7 +175,7 @@ impl Renderer<'_> {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(name, undo),
             "ul" | "ol" | "menu" | "dir" => self.list(id, name, undo),
             "li" => self.item(undo),
-            "blockquote" if !indents(tree, id) => self.quote(undo),
+            "blockquote" if self.is_quote(id) => self.quote(undo),
             "pre" | "listing" | "xmp" | "plaintext" => self.verbatim(id, undo),
             "tr" => self.row(id, undo),
             "td" | "th" => self.block(2, undo),
@@ -169,7 +184,7 @@ impl Renderer<'_> {
                 self.block(lines, undo);
             }
             "blockquote" | "table" | "dl" | "figure" | "fieldset" => self.block(2, undo),
-            "div" if quotes(tree, id) => self.quote(undo),
+            "div" if part == Some(Part::Quote) && !has_blockquote(tree, id) => self.quote(undo),
             _ if is_block(name) => self.block(1, undo),
             _ => {}
         }
@@ -220,6 +235,11 @@ impl Renderer<'_> {
         if undo.prefix {
             self.out.end_prefix();
         }
+        if undo.part {
+            self.out.end_part(END);
+        }
+        self.quotes -= usize::from(undo.quote);
+        self.containers -= usize::from(undo.container);
     }
 
     fn block(&mut self, lines: u8, undo: &mut Undo) {
@@ -309,6 +329,32 @@ impl Renderer<'_> {
         self.block(2, undo);
         self.out.begin_quote();
         undo.prefix = true;
+        self.quotes += 1;
+        undo.quote = true;
+    }
+
+    /// Returns true for a `blockquote` that quotes: others are layout, such as an indent.
+    fn is_quote(&self, id: Id) -> bool {
+        self.quotes + self.containers > 0
+            || is_cited(self.tree, id)
+            || quote::introduces(&self.out.tail(INTRODUCTION))
+    }
+
+    /// Marks the beginning of what an element is of the message, outside of quotes.
+    fn begin_part(&mut self, part: Option<Part>, undo: &mut Undo) {
+        match part.filter(|_| self.quotes == 0) {
+            Some(Part::Attribution) => self.out.begin_part(QUOTE),
+            // All that follows is older.
+            Some(Part::Heading) => return self.out.begin_part(QUOTE),
+            Some(Part::Signature) => self.out.begin_part(SIGNATURE),
+            Some(Part::Quote | Part::Container) => {
+                self.containers += 1;
+                undo.container = true;
+                return;
+            }
+            None => return,
+        }
+        undo.part = true;
     }
 
     fn verbatim(&mut self, id: Id, undo: &mut Undo) {

@@ -13,7 +13,7 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, QualName, local_name, ns};
 
-use crate::text::fence::{OURS, theirs};
+use crate::text::fence::{MARKS, theirs};
 
 /// A node's place in the vector.
 pub type Id = usize;
@@ -353,7 +353,7 @@ impl TreeSink for Builder {
     }
 
     fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
-        for attr in attrs.iter_mut().filter(|attr| attr.value.contains(OURS)) {
+        for attr in attrs.iter_mut().filter(|attr| attr.value.contains(MARKS)) {
             attr.value = theirs(attr.value.to_string()).into();
         }
         let name = Rc::new(name);
@@ -416,7 +416,7 @@ impl TreeSink for Builder {
             tree.nodes.get_mut(target.id)
         {
             for attr in attrs {
-                let ours = attr.value.contains(OURS);
+                let ours = attr.value.contains(MARKS);
                 if !ours && there.iter().all(|known| known.name != attr.name) {
                     there.push(attr);
                 }

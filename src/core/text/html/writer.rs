@@ -52,6 +52,8 @@ pub struct Writer {
     escapes: Vec<usize>,
     /// A run of `*` or `_` after white space, which means something if text follows at once.
     run: std::ops::Range<usize>,
+    /// Marks of parts that have begun and have no text yet.
+    parts: String,
 }
 
 /// What the paragraph at hand holds that Markdown may take for its own, depending on
@@ -286,6 +288,26 @@ impl Writer {
         self.prefixes.pop();
     }
 
+    /// A part of the message begins: its first text has this mark.
+    pub fn begin_part(&mut self, mark: char) {
+        self.parts.push(mark);
+    }
+
+    /// The innermost part ends: `mark` follows its text, if there is any.
+    pub fn end_part(&mut self, mark: char) {
+        if self.parts.pop().is_none() {
+            self.out.push(mark);
+        }
+    }
+
+    /// Returns the last lines that are not blank, at most so many.
+    pub fn tail(&self, most: usize) -> Vec<&str> {
+        let lines = self.out.rsplit('\n').filter(|line| !line.trim().is_empty());
+        let mut tail: Vec<&str> = lines.take(most).collect();
+        tail.reverse();
+        tail
+    }
+
     /// Emphasis from here on; `sign` goes around the text.
     pub fn begin_mark(&mut self, sign: &'static str) {
         self.marks.push(Emphasis { sign, open: false });
@@ -341,6 +363,7 @@ impl Writer {
         self.gap = 0;
         self.space = false;
         self.paragraph.code |= self.has_mark("`");
+        self.out.push_str(&std::mem::take(&mut self.parts));
         for mark in self.marks.iter_mut().filter(|mark| !mark.open) {
             mark.open = true;
             if self.closed == Some((mark.sign, self.out.len())) {

@@ -1,37 +1,57 @@
-//! The words and signs by which mail programs introduce what they quote.
+//! The lines by which mail programs introduce what they quote or send on.
 //!
-//! Each test looks at a line, or at the first few of some lines, and knows the
-//! larger languages. What follows from a match is decided one level up.
+//! Each test looks at a line, or at the first few of some lines; the words are in
+//! [`words`](super::words). What follows from a match is decided one level up.
+
+use super::words::{
+    ATTRIBUTIONS, FORWARD_PREFIXES, FORWARDED, FORWARDS, FROM, ORIGINAL, REPLY_PREFIXES, SENT,
+    SENT_FROM, SUBJECT, TO, WROTE, begins, names,
+};
+use crate::text::fence::{END, QUOTE, SIGNATURE};
 
 /// An attribution may be wrapped over so many lines.
 pub const MAX_ATTRIBUTION: usize = 3;
 /// Longer than this, a sentence that ends in "wrote:" is just a sentence.
 const MAX_CHARS: usize = 300;
-/// So many lines after `From:` may hold the other headers.
+/// So many lines after the first of a block of header lines may hold the others.
 const MAX_HEADERS: usize = 7;
+
+/// Returns the lines of a text, each that stands between marks of the HTML with the outer one at
+/// its beginning.
+pub fn spread(text: &str) -> Vec<String> {
+    let mut open: Vec<char> = Vec::new();
+    let line = |line: &str| {
+        let mut mark = open.first().copied();
+        let mut out = String::with_capacity(line.len());
+        for c in line.trim_end().chars() {
+            match c {
+                QUOTE | SIGNATURE => {
+                    open.push(c);
+                    mark = mark.or(Some(c));
+                }
+                END => _ = open.pop(),
+                c => out.push(c),
+            }
+        }
+        if let Some(mark) = mark.filter(|_| !out.is_empty()) {
+            out.insert(0, mark);
+        }
+        out
+    };
+    text.split('\n').map(line).collect()
+}
+
+/// Returns a line without the mark of its place.
+pub fn bare(line: &str) -> &str {
+    line.trim_start_matches([QUOTE, SIGNATURE])
+}
 
 /// Returns true for a line that is marked as quoted.
 pub fn is_quoted(line: &str) -> bool {
     let line = line.trim_start();
     // `>From` is how mailbox files escape a line of the text itself.
-    line.starts_with('>') && !line.starts_with(">From ")
+    line.starts_with(QUOTE) || line.starts_with('>') && !line.starts_with(">From ")
 }
-
-/// How an attribution begins and which verb it holds.
-const ATTRIBUTIONS: &[(&str, &str)] = &[
-    ("on ", "wrote"),
-    ("am ", "schrieb"),
-    ("le ", "a écrit"),
-    ("el ", "escribió"),
-    ("il ", "ha scritto"),
-    ("op ", "schreef"),
-    ("em ", "escreveu"),
-    ("den ", "skrev"),
-    ("w dniu ", "pisze"),
-    ("w dniu ", "napisał"),
-    ("", "пишет"),
-    ("", "написал"),
-];
 
 /// An attribution, "On Monday, Ann wrote:", and how many lines it takes.
 pub struct Attribution {
@@ -40,143 +60,222 @@ pub struct Attribution {
     /// True if it names a time or an address, so that it can hardly be a
     /// sentence of the text.
     pub dated: bool,
+    /// True if it begins in a way that is known, so that nothing before belongs to it.
+    pub begun: bool,
 }
 
 /// Returns the attribution that these lines begin with.
 pub fn attribution(lines: &[&str]) -> Option<Attribution> {
     let mut whole = String::new();
+    let mut follows = true;
     for (number, line) in lines.iter().take(MAX_ATTRIBUTION).enumerate() {
         let line = line.trim();
-        if line.is_empty() || is_quoted(line) || whole.len() + line.len() > MAX_CHARS {
+        // An address may be wrapped before the sign that closes it.
+        let opened =
+            whole.rfind('<').is_some_and(|at| !whole.get(at..).unwrap_or("").contains('>'));
+        let closes = opened && line.starts_with('>');
+        if line.is_empty() || is_quoted(line) && !closes || whole.len() + line.len() > MAX_CHARS {
             return None;
         }
-        if number > 0 {
+        if number > 0 && !closes {
+            // What ends a sentence is not part of one that goes on.
+            follows &= !whole.ends_with(['.', '!', '?']);
             whole.push(' ');
         }
-        whole.extend(line.chars().filter(|c| *c != '*').flat_map(char::to_lowercase));
+        whole
+            .extend(line.chars().filter(|c| !matches!(c, '*' | '\\')).flat_map(char::to_lowercase));
         // Only the last line ends in a colon; times do not end a line.
-        if whole.ends_with(':') {
-            return is_attribution(&whole, number)
-                .then(|| Attribution { lines: number + 1, dated: is_dated(&whole) });
+        if whole.ends_with([':', '：']) || zoho(&whole) {
+            let begun = begins_attribution(&whole);
+            let found = begun || follows && is_attribution(&whole, number);
+            return found.then(|| Attribution {
+                lines: number + 1,
+                dated: is_dated(&whole),
+                begun,
+            });
         }
     }
     None
 }
 
+/// Returns true for `---- On Monday, Ann wrote ----`.
+fn zoho(whole: &str) -> bool {
+    whole.starts_with("--") && whole.ends_with(" wrote ----")
+}
+
+/// Returns true for a line that begins and goes on as those of mail programs do.
+fn begins_attribution(whole: &str) -> bool {
+    let mut known = ATTRIBUTIONS.iter().filter(|(start, _)| !start.is_empty());
+    whole.contains(|c: char| c.is_ascii_digit())
+        && known.any(|(start, verb)| whole.starts_with(start) && whole.contains(verb))
+}
+
 fn is_attribution(whole: &str, wraps: usize) -> bool {
     let numbered = whole.contains(|c: char| c.is_ascii_digit());
-    let known =
-        ATTRIBUTIONS.iter().any(|(start, verb)| whole.starts_with(start) && whole.contains(verb));
-    let short = wraps == 0
-        && whole.chars().count() <= 100
-        && (whole.ends_with(" wrote:") || whole.ends_with(" writes:"));
-    let bare = whole.starts_with("20") && whole.ends_with(">:") && whole.contains('@');
-    known && numbered || short || bare
+    let verb = || ATTRIBUTIONS.iter().any(|(start, verb)| start.is_empty() && whole.contains(verb));
+    let known = (whole.contains('@') || has_year(whole)) && verb() || zoho(whole);
+    let short =
+        wraps == 0 && whole.chars().count() <= 100 && WROTE.iter().any(|end| whole.ends_with(end));
+    let addressed = whole.contains('@') && (is_timed(whole) || has_year(whole));
+    known && numbered || short || addressed
 }
 
 /// Returns true if there is an address or a time of day in it.
 fn is_dated(whole: &str) -> bool {
-    let bytes = whole.as_bytes();
-    let time = bytes.windows(4).any(|four| {
+    whole.contains('@') || is_timed(whole)
+}
+
+fn is_timed(whole: &str) -> bool {
+    whole.as_bytes().windows(4).any(|four| {
         matches!(four, [a, b':' | b'h' | b'.', c, d]
             if a.is_ascii_digit() && c.is_ascii_digit() && d.is_ascii_digit())
-    });
-    whole.contains('@') || time
+    })
 }
 
-const FROM: &[&str] = &["from", "von", "de", "da", "van", "från", "fra", "od", "от"];
-const SENT: &[&str] = &[
-    "sent", "date", "gesendet", "datum", "envoyé", "enviado", "enviado el", "enviada em", "fecha",
-    "data", "inviato", "verzonden", "skickat", "sendt", "wysłano", "отправлено", "дата",
-];
-const TO: &[&str] = &["to", "an", "à", "para", "a", "aan", "till", "til", "do", "кому"];
-const SUBJECT: &[&str] = &[
-    "subject", "betreff", "objet", "asunto", "assunto", "oggetto", "onderwerp", "ämne", "emne",
-    "temat", "тема",
-];
-
-/// Returns true if these lines begin with `From:` and continue with the other headers
-/// that Outlook puts above what it quotes.
-pub fn header_block(lines: &[&str]) -> bool {
-    let named =
-        |names: &[&str], line: &str| label(line).is_some_and(|l| names.contains(&l.as_str()));
-    if !lines.first().is_some_and(|line| named(FROM, line)) {
-        return false;
-    }
-    let rest = lines.get(1..).unwrap_or_default();
-    let near: Vec<&&str> = rest.iter().take(MAX_HEADERS).collect();
-    let found = [SENT, TO, SUBJECT]
-        .iter()
-        .filter(|names| near.iter().any(|line| named(names, line)))
-        .count();
-    found >= 2
+fn has_year(whole: &str) -> bool {
+    let digits = |c: char| !c.is_ascii_digit();
+    whole
+        .split(digits)
+        .any(|run| run.len() == 4 && (run.starts_with("19") || run.starts_with("20")))
 }
 
-/// Returns the word before the colon, in lower case and without Markdown's emphasis.
-fn label(line: &str) -> Option<String> {
-    let (label, _) = line.split_once(':')?;
+/// What a header line is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header {
+    /// The author.
+    From,
+    /// The time.
+    Sent,
+    /// The recipients.
+    To,
+    /// The subject.
+    Subject,
+}
+
+/// Returns what the label of a line names.
+pub fn header(line: &str) -> Option<Header> {
+    let (label, _) = line.split_once([':', '：'])?;
     // The longest label there is has a dozen characters.
     if label.len() > 40 {
         return None;
     }
-    Some(label.replace('*', "").trim().to_lowercase())
+    let label = label.replace(['*', '\\', '|'], "");
+    let label = label.trim().trim_start_matches(['>', ' ']).to_lowercase();
+    let lists =
+        [(FROM, Header::From), (SENT, Header::Sent), (TO, Header::To), (SUBJECT, Header::Subject)];
+    lists.into_iter().find(|(list, _)| names(list, &label)).map(|(_, header)| header)
+}
+
+/// Returns the text after the label of a header line.
+fn value(line: &str) -> &str {
+    line.split_once([':', '：']).map_or("", |(_, value)| value).trim_matches(['*', ' ', '|', '\t'])
+}
+
+/// A block of header lines above a message that is quoted or sent on.
+pub struct Block<'t> {
+    /// The subject in it; empty without one.
+    pub subject: &'t str,
+}
+
+/// Returns the block of header lines that begins at `at`, of which `headers` are the labels: three
+/// of author, time, recipients and subject, with the author first or below a blank line or a rule.
+pub fn block<'t>(lines: &[&'t str], headers: &[Option<Header>], at: usize) -> Option<Block<'t>> {
+    let first = (*headers.get(at)?)?;
+    let above = at.checked_sub(1).and_then(|above| lines.get(above));
+    let apart = above.is_none_or(|line| bare(line).is_empty() || is_rule(bare(line)));
+    if first != Header::From && !apart {
+        return None;
+    }
+    let end = headers.len().min(at + 1 + MAX_HEADERS);
+    let near =
+        || lines.get(at..end).into_iter().flatten().zip(headers.get(at..end).into_iter().flatten());
+    let has = |kind: Header| near().any(|(_, header)| *header == Some(kind));
+    let kinds = [Header::Sent, Header::To, Header::Subject];
+    let subject = near().find(|(_, header)| **header == Some(Header::Subject));
+    // A journey is from somewhere to somewhere at a time, too.
+    let addressed = near().any(|(line, header)| header.is_some() && line.contains('@'));
+    let whole = has(Header::From) && kinds.into_iter().filter(|kind| has(*kind)).count() >= 2;
+    (whole && (subject.is_some() || addressed))
+        .then(|| Block { subject: subject.map_or("", |(line, _)| value(line)) })
+}
+
+/// Returns true for a line of dashes, underscores or the like.
+pub fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    let rule = |c: char| matches!(c, '_' | '-' | '=' | '*' | '\\' | '—' | '─');
+    line.len() >= 3 && line.chars().all(rule)
+}
+
+/// What the first mark before a subject says of the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// It sends a message on.
+    Forward,
+    /// It answers one.
+    Reply,
+    /// Nothing.
+    Unknown,
+}
+
+/// Returns what the first mark before a subject says.
+pub fn sort(subject: &str) -> Sort {
+    prefix(untagged(subject)).map_or(Sort::Unknown, |(sort, _)| sort)
+}
+
+/// Returns a subject without the marks of answers and forwards, in lower case.
+pub fn topic(subject: &str) -> String {
+    let mut rest = untagged(subject);
+    while let Some((_, after)) = prefix(rest) {
+        rest = untagged(after);
+    }
+    rest.to_lowercase()
+}
+
+/// Returns a subject without the names of lists in brackets before it.
+fn untagged(subject: &str) -> &str {
+    let mut rest = subject.trim();
+    while let Some((_, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && !after.trim().is_empty()
+    {
+        rest = after.trim();
+    }
+    rest
+}
+
+fn prefix(subject: &str) -> Option<(Sort, &str)> {
+    let (mark, after) = subject.split_once([':', '：'])?;
+    // `Re[2]:` and `Fwd (2):` count.
+    let word = mark.trim_end_matches(|c: char| c.is_ascii_digit() || "[]() \u{a0}".contains(c));
+    if word.len() > 40 {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let sort = match () {
+        () if names(FORWARD_PREFIXES, &word) => Sort::Forward,
+        () if names(REPLY_PREFIXES, &word) => Sort::Reply,
+        () => return None,
+    };
+    Some((sort, after))
 }
 
 /// Returns true for `-----Original Message-----` in any of its languages.
 pub fn original_message(line: &str) -> bool {
-    titled(line).is_some_and(|title| {
-        matches!(
-            title.as_str(),
-            "original message"
-                | "original appointment"
-                | "reply message"
-                | "ursprüngliche nachricht"
-                | "originalnachricht"
-                | "message d'origine"
-                | "message original"
-                | "mensaje original"
-                | "mensagem original"
-                | "messaggio originale"
-                | "oorspronkelijk bericht"
-                | "исходное сообщение"
-        )
-    })
+    titled(line).is_some_and(|title| names(ORIGINAL, &title))
 }
 
 /// Returns true for the line above a forwarded mail.
 pub fn forwards(line: &str) -> bool {
-    const TITLES: &[&str] = &[
-        "forwarded message",
-        "weitergeleitete nachricht",
-        "message transféré",
-        "mensaje reenviado",
-        "mensagem encaminhada",
-        "messaggio inoltrato",
-        "doorgestuurd bericht",
-        "vidarebefordrat meddelande",
-        "пересылаемое сообщение",
-    ];
-    const SENTENCES: &[&str] = &[
-        "begin forwarded message:",
-        "anfang der weitergeleiteten nachricht:",
-        "anfang der weitergeleiteten e-mail:",
-        "début du message transféré :",
-        "début du message réexpédié :",
-        "inicio del mensaje reenviado:",
-        "inizio messaggio inoltrato:",
-        "begin doorgestuurd bericht:",
-    ];
-    if titled(line).is_some_and(|title| TITLES.iter().any(|known| title.starts_with(known))) {
+    if titled(line).is_some_and(|title| begins(FORWARDED, &title)) {
         return true;
     }
     let line = line.trim();
-    line.len() <= 60 && SENTENCES.contains(&line.to_lowercase().as_str())
+    line.len() <= 100 && line.ends_with([':', '：']) && names(FORWARDS, &line.to_lowercase())
 }
 
 /// Returns the words between dashes, in lower case.
 fn titled(line: &str) -> Option<String> {
     let line = line.trim().trim_matches('*').trim_matches('\\');
-    if !line.starts_with("--") || line.len() > 120 {
+    if !line.starts_with("--") || line.len() > 160 {
         return None;
     }
     let title = line.trim_matches(['-', ' ', '\\']).to_lowercase();
@@ -185,28 +284,6 @@ fn titled(line: &str) -> Option<String> {
 
 /// Returns true for the line that a telephone signs with.
 pub fn sent_from(line: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "sent from my ",
-        "sent from outlook",
-        "sent from mail for",
-        "sent from yahoo",
-        "sent from proton",
-        "sent via ",
-        "sent with proton",
-        "get outlook for ",
-        "von meinem ",
-        "gesendet von ",
-        "envoyé de mon ",
-        "envoyé depuis ",
-        "enviado desde mi ",
-        "enviado do meu ",
-        "inviato da ",
-        "inviato dal ",
-        "verzonden vanaf ",
-        "verstuurd vanaf ",
-        "отправлено с ",
-    ];
-    let line = line.trim();
-    let lower = line.to_lowercase();
-    line.chars().count() <= 80 && STARTS.iter().any(|start| lower.starts_with(start))
+    let line = bare(line).trim();
+    line.chars().count() <= 80 && begins(SENT_FROM, &line.to_lowercase())
 }

@@ -29,7 +29,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
-use crate::text::{note, ours};
+use crate::text::{self, note, ours};
 use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
 use crate::words::Words;
@@ -50,6 +50,8 @@ const COLUMNS: &[&str] = &[
 ];
 /// The column that groups messages.
 const THREAD: &str = "thread";
+/// The column that tells answers from forwards.
+const SUBJECT: &str = "subject";
 
 /// The kind of its cursors.
 const KIND: &str = "read";
@@ -61,6 +63,8 @@ struct ReadRest {
     messages: Vec<MessageTarget>,
     body: String,
     quoted: bool,
+    #[serde(default)]
+    signature: bool,
     links: bool,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,20 +160,28 @@ impl Pipeline {
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-                Ok(mailbox.read_messages(&ids, &projection, body_form(form)).await)
+                let answers = mailbox.read_messages(&ids, &projection, body_form(form)).await;
+                let context =
+                    Context { room: Room::One, ..self.context_for(mailbox.api(), "", &account) };
+                let named = |message: MessageContent| {
+                    let subject = text_of(SUBJECT, &message, &context);
+                    let subject = subject.unwrap_or_default();
+                    (message, text::cell(&text::header(&subject)))
+                };
+                Ok(answers.into_iter().map(|answer| answer.map(named)).collect())
             };
             self.await_account(several, request)
         }))
         .await;
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());
         for ((_, targets), answer) in groups.into_iter().zip(answers) {
-            let answers = answer.unwrap_or_else(|error: Error| {
+            let answers: Vec<Result<_>> = answer.unwrap_or_else(|error: Error| {
                 targets.iter().map(|_| Err(error.clone())).collect()
             });
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
-                    Ok(message) => {
-                        let (message, readable) = readable(message, form, rest).await?;
+                    Ok((message, subject)) => {
+                        let (message, readable) = readable(message, subject, form, rest).await?;
                         fetched.push(FetchedMessage { target, message, readable });
                     }
                     Err(error) => {
@@ -196,15 +208,9 @@ impl Pipeline {
                 room: Room::One,
                 ..self.context_for(self.connect.mailbox(&account)?.api(), "", &account)
             };
-            places.extend(messages.iter().map(|one| {
-                MessageLocation {
-                    account: (account.id.clone(), account.email.clone()),
-                    conversation: MESSAGE
-                        .field(THREAD)
-                        .map(|field| flatten::texts(field, &one.message.item, &context))
-                        .and_then(|texts| texts.into_iter().next())
-                        .filter(|id| !id.is_empty()),
-                }
+            places.extend(messages.iter().map(|one| MessageLocation {
+                account: (account.id.clone(), account.email.clone()),
+                conversation: text_of(THREAD, &one.message, &context),
             }));
         }
         Ok(places)
@@ -330,6 +336,13 @@ fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessa
     fetched.chunk_by(|one, other| one.target.account == other.target.account)
 }
 
+/// Returns the text in a column of a message, if there is one.
+fn text_of(column: &str, message: &MessageContent, context: &Context) -> Option<String> {
+    let field = MESSAGE.field(column)?;
+    let texts = flatten::texts(field, &message.item, context);
+    texts.into_iter().next().filter(|text| !text.is_empty())
+}
+
 /// Returns the columns of a message that is read.
 fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
@@ -339,12 +352,15 @@ fn columns() -> Result<Vec<&'static Field>> {
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
 async fn readable(
     mut message: MessageContent,
+    subject: String,
     form: Body,
     rest: &ReadRest,
 ) -> Result<(MessageContent, Readable)> {
-    let (quoted, links) = (rest.quoted, rest.links);
+    let (quoted, signature, links) = (rest.quoted, rest.signature, rest.links);
     let work = move || {
-        let shown = |form| body::readable(&message, &Reading { form, quoted, links });
+        let subject = subject.as_str();
+        let reading = |form| Reading { subject, form, quoted, signature, links };
+        let shown = |form| body::readable(&message, &reading(form));
         let source = |kind| Readable {
             kind,
             text: body::visible(message.source.as_deref().unwrap_or_default()),

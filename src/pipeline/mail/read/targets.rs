@@ -27,6 +27,7 @@ impl Pipeline {
             messages,
             body: read.body.word().to_owned(),
             quoted: read.quoted,
+            signature: read.signature,
             links: read.links,
             tz: read.tz.clone(),
         };

@@ -1,0 +1,54 @@
+//! Lines of ours in place of what a message repeats.
+//!
+//! Quoted history, signatures, disclaimers and the footers of lists become one line each, with
+//! their size and how to see them.
+
+use super::{QuoteParts, split};
+use crate::text::fence::OURS;
+
+/// Shorter signatures cost less than the line in their place.
+const MIN_SIGNATURE: usize = 60;
+
+/// Returns a text with what it repeats folded; `quoted` shows the history, `signature` what
+/// stands below a text.
+pub fn fold(text: &str, subject: &str, quoted: bool, signature: bool) -> String {
+    let QuoteParts { fresh, forwarded, quoted: history, signature: signed, disclaimer, footer } =
+        split(text, subject);
+    let mut out = fresh;
+    let mut lines = Vec::new();
+    for (name, part) in [("signature", signed), ("disclaimer", disclaimer), ("list footer", footer)]
+    {
+        let Some(part) = part else { continue };
+        let chars = part.chars().count();
+        if signature || name == "signature" && chars <= MIN_SIGNATURE {
+            let gap = if name == "signature" { "\n" } else { "\n\n" };
+            push(&mut out, gap, &part);
+        } else {
+            let line =
+                format!("{OURS}[{name}: {chars} characters not shown; signature=true shows it]");
+            lines.push(line);
+        }
+    }
+    if let Some(history) = history {
+        if quoted {
+            lines.push(format!("{OURS}[quoted history]\n{history}"));
+        } else {
+            let chars = history.chars().count();
+            lines.push(format!(
+                "{OURS}[quoted history: {chars} characters not shown; quoted=true shows it]"
+            ));
+        }
+    }
+    push(&mut out, "\n\n", &lines.join("\n"));
+    if let Some(forwarded) = forwarded {
+        push(&mut out, "\n\n", &format!("{OURS}[forwarded message]\n{forwarded}"));
+    }
+    out
+}
+
+fn push(out: &mut String, gap: &str, more: &str) {
+    if !out.is_empty() && !more.is_empty() {
+        out.push_str(gap);
+    }
+    out.push_str(more);
+}

@@ -7,7 +7,7 @@ use base64::Engine;
 use daysheet::budget::count;
 use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::Faults;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{ME, Session, agree, column, mailboxes, write_message};
@@ -202,6 +202,64 @@ async fn quoted_history_is_folded_with_a_marker() {
     let whole = column(&whole, "bodies", "text")[0].clone();
     assert!(whole.contains("[quoted history]\n"), "{whole}");
     assert!(whole.len() > text.len() + 500);
+}
+
+/// In a thread each message shows what is new, and what stands below it is a call away.
+#[tokio::test]
+async fn threads_show_what_is_new() {
+    let mail = TempDir::new().unwrap();
+    let point = |n: usize| format!("Point {n} of the plan takes some words to be told in full.");
+    let plan: Vec<String> = (1..=4).map(point).collect();
+    let quoted: Vec<String> = plan.iter().map(|line| format!("> {line}")).collect();
+    let signed = "Ann Lee, Head of Sales\nACME Ltd, Mill Lane 1, London, www.acme.example";
+    let first = format!("{}\n\n-- \n{signed}\n", plan.join("\n"));
+    let second = format!("{}\nFine.\n{}\nNot so.\n", quoted[..3].join("\n"), quoted[3]);
+    for (number, mark, text) in [(1, "", first), (2, "Re: ", second)] {
+        let head = format!(
+            "From: b{number}@example.com\nTo: me@example.com\nSubject: {mark}The plan\n\
+             Date: Mon, 2 Nov 2026 10:0{number}:00 +0000\nMessage-ID: <{number}@example.com>\n\
+             References: <1@example.com>"
+        );
+        write_message(mail.path(), &format!("{number}.eml"), &head, &text);
+    }
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({})).await;
+    let ids = column(&found, "messages", "id");
+    let texts = |read: &Value| -> Vec<String> {
+        let texts = column(read, "bodies", "text").into_iter();
+        // Without the fence's word.
+        texts
+            .map(|text| {
+                text.lines()
+                    .map(|line| match line.split_once(" [") {
+                        Some((word, rest)) if word.len() == 8 => format!("% [{rest}\n"),
+                        _ => format!("{line}\n"),
+                    })
+                    .collect()
+            })
+            .collect()
+    };
+    let read = session.json("mail_read", json!({"ids": ids})).await;
+    assert_eq!(
+        texts(&read),
+        [
+            format!(
+                "% [170 characters repeated from {} not shown; quoted=true shows them]\nFine.\n{}\nNot so.\n",
+                ids[1], quoted[3]
+            ),
+            format!(
+                "{}\n\n% [signature: 74 characters not shown; signature=true shows it]\n",
+                plan.join("\n")
+            ),
+        ]
+    );
+    let read =
+        session.json("mail_read", json!({"ids": ids, "quoted": true, "signature": true})).await;
+    let whole = format!("{}\n--\n{signed}\n", plan.join("\n"));
+    assert_eq!(
+        texts(&read),
+        [format!("{}\nFine.\n{}\nNot so.\n", quoted[..3].join("\n"), quoted[3]), whole]
+    );
 }
 
 #[tokio::test]

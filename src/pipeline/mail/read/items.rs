@@ -18,7 +18,8 @@ pub struct MessageLocation {
 }
 
 impl MessageLocation {
-    fn is_beside(&self, other: &Self) -> bool {
+    /// Returns true for a message of the same thread.
+    pub fn is_beside(&self, other: &Self) -> bool {
         self.conversation.is_some() && self == other
     }
 }

@@ -5,6 +5,7 @@
 
 mod invitations;
 pub mod items;
+mod repeated;
 mod reports;
 mod targets;
 
@@ -125,8 +126,12 @@ impl Pipeline {
         self.rows(&fetched, zone, &mut response).await?;
         self.invitations(&fetched, zone, &mut response).await?;
         self.reports(&fetched, &mut response).await?;
-        self.bodies(&mut fetched, form, &mut response).await?;
         let places = self.conversations(&fetched).await?;
+        let folds = matches!(form, Body::Text | Body::Markdown | Body::None) && !rest.quoted;
+        if let Some(rows) = response.document.tables.first().filter(|_| folds) {
+            repeated::fold(&mut fetched, rows, &places);
+        }
+        self.bodies(&mut fetched, form, &mut response).await?;
         response.items = Some(items::items(&response, &places));
         zone_line(&mut response.document, zone);
 

@@ -6,8 +6,10 @@
 
 use crate::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use crate::text;
-use crate::text::fence::{OURS, theirs};
+use crate::text::deceptive::{self, Disarmed};
+use crate::text::fence::{MARKS, OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
+use crate::text::invisible::{self, Unseen};
 use crate::text::{Note, note, ours, quoted};
 
 /// HTML with fewer words may be no message, but a line that sends the reader elsewhere.
@@ -63,8 +65,10 @@ pub struct Reading<'a> {
 pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
     let mut out = Readable::default();
     let mut left_out = LeftOut::default();
+    let mut disarmed = Disarmed::default();
     for found in message.parts.iter().flat_map(|forms| richest(forms, reading)) {
         left_out.add(&found);
+        out.notes.extend(found.unseen.notes());
         if found.text.trim().is_empty() {
             continue;
         }
@@ -80,7 +84,8 @@ pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
             out.text.push_str(&visible(&found.text));
         } else {
             let Reading { subject, quoted, signature, .. } = *reading;
-            out.text.push_str(&text::quote::fold(&found.text, subject, quoted, signature));
+            let folded = text::quote::fold(&found.text, subject, quoted, signature);
+            out.text.push_str(&deceptive::disarm(&folded, &mut disarmed));
         }
         if !found.links.is_empty() {
             out.text.push_str(&format!("\n\n{OURS}Links:"));
@@ -99,6 +104,7 @@ pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
         };
         out.notes.extend(found.note);
     }
+    out.notes.extend(disarmed.note());
     if reading.form == Form::Html && out.kind == "plain" {
         out.notes.push("it has no HTML: this is its plain text".into());
     }
@@ -233,6 +239,7 @@ struct ChosenText {
     links: Vec<Link>,
     hidden: Hidden,
     doubt: Doubt,
+    unseen: Unseen,
     deep: usize,
     cut: bool,
     pictures: usize,
@@ -242,7 +249,11 @@ struct ChosenText {
 impl ChosenText {
     /// Returns true if it needs a note although it has no text.
     fn lacks(&self) -> bool {
-        self.hidden.chars > 0 || self.deep > 0 || self.cut || self.pictures > 0
+        self.hidden.chars > 0
+            || self.unseen.spelling > 0
+            || self.deep > 0
+            || self.cut
+            || self.pictures > 0
     }
 
     fn is_blank(&self) -> bool {
@@ -321,6 +332,7 @@ fn read(part: &TextPart, reading: &Reading<'_>) -> ChosenText {
                 links: html.links,
                 hidden: html.hidden,
                 doubt: html.doubt,
+                unseen: html.unseen,
                 deep: html.deep,
                 cut: html.cut,
                 pictures: html.pictures,
@@ -328,8 +340,10 @@ fn read(part: &TextPart, reading: &Reading<'_>) -> ChosenText {
             }
         }
         TextPart::Plain(plain) => {
+            let mut unseen = Unseen::default();
+            invisible::scan(&plain.text, &mut unseen);
             let text = text::armour::named(&theirs(plain_text(plain)));
-            ChosenText { kind: "plain", text, ..ChosenText::default() }
+            ChosenText { kind: "plain", text, unseen, ..ChosenText::default() }
         }
     }
 }
@@ -338,8 +352,8 @@ fn read(part: &TextPart, reading: &Reading<'_>) -> ChosenText {
 /// no control character reaches a terminal, and nothing is hidden.
 pub fn visible(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
-    for char in source.replace("\r\n", "\n").chars() {
-        let unseen = char.is_control() || text::is_invisible(char) || char == OURS;
+    for char in invisible::written_out(&source.replace("\r\n", "\n")).chars() {
+        let unseen = char.is_control() || MARKS.contains(&char);
         if unseen && !matches!(char, '\n' | '\t') {
             out.push_str(&format!("\\u{{{:x}}}", u32::from(char)));
         } else {

@@ -12,6 +12,7 @@
 pub mod address;
 pub mod armour;
 pub mod charset;
+pub mod deceptive;
 mod encoded;
 pub mod fence;
 pub mod flowed;

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `registry` | a column asks for what it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
 //! | `text`, `hiding` | strangers' text made safe; hidden text | 9 |
-//! | `reading`, `corpus`, `quoting` | HTML as text; real mail; new text and quoted text | – |
+//! | `reading`, `corpus`, `quoting`, `deceiving` | HTML as text; real mail; new text and quoted text | – |
 //! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
 //! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
 //! | `compose` | messages written and read | – |
@@ -32,6 +32,7 @@ mod budget;
 mod compose;
 mod corpus;
 mod count;
+mod deceiving;
 mod encode;
 mod fit;
 mod hiding;

@@ -23,6 +23,7 @@ mod writer;
 use std::collections::BTreeSet;
 
 use super::fence::theirs;
+use super::invisible::Unseen;
 
 /// An HTML mail as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct Html {
     pub hidden: Hidden,
     /// What is shown although a reader may not see it.
     pub doubt: Doubt,
+    /// What its invisible characters are there for.
+    pub unseen: Unseen,
     /// How many characters were left out because they stand in more elements
     /// than are looked at, which may hide them.
     pub deep: usize,
@@ -151,6 +154,6 @@ pub fn html(input: &str, style: Style, links: bool) -> Html {
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
     let (hidden, doubt) = prune::prune(&mut tree);
-    let render::Rendered { text, links, pictures } = render::render(&tree, style, links);
-    Html { text: super::lines(&text), links, hidden, doubt, deep, cut, pictures }
+    let render::Rendered { text, links, pictures, unseen } = render::render(&tree, style, links);
+    Html { text: super::lines(&text), links, hidden, doubt, unseen, deep, cut, pictures }
 }

@@ -5,7 +5,7 @@
 //! together is guessed from their last labels, and nothing is blocked because of it.
 
 mod auth_results;
-mod script;
+pub(super) mod script;
 mod twin;
 
 pub(crate) use script::is_mixed;

@@ -16,6 +16,7 @@ use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::Writer;
 use super::{Link, Style};
 use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
+use crate::text::invisible::Unseen;
 use crate::text::{cell, clip, invisible, quote};
 
 /// Longest host name shown.
@@ -30,6 +31,8 @@ pub struct Rendered {
     pub links: Vec<Link>,
     /// The number of pictures that no word stands for.
     pub pictures: usize,
+    /// The invisible characters in it.
+    pub unseen: Unseen,
 }
 
 /// Returns the document as text, with its links if requested.
@@ -49,11 +52,13 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
         quotes: 0,
         containers: 0,
     };
+    let mut unseen = Unseen::default();
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
             WalkStep::Enter(id) => {
                 if let Some(text) = tree.text(id) {
+                    invisible::scan(text, &mut unseen);
                     renderer.out.text(&invisible::visible(text));
                 } else if !renderer.enter(id) {
                     walk.pass_over();
@@ -70,6 +75,7 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
         links: renderer.links.map(Links::into_list).unwrap_or_default(),
         text: renderer.out.finish(),
         pictures: renderer.pictures,
+        unseen,
     }
 }
 

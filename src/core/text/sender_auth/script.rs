@@ -29,16 +29,21 @@ const TWINS: &str = "аеһіјӏорԛѕсуԝхԁѵ";
 
 /// A domain as it would be read in Latin, when one of its labels is all of
 /// letters that look Latin.
-pub(super) fn latin(domain: &str) -> Option<String> {
+pub(crate) fn latin(domain: &str) -> Option<String> {
     let twin = |label: &str| {
         let chars = || label.chars().filter(|c| !c.is_ascii_digit() && *c != '-');
         chars().next().is_some() && chars().all(|c| TWINS.contains(c))
     };
+    domain.split('.').any(twin).then(|| in_latin(domain))
+}
+
+/// Returns a domain with Latin letters for those that look like them.
+pub(crate) fn in_latin(domain: &str) -> String {
     let plain = |c: char| match TWINS.contains(c) {
         true => prototypes(&c.to_string()).collect(),
         false => String::from(c),
     };
-    domain.split('.').any(twin).then(|| domain.chars().map(plain).collect())
+    domain.chars().map(plain).collect()
 }
 
 /// What is left of a text when signs that look alike are taken for one.

@@ -53,9 +53,10 @@ pub const STEPS: &[MessageAction] = &cases! {
     "mail_search", r#"{"q": "has:attachment", "limit": 3}"#, &[("files", "/messages/0/id")];
     "mail_search", r#"{"q": "\"Box check\" Invitation", "limit": 1}"#,
         &[("invitation", "/messages/0/id")];
+    "mail_search", r#"{"q": "from:MAILER-DAEMON", "limit": 1}"#, &[("report", "/messages/0/id")];
     "mail_search", r#"{"q": "from:arai@hoshizora.example", "limit": 1}"#,
         &[("failing", "/messages/0/id")];
-    "mail_read", r#"{"ids": ["$first", "$second", "$files", "$invitation"], "budget": 100000}"#,
+    "mail_read", r#"{"ids": ["$first", "$second", "$files", "$invitation", "$report"], "budget": 100000}"#,
         &[];
     "mail_read", r#"{"ids": ["$thread"], "budget": 700}"#, &[("output", "output_read id=")];
     "mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[];

@@ -146,7 +146,8 @@ impl Writer {
         let numbered = opens && word.starts_with(|c: char| c.is_ascii_digit());
         let mut before = self.out.chars().next_back().filter(|_| !line_start).unwrap_or(' ');
         // A run of one sign alone means nothing but at the start of a line.
-        let alone = is_blank(before) && word.trim_matches(['*', '_']).is_empty();
+        let alone =
+            is_blank(before) && ['*', '_'].iter().any(|sign| word.trim_matches(*sign).is_empty());
         let mut chars = word.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
             let after = chars.peek().map(|(_, after)| *after);

@@ -14,7 +14,7 @@ impl Pipeline {
         fetched: &[FetchedMessage],
         response: &mut Response,
     ) -> Result<()> {
-        let columns = REPORT.up_to(Level::Core);
+        let columns = REPORT.up_to(Level::More);
         let mut all = RowTable::new(&REPORT, columns.clone());
         for messages in by_account(fetched) {
             let rows = |one: &FetchedMessage| {

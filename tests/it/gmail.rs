@@ -244,11 +244,11 @@ async fn threads_show_what_is_new() {
         texts(&read),
         [
             format!(
-                "% [170 characters repeated from {} not shown; quoted=true shows them]\nFine.\n{}\nNot so.\n",
+                "% [176 characters repeated from {} not shown; quoted=true shows them]\nFine.\n{}\nNot so.\n",
                 ids[1], quoted[3]
             ),
             format!(
-                "{}\n\n% [signature: 74 characters not shown; signature=true shows it]\n",
+                "{}\n\n% [signature: 73 characters not shown; signature=true shows it]\n",
                 plan.join("\n")
             ),
         ]

@@ -211,7 +211,7 @@ impl<'t> Cascade<'t> {
             let lines = parts.iter().filter(|(part, ..)| wanted(*part));
             lines.map(|(_, rank, line)| (*rank, line)).collect::<Vec<_>>()
         };
-        let first = of(|part| matches!(part, Part::FirstLine | Part::FirstLetter));
+        let first = of(|part| matches!(part, Part::FirstLine | Part::FirstCharacter));
         if !first.is_empty() {
             look.first = Some(Box::new(self.compute(&first, look)));
         }
@@ -364,7 +364,6 @@ const INHERITED: &[Property] = &[
     Property::Fill,
     Property::FillOpacity,
     Property::FontSize,
-    Property::LetterSpacing,
     Property::LineHeight,
     Property::SizeAdjust,
     Property::TextFill,

@@ -320,7 +320,7 @@ pub fn of_attribute(value: &str) -> Option<Rgba> {
     if hex.len() == 3 && value.starts_with('#') {
         hex = hex.iter().flat_map(|c| [*c, *c]).collect();
     }
-    while hex.is_empty() || hex.len() % 3 != 0 {
+    while hex.is_empty() || !hex.len().is_multiple_of(3) {
         hex.push('0');
     }
     let each = hex.len() / 3;

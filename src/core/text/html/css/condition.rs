@@ -109,6 +109,7 @@ const COMMON: &[&str] = &[
     "initial-letter",
     "justify-content",
     "justify-items",
+    "letter-spacing",
     "object-fit",
     "object-position",
     "order",

@@ -172,7 +172,6 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             }
         },
         P::LineHeight | P::Zoom | P::AnimationCount => loose(property, input),
-        P::LetterSpacing => or(input, &["normal"], true, true),
         P::TextIndent => {
             let value = length(input, true, true, mode.quirks)?;
             while input.try_parse(|input| word(input, &["hanging", "each-line"])).is_ok() {}

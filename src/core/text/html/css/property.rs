@@ -37,7 +37,6 @@ pub enum Property {
     FontSize,
     Height,
     Left,
-    LetterSpacing,
     LineClamp,
     LineHeight,
     MarginBottom,
@@ -164,7 +163,6 @@ pub fn named(name: &str) -> &'static [Property] {
         "inset-block" => &[P::Top, P::Bottom],
         "inset-inline" => &[P::Left, P::Right],
         "left" | "inset-inline-start" => &[P::Left],
-        "letter-spacing" => &[P::LetterSpacing],
         "line-clamp" | "-webkit-line-clamp" => &[P::LineClamp],
         "line-height" => &[P::LineHeight],
         "margin" => MARGIN,
@@ -222,7 +220,6 @@ pub fn is_inherited(property: Property) -> bool {
             | P::Fill
             | P::FillOpacity
             | P::FontSize
-            | P::LetterSpacing
             | P::LineHeight
             | P::SizeAdjust
             | P::TextFill

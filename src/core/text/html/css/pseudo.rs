@@ -95,7 +95,7 @@ impl ToCss for PseudoClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     FirstLine,
-    FirstLetter,
+    FirstCharacter,
     /// What `details` holds besides its summary.
     DetailsContent,
     /// One without text of the mail.
@@ -247,7 +247,7 @@ impl<'i> selectors::Parser<'i> for Grammar {
         let name = name.to_ascii_lowercase();
         Ok(match name.as_str() {
             "first-line" => Part::FirstLine,
-            "first-letter" => Part::FirstLetter,
+            "first-letter" => Part::FirstCharacter,
             "details-content" => Part::DetailsContent,
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => Part::Other,
             _ => return unsupported(),

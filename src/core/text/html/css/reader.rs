@@ -411,7 +411,7 @@ impl Reader<'_> {
     }
 
     fn scope(&self, input: &mut Parser<'_>) -> Parsed<Scope> {
-        let mut list = |input: &mut Parser<'_>| {
+        let list = |input: &mut Parser<'_>| {
             input.expect_parenthesis_block()?;
             input.parse_nested_block(|input| {
                 plain(SelectorList::parse_disallow_pseudo(
@@ -421,7 +421,7 @@ impl Reader<'_> {
                 ))
             })
         };
-        let from = input.try_parse(&mut list).ok();
+        let from = input.try_parse(list).ok();
         let to = match input.try_parse(|input| input.expect_ident_matching("to")) {
             Ok(()) => Some(list(input)?),
             Err(_) => None,

@@ -232,7 +232,7 @@ impl<'t> Viewer<'t> {
                 "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
                 "blur" if by >= look.font && size.is_some() => return true,
                 "blur" if by >= look.font / 2.0 && size.is_some() => {
-                    frame.doubt = Some(Why::Blended)
+                    frame.doubt = Some(Why::Blended);
                 }
                 "url" => frame.doubt = Some(Why::Blended),
                 name => tints.push(Tint { name, by }),

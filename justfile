@@ -52,6 +52,11 @@ bench name="" *args:
 mutants file *tests:
     cargo mutants --file {{ file }} -- {{ if tests == "" { "$('" + just_executable() + "' _nearest " + file + ")" } else { tests } }}
 
+# Feed a target of `fuzz/` with what a fuzzer makes up; needs a nightly toolchain and cargo-fuzz.
+fuzz target seconds="60":
+    cp Cargo.lock fuzz/Cargo.lock
+    cargo +nightly fuzz run -O {{ target }} -- -max_total_time={{ seconds }} -timeout=10
+
 # What of the program's tests is nearest to a file: by this table, else by its name or that of a folder it is in; all of them if nothing is.
 _nearest file:
     #!/usr/bin/env bash

@@ -1,0 +1,15 @@
+//! HTML mail as text, with quotes folded.
+#![no_main]
+
+use daysheet_core::text;
+use daysheet_core::text::html::{Style, html};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|source: &str| {
+    for style in [Style::Text, Style::Markdown] {
+        let read = html(source, style, true);
+        assert!(!read.text.contains(text::is_invisible), "invisible characters stay");
+        assert!(!read.text.contains(text::fence::OURS), "our mark stays");
+        let _ = text::quote::split_quoted(&read.text);
+    }
+});

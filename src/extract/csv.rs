@@ -17,6 +17,9 @@ const DIGITS: usize = 15;
 /// The longest heading, in characters.
 const HEADING: usize = 60;
 
+/// A row: its number in the file, and its cells.
+type Row = (u32, Vec<Value>);
+
 /// Reads such a file.
 pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let text = plain::decoded(bytes, out);
@@ -118,7 +121,7 @@ fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
 fn page(
     all: impl Iterator<Item = (u32, StringRecord)>,
     page: u32,
-) -> Result<(Vec<(u32, Vec<Value>)>, Span), Failure> {
+) -> Result<(Vec<Row>, Span), Failure> {
     let (mut at, mut rows, mut cells, mut size) = (1_u32, Vec::new(), 0, 0);
     let (mut on_page, mut count, mut first) = (0_usize, 0_u64, 0);
     for (number, record) in all {

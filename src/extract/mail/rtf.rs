@@ -359,7 +359,7 @@ impl Reader<'_> {
         let on = number != Some(0);
         let index = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
         match name {
-            "u" => return self.unicode(number.unwrap_or(0)),
+            "u" => self.unicode(number.unwrap_or(0)),
             "uc" => self.state.fallback = Some(index.min(16)),
             // Characters.
             "par" | "line" | "sect" | "softline" => self.push("\n"),

@@ -101,7 +101,7 @@ impl<'a> Xml<'a> {
         while self.depth >= outer {
             match self.step()? {
                 Some(Event::Start(element)) if element.name().ends_with("PrChange") => {
-                    self.skip()?
+                    self.skip()?;
                 }
                 Some(Event::Start(element)) => each(&element),
                 Some(_) => {}

@@ -9,6 +9,7 @@
 )]
 
 mod cases;
+mod damaged;
 mod kinds;
 mod messages;
 mod odf;

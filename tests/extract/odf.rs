@@ -81,7 +81,7 @@ fn opendocument_sheets_are_read_alike() {
     );
     let got =
         shown(&request("a.ods"), &ods("", &format!("{head}{far}{}{many}", words(&["far", "off"]))));
-    assert!(got.contains("1048003\t\"far\"\t\"off\""), "{:.400}", got);
+    assert!(got.contains("1048003\t\"far\"\t\"off\""), "{got:.400}");
     let bytes = zip(&[
         ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
         ("META-INF/manifest.xml", "<manifest:encryption-data/>"),

@@ -6,15 +6,15 @@ use crate::sheet::{Cell, Format, Grid, Listed, give, time};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, How, Out, Stop};
 
-/// How often one filled row or cell is repeated at most; empty ones are only counted.
-const REPEATS: u32 = 1_000;
+/// How many cells of a sheet repeat others at most; empty ones are only counted.
+const REPEATS: u32 = 100_000;
 
 /// Reads the sheets of a file.
 pub fn read(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
     let (listed, tables) = tables(content, styles)?;
     give(&listed, out, |place, grid| {
         let text = tables.get(place).copied().ok_or(Failure::Broken)?;
-        let mut sheet = Sheet { styles, columns: Vec::new(), column: 0, row: 0 };
+        let mut sheet = Sheet { styles, columns: Vec::new(), column: 0, row: 0, left: REPEATS };
         sheet.read(text, grid)
     })
 }
@@ -48,6 +48,8 @@ struct Sheet<'a> {
     /// Where reading is, from 0.
     column: u32,
     row: u32,
+    /// Cells that may still repeat others.
+    left: u32,
 }
 
 /// A row that is being read.
@@ -78,7 +80,7 @@ impl Sheet<'_> {
                         row = Row { hidden, repeated, ..Row::default() };
                     }
                     "table-cell" | "covered-table-cell" => {
-                        self.cell(&element, &mut xml, &mut row, grid)?
+                        self.cell(&element, &mut xml, &mut row, grid)?;
                     }
                     "shapes" => shapes(&mut xml, grid)?,
                     // A table within a cell, or what is no part of the table.
@@ -112,12 +114,12 @@ impl Sheet<'_> {
         grid: &mut Grid,
     ) -> Result<(), Failure> {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
-        let (column, row_number) = (self.column, self.row + 1);
+        let (column, row_number) = (self.column, self.row.saturating_add(1));
         let times = repeated(element, "number-columns-repeated");
         self.column = column.saturating_add(times);
         let place = || format!("{}{row_number}", crate::sheet::column(column));
         let text = content(xml, grid, &place)?;
-        let known = self.columns.iter().find(|(last, ..)| column < *last);
+        let known = self.columns.get(self.columns.partition_point(|(last, ..)| *last <= column));
         let style = element.attr("style-name").or_else(|| known.and_then(|known| known.2.clone()));
         let style = self.styles.style("table-cell", &style.unwrap_or_default());
         let Some(cell) = value(&attr, text) else {
@@ -128,13 +130,22 @@ impl Sheet<'_> {
         } else {
             style.look.hidden(WHITE).or(style.hidden.then_some(How::Marked))
         };
-        for column in column..column.saturating_add(times.min(REPEATS)) {
+        let times = self.repeats(times, 1);
+        for column in column..column.saturating_add(times) {
             match apart {
                 Some(how) => row.apart.push((how, (column, cell.clone()))),
                 None => row.cells.push((column, cell.clone())),
             }
         }
         Ok(())
+    }
+
+    /// Returns how often so many cells are repeated, of the times that a file wants.
+    fn repeats(&mut self, times: u32, cells: usize) -> u32 {
+        let cells = u32::try_from(cells).unwrap_or(u32::MAX).max(1);
+        let times = times.min(1 + self.left / cells);
+        self.left = self.left.saturating_sub((times - 1).saturating_mul(cells));
+        times
     }
 
     fn row(&mut self, row: Row, grid: &mut Grid) {
@@ -146,13 +157,14 @@ impl Sheet<'_> {
         }
         if let Some(how) = hidden {
             cells.extend(apart.into_iter().map(|(_, cell)| cell));
-            for _ in 0..repeated.min(REPEATS) {
+            for _ in 0..self.repeats(repeated, cells.len()) {
                 grid.hide(how, &cells);
             }
             return;
         }
         apart.into_iter().for_each(|(how, cell)| grid.hide(how, &[cell]));
-        for row in first..first.saturating_add(repeated.min(REPEATS)) {
+        let repeated = self.repeats(repeated, cells.len());
+        for row in first..first.saturating_add(repeated) {
             grid.row(row + 1, cells.clone());
         }
     }
@@ -231,7 +243,7 @@ fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<Cell> {
         "time" => duration(&attr("time-value"), &text).map(Cell::Text),
         _ => None,
     };
-    cell.or_else(|| (!text.trim().is_empty()).then(|| Cell::Text(text)))
+    cell.or_else(|| (!text.trim().is_empty()).then_some(Cell::Text(text)))
 }
 
 /// Returns what a number stands for that is shown so; `None` if the text says it better.

@@ -82,7 +82,7 @@ impl Styles {
                         element.name().ends_with("bullet") || element.name().ends_with("image");
                     let level = Level {
                         format: (!bullet).then(|| attr("num-format")),
-                        around: (attr("num-prefix"), attr("num-suffix")),
+                        around: (short(attr("num-prefix")), short(attr("num-suffix"))),
                         shown: number("display-levels"),
                         start: number("start-value") as u32,
                     };
@@ -153,6 +153,11 @@ impl Style {
             _ => {}
         }
     }
+}
+
+/// Returns what stands beside a number, within limits.
+fn short(text: String) -> String {
+    text.chars().take(20).collect()
 }
 
 /// Reads what lies behind something.

@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
                 self.outer.push(std::mem::take(&mut self.story));
             }
             "section" if attr("display") == "none" || element.flag("is-hidden") => {
-                self.hide(How::Marked)
+                self.hide(How::Marked);
             }
             "p" | "h" => self.paragraph(name, element),
             "span" => {
@@ -210,8 +210,11 @@ impl<'a> Reader<'a> {
                     open.looks.push(look.over(&outer));
                 }
             }
-            "s" => self
-                .put(&" ".repeat(element.number("c").unwrap_or(1.0).clamp(1.0, 1000.0) as usize)),
+            "s" => {
+                self.put(
+                    &" ".repeat(element.number("c").unwrap_or(1.0).clamp(1.0, 100.0) as usize),
+                );
+            }
             "tab" => self.put("\t"),
             "line-break" => self.put("\n"),
             "hidden-text" => {
@@ -414,7 +417,7 @@ impl<'a> Reader<'a> {
         let title = self.open.iter().rev().any(|open| open == "title-frame");
         match paragraph.heading {
             Some(level) => {
-                self.story.heading(level, &format!("{label}{space}{}", text.replace('\n', " ")))
+                self.story.heading(level, &format!("{label}{space}{}", text.replace('\n', " ")));
             }
             None if title => self.story.heading(1, &text.replace('\n', " ")),
             None => {

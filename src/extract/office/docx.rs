@@ -54,6 +54,9 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     give(story.pieces(), out)
 }
 
+/// Fields within each other.
+const FIELDS: usize = 64;
+
 /// A paragraph that is open.
 struct Paragraph {
     text: String,
@@ -159,7 +162,7 @@ impl<'a> Reader<'a> {
         match name {
             // Of a choice, what Word itself shows; and what is no text.
             "Fallback" | "instrText" | "delInstrText" | "sdtPr" | "ffData" | "binData" => {
-                xml.skip()?
+                xml.skip()?;
             }
             "del" | "moveFrom" => self.deleted += 1,
             "ins" | "moveTo" => self.inserted += 1,
@@ -186,9 +189,10 @@ impl<'a> Reader<'a> {
             "noBreakHyphen" => self.put("-"),
             "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
             "fldChar" => match element.attr("fldCharType").as_deref() {
-                Some("begin") => self.fields.push(false),
+                Some("begin") if self.fields.len() < FIELDS => self.fields.push(false),
+                Some("begin") => {}
                 Some("separate") => {
-                    self.fields.last_mut().into_iter().for_each(|result| *result = true)
+                    self.fields.last_mut().into_iter().for_each(|result| *result = true);
                 }
                 _ => drop(self.fields.pop()),
             },

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use crate::Failure;
 use crate::xml::{Event, Xml};
 
+/// Characters of what stands before a paragraph.
+const LONG: usize = 40;
 /// Levels of a list.
 const LEVELS: usize = 9;
 
@@ -67,7 +69,9 @@ impl Numbers {
                 }
                 "start" => current.into_iter().for_each(|level| level.start = number("val") as u32),
                 "numFmt" => current.into_iter().for_each(|level| level.format = val()),
-                "lvlText" => current.into_iter().for_each(|level| level.text = val()),
+                "lvlText" => current
+                    .into_iter()
+                    .for_each(|level| level.text = val().chars().take(LONG).collect()),
                 _ => {}
             }
         }

@@ -204,7 +204,7 @@ fn white(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<boo
                     "ln" => xml.skip()?,
                     "pic" | "graphicFrame" | "style" | "blipFill" => white = false,
                     "gradFill" | "pattFill" | "grpFill" | "lumMod" | "shade" if ground => {
-                        white = false
+                        white = false;
                     }
                     "srgbClr" | "schemeClr" | "sysClr" | "prstClr" if ground => {
                         white &= pale(&element);
@@ -342,10 +342,10 @@ impl Slide {
                     "solidFill" | "latin" | "highlight" => line = false,
                     "noFill" if !line => clear = true,
                     "alpha" if !line => {
-                        clear |= property.number("val").is_some_and(|a| a < 10_000.0)
+                        clear |= property.number("val").is_some_and(|a| a < 10_000.0);
                     }
                     "srgbClr" | "schemeClr" | "sysClr" | "prstClr" if !line => {
-                        white = pale(property)
+                        white = pale(property);
                     }
                     "lumMod" | "shade" if !line => white = false,
                     _ => {}

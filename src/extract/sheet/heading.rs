@@ -1,6 +1,6 @@
 //! Rows of cells as a table: which of them are headings, and which columns share a unit.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daysheet_core::text::orders::gives_orders;
 
@@ -158,7 +158,7 @@ impl Grid {
             self.keep(&row.1);
         }
         self.total += 1;
-        self.gaps |= self.previous.is_some_and(|previous| row.0 != previous + 1);
+        self.gaps |= self.previous.is_some_and(|previous| row.0 != previous.saturating_add(1));
         self.previous = Some(row.0);
         for (column, cell) in &row.1 {
             let shared = self.columns.entry(*column).or_default();
@@ -200,10 +200,10 @@ impl Grid {
             .map(|(column, shared)| (*column, shared.clone().flatten()))
             .collect();
         let heading: BTreeMap<u32, Cell> = self.heading.take().into_iter().flatten().collect();
-        let mut names = HashSet::new();
+        let mut names: HashMap<String, u32> = HashMap::new();
         let mut columns: Vec<String> = Vec::new();
         if self.gaps {
-            names.insert("row".to_owned());
+            names.insert("row".to_owned(), 1);
             columns.push("row".to_owned());
         }
         for (index, format) in &shared {
@@ -217,10 +217,9 @@ impl Grid {
             if !unit.is_empty() && !name.contains(unit) {
                 name = format!("{name} ({unit})");
             }
-            let many = (2..).map(|count| format!("{name}_{count}"));
-            let free =
-                std::iter::once(name.clone()).chain(many).find(|name| names.insert(name.clone()));
-            columns.push(free.unwrap_or(name));
+            let count = names.entry(name.clone()).or_insert(0);
+            *count += 1;
+            columns.push(if *count == 1 { name } else { format!("{name}_{count}") });
         }
         let rows: Vec<(u32, Vec<Value>)> = self
             .kept

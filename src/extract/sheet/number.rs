@@ -82,7 +82,7 @@ impl Format {
             && !unit.chars().any(|c| c.is_ascii_digit() || "/-()+:".contains(c))
         {
             Self::Unit(unit.to_owned())
-        } else if zeros > 1 && !digits {
+        } else if (2..=20).contains(&zeros) && !digits {
             Self::Padded(zeros)
         } else {
             Self::Plain

@@ -14,6 +14,10 @@ use crate::{Failure, Finding, How, Out, Stop};
 
 /// Columns of a sheet.
 const COLUMNS: u32 = 16_384;
+/// Ranges of hidden columns, and of painted cells, that are looked at.
+const RANGES: usize = 1_000;
+/// Characters of a cell.
+const LONG: usize = 32_767;
 /// Comments of a sheet.
 const COMMENTS: usize = 500;
 
@@ -181,13 +185,15 @@ impl Sheet<'_> {
         let mut xml = Xml::new(text);
         let mut row = Row::default();
         // The next row and column, where the file names none.
-        let (mut number, mut column) = (0, 0);
+        let (mut number, mut column) = (0u32, 0u32);
         while let Some(event) = xml.step()? {
             match event {
                 Event::Start(element) => match element.name().as_str() {
                     "col" => self.column(&element),
                     "row" => {
-                        number = element.number("r").map_or(number + 1, |number| number as u32);
+                        number = element
+                            .number("r")
+                            .map_or(number.saturating_add(1), |number| number as u32);
                         column = 0;
                         let flat = element.number("ht").is_some_and(|height| height < 1.0);
                         row = Row {
@@ -217,7 +223,7 @@ impl Sheet<'_> {
 
     fn column(&mut self, element: &Element<'_>) {
         let narrow = element.number("width").is_some_and(|width| width < 0.1);
-        if element.flag("hidden") || narrow {
+        if (element.flag("hidden") || narrow) && self.columns.len() < RANGES {
             let place = |name: &str| (element.number(name).unwrap_or(1.0) as u32).saturating_sub(1);
             self.columns.push((place("min"), place("max")));
         }
@@ -299,9 +305,16 @@ impl Sheet<'_> {
                 "autoFilter" => self.filter = true,
                 "conditionalFormatting" => {
                     let ranges = element.attr("sqref").unwrap_or_default();
-                    self.painted.extend(ranges.split(' ').take(1000).filter_map(range_of));
+                    self.painted.extend(
+                        ranges
+                            .split(' ')
+                            .filter_map(range_of)
+                            .take(RANGES.saturating_sub(self.painted.len())),
+                    );
                 }
-                "table" => self.painted.extend(element.attr("ref").as_deref().and_then(range_of)),
+                "table" if self.painted.len() < RANGES => {
+                    self.painted.extend(element.attr("ref").as_deref().and_then(range_of));
+                }
                 _ => {}
             }
         }
@@ -353,7 +366,10 @@ fn strings(text: &str) -> Result<Vec<String>, Failure> {
             "si" => strings.push(String::new()),
             "t" => {
                 let text = unescaped(&xml.text()?);
-                strings.last_mut().into_iter().for_each(|string| string.push_str(&text));
+                strings.last_mut().into_iter().for_each(|string| {
+                    let end = text.floor_char_boundary(LONG.saturating_sub(string.len()));
+                    string.push_str(text.get(..end).unwrap_or_default());
+                });
             }
             // How text is pronounced.
             "rPh" => xml.skip()?,
@@ -391,7 +407,7 @@ fn shapes(text: &str) -> Result<String, Failure> {
                 _ => {}
             },
             Event::End(ending) if ending.name() == "p" && !shapes.ends_with('\n') => {
-                shapes.push('\n')
+                shapes.push('\n');
             }
             _ => {}
         }

@@ -1,13 +1,202 @@
-//! Text of PDF files.
+//! Text of PDF files, page by page, as a person sees it: letters with their places are put into
+//! lines, what nobody sees is left out and counted. Pictures are never decoded.
 
-use crate::{Failure, File, Kind, Out, Stop};
+mod device;
+mod fields;
+mod hidden;
+mod layout;
 
-/// Reads such a file.
-pub fn read(_bytes: &[u8], _out: &mut Out<'_>) -> Result<(), Stop> {
-    Err(Failure::NotRead(Kind::Pdf).into())
+use std::collections::{BTreeMap, HashSet};
+
+use hayro_interpret::hayro_syntax::page::Page;
+use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
+use hayro_interpret::kurbo::Rect;
+use hayro_interpret::{
+    Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
+};
+
+use crate::{
+    Block, Failure, File, Finding, How, Mark, Of, Out, PAGES, Piece, Span, Stop, TextBlock, Unit,
+};
+use device::{Drawn, Glyph};
+
+/// The share of a page from which a picture is the page.
+const SCAN: f64 = 0.6;
+/// Cells of the grounds of all pages that may be painted; see [`hidden`].
+const PAINTED: u64 = 400_000_000;
+/// Letters of hidden text that are looked at for orders.
+const ORDERS: usize = 4096;
+
+/// What is counted over the pages.
+#[derive(Default)]
+struct Counts {
+    hidden: BTreeMap<How, u64>,
+    unmapped: u64,
+    pictures: u64,
+    /// Pages that are pictures of text.
+    scans: Vec<u32>,
+    order: bool,
+    text: bool,
 }
 
-/// Returns the file number `part` within it, from 1.
-pub fn inside(_bytes: &[u8], _part: u32) -> Result<File, Failure> {
-    Err(Failure::NoSuchPart(0))
+/// Reads such a file.
+pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+    let pdf = load(bytes)?;
+    let of = pdf.pages().len() as u64;
+    let first = out.request.page;
+    if u64::from(first) > of {
+        return Err(Failure::NoSuchPage(of).into());
+    }
+    let mut counts = Counts::default();
+    let ended = pages(&pdf, first, out, &mut counts);
+    for (how, count) in counts.hidden {
+        out.find(Finding::Hidden { how, count, of: Of::Characters });
+    }
+    let layers = fields::layers(&pdf);
+    if layers > 0 {
+        out.find(Finding::Hidden { how: How::Layer, count: layers, of: Of::Layers });
+    }
+    for run in counts.scans.chunk_by(|a, b| a + 1 == *b) {
+        if let (Some(first), Some(last)) = (run.first(), run.last()) {
+            out.find(Finding::Scan { first: *first, last: *last });
+        }
+    }
+    for (count, finding) in [
+        (counts.unmapped, Finding::Unmapped as fn(u64) -> Finding),
+        (counts.pictures, Finding::Pictures),
+    ] {
+        if count > 0 {
+            out.find(finding(count));
+        }
+    }
+    if counts.order {
+        out.find(Finding::Order);
+    }
+    ended?;
+    let files = if first == 1 { fields::files(&pdf) } else { Vec::new() };
+    if !files.is_empty() {
+        let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
+        out.block(Block::Files { files, more: 0 })?;
+    } else if !counts.text && counts.scans.is_empty() && first == 1 && of <= u64::from(PAGES) {
+        return Err(Failure::Empty.into());
+    }
+    Ok(())
+}
+
+/// Returns the embedded file number `part`, from 1.
+pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+    let pdf = load(bytes)?;
+    let files = fields::files(&pdf);
+    let file = usize::try_from(part).ok().and_then(|part| files.get(part.checked_sub(1)?));
+    let file = file.ok_or(Failure::NoSuchPart(files.len() as u32))?;
+    Ok(File { name: file.name.clone(), bytes: file.bytes().ok_or(Failure::Broken)? })
+}
+
+fn load(bytes: &[u8]) -> Result<Pdf, Failure> {
+    Pdf::new(bytes.to_vec()).map_err(|error| match error {
+        LoadPdfError::Decryption(_) => Failure::Encrypted,
+        LoadPdfError::Invalid => Failure::Broken,
+    })
+}
+
+/// Gives the pages of a call, each as a block of its own: what ends the reading loses one page.
+fn pages(pdf: &Pdf, first: u32, out: &mut Out<'_>, counts: &mut Counts) -> Result<(), Stop> {
+    let cache = InterpreterCache::new();
+    let of = pdf.pages().len() as u64;
+    let mut left = PAINTED;
+    for (page, number) in
+        pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
+    {
+        let (width, height) = page.render_dimensions();
+        let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+        let mut context = Context::new(
+            page.initial_transform(true).to_kurbo(),
+            area,
+            &cache,
+            pdf.xref(),
+            InterpreterSettings::default(),
+        );
+        let mut drawn = Drawn::new(area, left);
+        interpret_page(page, &mut context, &mut drawn);
+        left = drawn.finish();
+        let pieces = pieces(page, number, drawn, counts);
+        let next = (u64::from(number) < of).then_some(number + 1);
+        let at = u64::from(number);
+        let span = Span { unit: Unit::Page, first: at, last: at, of, next };
+        out.block(Block::Text(TextBlock { pieces, of: Some(span) }))?;
+    }
+    Ok(())
+}
+
+/// Returns what a page says, and counts what it does not show.
+fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Vec<Piece> {
+    let (unseen, seen): (Vec<Glyph>, Vec<Glyph>) =
+        drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
+    // What is drawn a second time to be seen is not hidden.
+    let place =
+        |glyph: &Glyph| ((glyph.from.x / 2.0).round() as i64, (glyph.from.y / 2.0).round() as i64);
+    let mut places = HashSet::new();
+    for glyph in &seen {
+        let (x, y) = place(glyph);
+        places
+            .extend((-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (glyph.letter, x + dx, y + dy))));
+    }
+    let unseen: Vec<Glyph> = unseen
+        .into_iter()
+        .filter(|glyph| {
+            let (x, y) = place(glyph);
+            !places.contains(&(glyph.letter, x, y))
+        })
+        .collect();
+    counts.unmapped += drawn.unmapped;
+    let recognised =
+        unseen.iter().filter(|g| matches!(g.hidden, Some(How::Invisible | How::Covered)));
+    // A picture with next to no text of its own is a scan, and what is behind it was recognised.
+    let bare = seen.len() < 20 || seen.len() * 5 < recognised.count();
+    let scan = drawn.picture >= SCAN && bare;
+    let mut pieces = vec![Piece::Mark(Mark::Page(number))];
+    let text = layout::text(&seen);
+    if !scan {
+        counts.pictures += drawn.pictures;
+    } else if unseen.is_empty() {
+        counts.scans.push(number);
+    }
+    counts.text |= !text.is_empty();
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    if scan && !unseen.is_empty() {
+        counts.text = true;
+        pieces.extend([Piece::Mark(Mark::Scan), Piece::Text(layout::text(&unseen))]);
+    } else {
+        for glyph in unseen.iter().filter(|glyph| !glyph.letter.is_whitespace()) {
+            if let Some(how) = glyph.hidden {
+                *counts.hidden.entry(how).or_default() += 1;
+            }
+        }
+        let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
+        counts.order |= daysheet_core::text::orders::gives_orders(&layout::text(few));
+    }
+    let added = fields::of_page(page);
+    if added.hidden > 0 {
+        *counts.hidden.entry(How::Marked).or_default() += added.hidden;
+    }
+    if !added.fields.is_empty() {
+        counts.text = true;
+        let lines: Vec<String> =
+            added.fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        pieces.extend([Piece::Mark(Mark::Fields), Piece::Text(lines.join("\n"))]);
+    }
+    if !added.comments.is_empty() {
+        counts.text = true;
+        pieces.push(Piece::Mark(Mark::Comments(added.comments.len() as u32)));
+        for (author, text) in added.comments {
+            pieces.extend([Piece::Mark(Mark::Comment { author }), Piece::Text(text)]);
+        }
+    }
+    if pieces.len() == 1 {
+        // A page without text is not mentioned.
+        pieces.clear();
+    }
+    pieces
 }

@@ -1,0 +1,296 @@
+//! A page as it is drawn: its letters with their places, and how much of it is pictures.
+//! The only file that implements hayro's `Device`. Pictures are never decoded.
+
+use super::hidden::{Ground, Paint};
+use crate::How;
+use hayro_interpret::font::{Glyph as Shape, GlyphRun};
+use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::kurbo::{self, Affine, BezPath, Point, Rect, Shape as _, Vec2};
+use hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, FillRule, Image, ImageDrawProps,
+    Paint as Source, SoftMask,
+};
+use unicode_normalization::UnicodeNormalization;
+
+/// The letters of a page at most.
+const LETTERS: usize = 200_000;
+/// The elements of a path up to which it is looked at, and of a clip.
+const ELEMENTS: usize = 20_000;
+const CLIP_ELEMENTS: usize = 64;
+/// The width in points from which a line is a ground.
+const THICK: f64 = 2.0;
+
+/// A letter on the page, in points from its upper left corner.
+#[derive(Debug, Clone)]
+pub(super) struct Glyph {
+    pub letter: char,
+    /// Where it stands on its baseline, and where the next one would.
+    pub from: Point,
+    pub to: Point,
+    /// The height of an em.
+    pub size: f64,
+    pub hidden: Option<How>,
+    step: u32,
+}
+
+impl Glyph {
+    /// Returns a point of its line, at a share of its width and the middle of its height.
+    fn at(&self, share: f64) -> Point {
+        let along = self.to - self.from;
+        let up = Vec2::new(along.y, -along.x);
+        let up = if along.hypot() > 0.0 { up / along.hypot() } else { Vec2::new(0.0, -1.0) };
+        self.from + along * share + up * (self.size * 0.3)
+    }
+}
+
+/// A clip: its box, and its outline unless it is a plain rectangle.
+struct Clip {
+    area: Rect,
+    outline: Option<BezPath>,
+}
+
+/// What a page shows.
+pub(super) struct Drawn {
+    pub glyphs: Vec<Glyph>,
+    /// Letters whose font does not say which they are.
+    pub unmapped: u64,
+    pub pictures: u64,
+    /// The share of the page that its largest picture has.
+    pub picture: f64,
+    ground: Ground,
+    clips: Vec<Clip>,
+    groups: Vec<(f32, Option<BlendMode>)>,
+    page: Rect,
+    /// Cells that may still be painted.
+    left: u64,
+}
+
+impl Drawn {
+    /// Returns an empty page, on which so many cells may be painted.
+    pub fn new(page: Rect, left: u64) -> Self {
+        Self {
+            glyphs: Vec::new(),
+            unmapped: 0,
+            pictures: 0,
+            picture: 0.0,
+            ground: Ground::new(page.width(), page.height()),
+            clips: Vec::new(),
+            groups: Vec::new(),
+            page,
+            left,
+        }
+    }
+
+    /// Marks the letters that were covered after they were drawn; returns how many cells may
+    /// still be painted on other pages.
+    pub fn finish(&mut self) -> u64 {
+        for glyph in self.glyphs.iter_mut().filter(|glyph| glyph.hidden.is_none()) {
+            if self.ground.covered([0.2, 0.5, 0.8].map(|share| glyph.at(share)), glyph.step) {
+                glyph.hidden = Some(How::Covered);
+            }
+        }
+        self.left
+    }
+
+    /// Returns the area that is not clipped away.
+    fn clip(&self) -> Rect {
+        self.clips.iter().fold(self.page, |area, clip| area.intersect(clip.area))
+    }
+
+    fn paint(&self, source: &Source<'_>, masked: bool, mode: BlendMode) -> Paint {
+        let (mut alpha, mut mode) = (1.0, (!masked).then_some(mode));
+        for (share, group) in &self.groups {
+            alpha *= share;
+            mode = match (*group, mode) {
+                (Some(BlendMode::Normal), own) => own,
+                (group, Some(BlendMode::Normal)) => group,
+                _ => None,
+            };
+        }
+        let Source::Color(colour) = source else {
+            return Paint { colour: None, alpha, mode };
+        };
+        let [r, g, b, a] = colour.to_rgba().components();
+        let byte = |share: f32| (share * 255.0).round() as u8;
+        Paint { colour: Some([byte(r), byte(g), byte(b)]), alpha: alpha * a, mode }
+    }
+
+    fn fill(&mut self, path: &BezPath, even_odd: bool, mut paint: Paint) {
+        if self.clips.iter().any(|clip| clip.outline.is_some()) {
+            // It covers a part that is not known.
+            paint.mode = None;
+        }
+        let clip = self.clip();
+        let few = path.elements().len() <= ELEMENTS;
+        let path = if few {
+            path
+        } else {
+            paint.mode = None;
+            &path.control_box().to_path(0.1)
+        };
+        self.ground.paint(path, even_odd, clip, &paint, &mut self.left);
+    }
+
+    fn letter(
+        &mut self,
+        letter: char,
+        from: Point,
+        to: Point,
+        size: (f64, f64),
+        known: Option<How>,
+        paint: &Paint,
+    ) {
+        if self.glyphs.len() >= LETTERS {
+            return;
+        }
+        let (height, width) = size;
+        let mut glyph = Glyph { letter, from, to, size: height, hidden: known, step: 0 };
+        let middle = glyph.at(0.5);
+        if known.is_none() {
+            glyph.hidden = self.ground.hides(middle, height.min(width), paint).or_else(|| {
+                let outside = |clip: &Clip| {
+                    !clip.area.contains(middle)
+                        || clip.outline.as_ref().is_some_and(|path| path.winding(middle) == 0)
+                };
+                self.clips.iter().any(outside).then_some(How::Clipped)
+            });
+        }
+        glyph.step = self.ground.step();
+        self.glyphs.push(glyph);
+    }
+}
+
+impl<'a> Device<'a> for Drawn {
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
+        let paint = self.paint(&props.paint, props.soft_mask.is_some(), props.blend_mode);
+        let known = matches!(mode, DrawMode::Invisible).then_some(How::Invisible);
+        let matrices: Vec<Affine> =
+            run.glyphs().iter().map(|g| props.transform * g.transform()).collect();
+        // Letters of a font that is not embedded are stretched to the widths that the file
+        // states, each by its own share: their advance is not.
+        let scale = |m: &Affine, by: Vec2| (*m * by.to_point() - *m * Point::ZERO).hypot();
+        let em = |m: &Affine| (scale(m, Vec2::new(0.0, 1000.0)), scale(m, Vec2::new(1000.0, 0.0)));
+        let stretch = |m: &Affine| {
+            let (height, width) = em(m);
+            width / height
+        };
+        let stretched = matrices.first().is_some_and(|first| {
+            matrices.iter().any(|m| (stretch(m) - stretch(first)).abs() > 0.01)
+        });
+        for (glyph, m) in run.glyphs().iter().zip(&matrices) {
+            let advance = match &**glyph {
+                Shape::Outline(glyph) => glyph.advance_width(),
+                Shape::Type3(glyph) => glyph.advance_width(),
+            };
+            let (height, width) = em(m);
+            if !(height.is_finite() && width.is_finite()) {
+                continue;
+            }
+            let mut advance = f64::from(advance.unwrap_or(500.0));
+            if stretched && width > 0.0 {
+                advance *= height / width;
+            }
+            let (from, to) = match run.writing_mode() {
+                WritingMode::Horizontal => (*m * Point::ZERO, *m * Point::new(advance, 0.0)),
+                WritingMode::Vertical => {
+                    (*m * Point::new(500.0, 880.0), *m * Point::new(500.0, -120.0))
+                }
+            };
+            let text = match glyph.as_unicode() {
+                Some(BfString::Char(letter)) => letter.to_string(),
+                Some(BfString::String(text)) => text,
+                None => {
+                    self.unmapped += 1;
+                    "\u{FFFD}".to_owned()
+                }
+            };
+            let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
+            let step = (to - from) / text.len().max(1) as f64;
+            for (at, letter) in text.iter().enumerate() {
+                let from = from + step * at as f64;
+                self.letter(*letter, from, from + step, (height, width), known, &paint);
+            }
+        }
+    }
+
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
+        let paint = self.paint(&props.paint, props.soft_mask.is_some(), props.blend_mode);
+        let outline = props.transform * path;
+        if let DrawMode::Fill(rule) | DrawMode::FillAndStroke(rule, _) = mode {
+            self.fill(&outline, *rule == FillRule::EvenOdd, paint);
+        }
+        if let DrawMode::Stroke(stroke) | DrawMode::FillAndStroke(_, stroke) = mode {
+            let width = f64::from(stroke.line_width) * props.transform.determinant().abs().sqrt();
+            if width >= THICK && path.elements().len() <= 500 {
+                let style = kurbo::Stroke::new(width)
+                    .with_join(stroke.line_join)
+                    .with_caps(stroke.line_cap);
+                let line = kurbo::stroke(outline, &style, &kurbo::StrokeOpts::default(), 0.5);
+                self.fill(&line, false, paint);
+            }
+        }
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        let (width, height) = (f64::from(image.width()), f64::from(image.height()));
+        let outline = props.transform * Rect::new(0.0, 0.0, width, height).to_path(0.1);
+        let area = outline.bounding_box().intersect(self.clip());
+        let share = area.width().max(0.0) * area.height().max(0.0) / self.page.area();
+        self.picture = self.picture.max(share);
+        self.pictures += u64::from(area.width() > 24.0 && area.height() > 24.0);
+        let whole = match &image {
+            Image::Raster(image) => {
+                let entries = image.stream().dict();
+                !["SMask", "Mask", "SMaskInData"].iter().any(|key| entries.contains_key(key))
+            }
+            Image::Stencil(_) => false,
+        };
+        let source = Source::Color(hayro_interpret::color::Color::from_rgba(
+            hayro_interpret::color::AlphaColor::new([0.0, 0.0, 0.0, 1.0]),
+        ));
+        let mut paint = self.paint(&source, props.soft_mask.is_some() || !whole, props.blend_mode);
+        paint.colour = None;
+        self.fill(&outline, false, paint);
+    }
+
+    fn push_clip_path(&mut self, clip: &ClipPath) {
+        let area = clip.path.bounding_box();
+        let plain = (clip.path.area().abs() - area.area()).abs() <= area.area() * 0.02;
+        let outline =
+            (!plain && clip.path.elements().len() <= CLIP_ELEMENTS).then(|| clip.path.clone());
+        self.clips.push(Clip { area, outline });
+    }
+
+    fn pop_clip(&mut self) {
+        self.clips.pop();
+    }
+
+    fn push_transparency_group(
+        &mut self,
+        opacity: f32,
+        mask: Option<SoftMask<'a>>,
+        mode: BlendMode,
+    ) {
+        self.groups.push((opacity, mask.is_none().then_some(mode)));
+    }
+
+    fn pop_transparency_group(&mut self) {
+        self.groups.pop();
+    }
+}
+
+/// Returns a character as it is written: ligatures and forms of a letter as their letters,
+/// marks of symbol fonts as marks, nothing for what controls.
+fn plain(letter: char) -> impl Iterator<Item = char> {
+    let mark = match letter {
+        '\u{F0B7}' | '\u{F0A7}' | '\u{F0D8}' | '\u{F076}' => '•',
+        '\u{F0A8}' | '\u{F06F}' | '\u{F0A3}' => '☐',
+        '\u{F0FE}' | '\u{F052}' => '☑',
+        '\u{F0FC}' => '✓',
+        letter => letter,
+    };
+    let shown = !mark.is_control() || mark.is_whitespace();
+    let form = matches!(mark, '\u{FB00}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}');
+    let forms = form.then(|| mark.nfkc()).into_iter().flatten();
+    forms.chain((shown && !form).then_some(mark))
+}

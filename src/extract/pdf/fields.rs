@@ -1,0 +1,223 @@
+//! What a PDF file holds beside its drawn pages: values of form fields that are not drawn,
+//! comments, layers, embedded files.
+
+use std::collections::HashSet;
+
+use hayro_interpret::hayro_syntax::Pdf;
+use hayro_interpret::hayro_syntax::object::{
+    Array, Dict, Name, Object, ObjectIdentifier, Rect, Stream,
+};
+use hayro_interpret::hayro_syntax::page::Page;
+
+use crate::Inside;
+
+/// Entries of a list, levels of a tree, and pages that are looked through at most.
+const ENTRIES: usize = 2_000;
+const LEVELS: u32 = 16;
+const PAGES: usize = 1_000;
+/// Bits of `/F`: hidden, and not shown on screens.
+const UNSEEN: u32 = 1 << 1 | 1 << 5;
+/// The bit of `/Ff` for a password.
+const PASSWORD: u32 = 1 << 13;
+
+/// What annotations add to a page.
+#[derive(Default)]
+pub(super) struct Added {
+    /// Names and values of fields without a drawing.
+    pub fields: Vec<(String, String)>,
+    /// Comments with their authors.
+    pub comments: Vec<(String, String)>,
+    /// Characters of annotations that are marked as hidden.
+    pub hidden: u64,
+}
+
+/// Returns what the annotations of a page add to what is drawn.
+pub(super) fn of_page(page: &Page<'_>) -> Added {
+    let mut added = Added::default();
+    let list = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
+    for entry in list.iter::<Dict<'_>>().take(ENTRIES) {
+        let kind = entry.get::<Name<'_>>("Subtype");
+        let kind = kind.as_ref().map_or("", |kind| kind.as_str());
+        let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
+        let drawn = entry.get::<Dict<'_>>("AP").is_some_and(|drawings| drawings.contains_key("N"));
+        let text = match kind {
+            "Widget" => value(&entry),
+            "Link" | "Popup" => None,
+            "FreeText" if drawn => None,
+            _ => string(&entry, "Contents"),
+        };
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else { continue };
+        let flat = entry.get::<Rect>("Rect").is_none_or(|rect| rect.width() * rect.height() < 1.0);
+        if unseen || kind == "Widget" && !drawn && flat {
+            added.hidden += text.chars().filter(|letter| !letter.is_whitespace()).count() as u64;
+        } else if kind != "Widget" {
+            added.comments.push((string(&entry, "T").unwrap_or_default(), text));
+        } else if !drawn {
+            added.fields.push((name(&entry), text));
+        }
+    }
+    added
+}
+
+/// Returns an entry of a field, which its parents may state for it.
+fn inherited<'a>(field: &Dict<'a>, key: &str) -> Option<Object<'a>> {
+    let mut field = field.clone();
+    for _ in 0..LEVELS {
+        if let Some(found) = field.get::<Object<'_>>(key) {
+            return Some(found);
+        }
+        field = field.get::<Dict<'_>>("Parent")?;
+    }
+    None
+}
+
+/// Returns the value of a field as text.
+fn value(field: &Dict<'_>) -> Option<String> {
+    let flags = inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default();
+    if flags as u32 & PASSWORD != 0 {
+        return None;
+    }
+    let one = |value: Object<'_>| match value {
+        Object::String(text) => Some(decoded(text.as_bytes())),
+        Object::Name(name) => Some(name.as_str().to_owned()).filter(|name| name != "Off"),
+        Object::Stream(text) => Some(decoded(&text.decoded_data().ok()?)),
+        _ => None,
+    };
+    match inherited(field, "V")? {
+        Object::Array(values) => {
+            let values: Vec<String> =
+                values.iter::<Object<'_>>().take(ENTRIES).filter_map(one).collect();
+            Some(values.join(", "))
+        }
+        value => one(value),
+    }
+}
+
+/// Returns the whole name of a field.
+fn name(field: &Dict<'_>) -> String {
+    let mut names = Vec::new();
+    let mut field = Some(field.clone());
+    for _ in 0..LEVELS {
+        let Some(own) = field else { break };
+        names.extend(string(&own, "T"));
+        field = own.get::<Dict<'_>>("Parent");
+    }
+    names.reverse();
+    names.join(".")
+}
+
+/// Returns how many layers are switched off.
+pub(super) fn layers(pdf: &Pdf) -> u64 {
+    let Some(all) = catalog(pdf).and_then(|root| root.get::<Dict<'_>>("OCProperties")) else {
+        return 0;
+    };
+    let Some(state) = all.get::<Dict<'_>>("D") else { return 0 };
+    let ids = |of: &Dict<'_>, key: &str| -> Vec<ObjectIdentifier> {
+        let list = of.get::<Array<'_>>(key).unwrap_or_default();
+        list.raw_iter().filter_map(|entry| Some(entry.as_obj_ref()?.into())).collect()
+    };
+    let mut off = HashSet::new();
+    if state.get::<Name<'_>>("BaseState").is_some_and(|base| base.as_str() == "OFF") {
+        off.extend(ids(&all, "OCGs"));
+    }
+    for id in ids(&state, "ON") {
+        off.remove(&id);
+    }
+    off.extend(ids(&state, "OFF"));
+    off.len() as u64
+}
+
+fn catalog(pdf: &Pdf) -> Option<Dict<'_>> {
+    pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())
+}
+
+/// A file within the file.
+pub(super) struct Embedded<'a> {
+    pub name: String,
+    data: Stream<'a>,
+}
+
+impl Embedded<'_> {
+    /// Returns its row in a list.
+    pub fn listed(&self, part: u32) -> Inside {
+        let stated = self.data.dict().get::<Dict<'_>>("Params");
+        let stated = stated.and_then(|entries| entries.get::<u32>("Size")).map(u64::from);
+        let size = stated.unwrap_or_else(|| self.data.raw_data().len() as u64);
+        Inside { part, name: self.name.clone(), size, encrypted: false, folder: false }
+    }
+
+    /// Returns what it holds.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        Some(self.data.decoded_data().ok()?.into_owned())
+    }
+}
+
+/// Returns the embedded files: those of the document, then those that annotations attach.
+pub(super) fn files(pdf: &Pdf) -> Vec<Embedded<'_>> {
+    let mut files = Vec::new();
+    let tree = catalog(pdf)
+        .and_then(|root| root.get::<Dict<'_>>("Names"))
+        .and_then(|names| names.get::<Dict<'_>>("EmbeddedFiles"));
+    let mut nodes: Vec<(Dict<'_>, u32)> = tree.map(|root| (root, 0)).into_iter().collect();
+    for _ in 0..ENTRIES {
+        let Some((node, level)) = nodes.pop() else { break };
+        if level < LEVELS {
+            let kids = node.get::<Array<'_>>("Kids").unwrap_or_default();
+            let kids: Vec<_> =
+                kids.iter::<Dict<'_>>().take(ENTRIES).map(|kid| (kid, level + 1)).collect();
+            nodes.extend(kids.into_iter().rev());
+        }
+        let names = node.get::<Array<'_>>("Names").unwrap_or_default();
+        files.extend(
+            names
+                .iter::<Object<'_>>()
+                .take(ENTRIES)
+                .filter_map(|entry| embedded(&entry.into_dict()?)),
+        );
+    }
+    for page in pdf.pages().iter().take(PAGES) {
+        let list = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
+        let files_of =
+            list.iter::<Dict<'_>>().take(ENTRIES).filter_map(|entry| embedded(&entry.get("FS")?));
+        files.extend(files_of);
+    }
+    files.truncate(ENTRIES);
+    files
+}
+
+fn embedded<'a>(file: &Dict<'a>) -> Option<Embedded<'a>> {
+    let data = file.get::<Dict<'_>>("EF")?;
+    let data = data.get::<Stream<'_>>("UF").or_else(|| data.get("F"))?;
+    let name = string(file, "UF").or_else(|| string(file, "F")).unwrap_or_default();
+    Some(Embedded { name, data })
+}
+
+/// Returns a text entry.
+fn string(of: &Dict<'_>, key: &str) -> Option<String> {
+    Some(decoded(of.get::<Object<'_>>(key)?.into_string()?.as_bytes()))
+}
+
+/// Returns a text of a dictionary: UTF-16 or UTF-8 by its mark, else PDFDocEncoding.
+fn decoded(bytes: &[u8]) -> String {
+    /// The characters from 0x80.
+    const HIGH: &str = "•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\u{FFFD}€";
+    let wide = |rest: &[u8], big: bool| {
+        let units = rest.chunks_exact(2).filter_map(|pair| <[u8; 2]>::try_from(pair).ok());
+        let units =
+            units.map(|pair| if big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) });
+        char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{FFFD}')).collect()
+    };
+    let text: String = match bytes {
+        [0xFE, 0xFF, rest @ ..] => wide(rest, true),
+        [0xFF, 0xFE, rest @ ..] => wide(rest, false),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        bytes => bytes
+            .iter()
+            .map(|byte| match byte {
+                0x80..=0xA0 => HIGH.chars().nth(usize::from(byte - 0x80)).unwrap_or('\u{FFFD}'),
+                byte => char::from(*byte),
+            })
+            .collect(),
+    };
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}

@@ -14,6 +14,7 @@ mod kinds;
 mod messages;
 mod odf;
 mod office;
+mod pdf;
 mod random;
 mod rows;
 mod sheets;

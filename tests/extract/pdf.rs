@@ -1,0 +1,73 @@
+//! PDF files: whole texts of files that other programs wrote, how lines, columns and tables are
+//! read, what nobody sees, and files made to hurt.
+
+mod hidden;
+mod layout;
+mod limits;
+mod paper;
+
+use std::fmt::Write as _;
+
+use daysheet_extract::{Block, Line, Mark, Piece, Request};
+
+use crate::{lines, request};
+
+/// Returns what a file gives, as text: marks in brackets, findings and failures at the end.
+pub fn shown(request: &Request, bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for line in lines(request, bytes) {
+        match line {
+            Line::Kind(_) => {}
+            Line::Block(Block::Text(text)) => {
+                text.pieces.iter().for_each(|piece| shown_piece(&mut out, piece));
+            }
+            Line::Block(Block::Files { files, .. }) => {
+                for file in files {
+                    writeln!(out, "[file {}: {}, {} bytes]", file.part, file.name, file.size)
+                        .unwrap();
+                }
+            }
+            Line::Block(other) => panic!("{other:?}"),
+            Line::End(end) => {
+                end.findings.iter().for_each(|finding| writeln!(out, "{finding:?}").unwrap());
+                end.failure.iter().for_each(|failure| writeln!(out, "{failure:?}").unwrap());
+            }
+        }
+    }
+    out
+}
+
+fn shown_piece(out: &mut String, piece: &Piece) {
+    match piece {
+        Piece::Text(text) => writeln!(out, "{text}"),
+        Piece::Mark(Mark::Page(page)) => writeln!(out, "[page {page}]"),
+        Piece::Mark(Mark::Comment { author }) => writeln!(out, "[comment by {author}]"),
+        Piece::Mark(mark) => writeln!(out, "[{mark:?}]"),
+    }
+    .unwrap();
+}
+
+/// Each file of `cases/pdf` has the text that is expected of it beside it. With
+/// `DAYSHEET_ACCEPT` set, what it gives becomes what is expected.
+#[test]
+fn files_of_other_programs_give_their_whole_text() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/extract/cases/pdf");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "pdf"));
+    files.sort();
+    assert!(files.len() >= 9, "{}", files.len());
+    let mut wrong = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        let got = shown(&request(&name), &std::fs::read(&file).unwrap());
+        let expected = file.with_extension("txt");
+        if std::env::var_os("DAYSHEET_ACCEPT").is_some() {
+            std::fs::write(&expected, &got).unwrap();
+        }
+        if std::fs::read_to_string(&expected).unwrap_or_default() != got {
+            wrong.push(format!("{name}:\n{got}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,94 @@
+//! Files made to hurt, and files that give no text.
+
+use daysheet_extract::{Block, Line, Request, Span, Unit};
+
+use super::paper::{Paper, at, stream};
+use super::shown;
+use crate::{lines, request};
+
+fn spans(request: &Request, bytes: &[u8]) -> Vec<Span> {
+    let blocks = lines(request, bytes).into_iter().filter_map(|line| match line {
+        Line::Block(Block::Text(text)) => text.of,
+        _ => None,
+    });
+    blocks.collect()
+}
+
+#[test]
+fn of_ten_thousand_pages_a_hundred_are_read() {
+    let pages =
+        (1..=10_000).map(|page| at(50.0, 700.0, &format!("This is page {page}."))).collect();
+    let bytes = Paper { pages, ..Paper::default() }.bytes();
+    let from = |page| Request { page, ..request("a.pdf") };
+    let span = |first, next| Span { unit: Unit::Page, first, last: first, of: 10_000, next };
+    let first = spans(&from(1), &bytes);
+    assert_eq!((first.len(), first[0], first[99]), (100, span(1, Some(2)), span(100, Some(101))));
+    assert_eq!(spans(&from(9_999), &bytes), [span(9_999, Some(10_000)), span(10_000, None)]);
+    assert!(shown(&from(10_000), &bytes).starts_with("[page 10000]\nThis is page 10000."));
+    assert_eq!(shown(&from(10_001), &bytes), "NoSuchPage(10000)\n");
+}
+
+#[test]
+fn what_gives_no_text_says_why() {
+    let empty = Paper::of("0 g 0 0 10 10 re f");
+    let locked = {
+        let mut bytes = String::from_utf8(Paper::of(&at(9.0, 9.0, "a")).bytes()).unwrap();
+        let key = "00".repeat(32);
+        let lock = format!(
+            "trailer<</Encrypt<</Filter/Standard/V 1/R 2/P -4/O<{key}>/U<{key}>>>/ID[<00><00>]"
+        );
+        bytes = bytes.replace("trailer<<", &lock);
+        bytes.into_bytes()
+    };
+    let cases: &[(&str, Vec<u8>, &str)] = &[
+        ("empty", empty.bytes(), "Empty\n"),
+        ("no objects", b"%PDF-1.7\nnothing".to_vec(), "Broken\n"),
+        ("locked", locked, "Encrypted\n"),
+        (
+            "cut",
+            Paper::of(&at(50.0, 700.0, "Still here")).bytes()[..500].to_vec(),
+            "[page 1]\nStill here\n",
+        ),
+    ];
+    let wrong: Vec<_> = cases
+        .iter()
+        .map(|(name, bytes, expected)| (name, shown(&request("a.pdf"), bytes), expected))
+        .filter(|(_, got, expected)| got != *expected)
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn nothing_loops_or_overflows() {
+    let form = "/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</A 10 0 R>>>>";
+    let itself = Paper {
+        pages: vec![format!("/A Do {}", at(50.0, 700.0, "Seen"))],
+        resources: "/XObject<</A 10 0 R>>",
+        objects: vec![stream(form, "/A Do")],
+        ..Paper::default()
+    };
+    let paints = "0.5 g 0 0 600 800 re f ".repeat(2_000);
+    let paths: String =
+        (0..3_000).map(|at| format!("{} 0 m {} 800 l ", at % 600, (at * 7) % 600)).collect();
+    let letters = at(1.0, 700.0, "a").repeat(30_000);
+    let cases = [
+        ("a form within itself", itself),
+        ("2,000 covers", Paper::of(&format!("{paints}{}", at(50.0, 700.0, "Seen")))),
+        ("zigzag", Paper::of(&format!("{}0 g f {}", paths.repeat(20), at(50.0, 700.0, "Seen")))),
+        ("one place", Paper::of(&format!("{letters}{}", at(50.0, 400.0, "Seen")))),
+        (
+            "numbers",
+            Paper::of(&format!(
+                "1e38 0 0 1e38 0 0 cm 0 0 1e38 1e38 re f Q {}",
+                at(1e30, -1e30, "a")
+            )),
+        ),
+    ];
+    for (name, paper) in cases {
+        let bytes = paper.bytes();
+        let run = std::thread::Builder::new().stack_size(64 << 20);
+        let run = run.spawn(move || shown(&request("a.pdf"), &bytes)).unwrap();
+        let got = run.join().unwrap_or_else(|_| panic!("{name}"));
+        assert!(got.contains("Seen") || name == "numbers", "{name}: {got}");
+    }
+}

@@ -74,7 +74,7 @@ tool! {
         /// Below the default folder
         dir: Option<String> = TEXT,
         overwrite: bool = SWITCH,
-        // Of one file, to read on in it: a page, a slide, 1,000 rows.
+        /// Where to go on in one file: a page, a slide, 1,000 rows
         page: Option<u32> = common(1, 1_000_000, 1),
         // Of one workbook, by name or number.
         sheet: Option<String> = TEXT,
@@ -275,7 +275,7 @@ impl AttachmentRequest {
                 FileForm::Text | FileForm::Inline => {}
                 _ => {
                     return Err(Error::argument(
-                        "pages, sheets and files within files are only read",
+                        "pages, sheets and files within files are read, not saved",
                     )
                     .next("use as=text"));
                 }

@@ -249,9 +249,9 @@ async fn several_files_are_read_in_one_call() {
         json!({"ids": "m1", "sheet": "Prices"}),
             "`page` and `sheet` are for one file: give fewer ids; as=list shows those there are";
         json!({"ids": "a1", "as": "file", "page": 2}),
-            "pages, sheets and files within files are only read: use as=text";
+            "pages, sheets and files within files are read, not saved: use as=text";
         json!({"ids": "a1/2", "as": "link"}),
-            "pages, sheets and files within files are only read: use as=text";
+            "pages, sheets and files within files are read, not saved: use as=text";
         json!({"ids": "a9", "as": "text"}), "there is no `a9`: use an id from a search or lookup";
     } {
         assert_eq!(session.error("mail_attachment", arguments).await, expected);

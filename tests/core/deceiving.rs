@@ -57,7 +57,7 @@ fn invisible_characters_are_removed_and_told_apart() {
             "Hello Ann\n! 256 invisible characters spell a text, which was removed; it reads like an order to an assistant",
         ),
         (
-            format!("Hello {} Ann", tags("see you at noon")),
+            format!("Hello{} Ann", tags("see you at noon")),
             "Hello Ann\n! 15 invisible characters spell a text, which was removed",
         ),
         (

@@ -252,7 +252,7 @@ fn what_stands_below_a_text_is_folded() {
         (format!("Yes.\n\n{quote}"), format!("Yes.\n{history}")),
         (
             format!("Yes.\n\n{quote}\n\n--\nAnn Lee\nACME"),
-            format!("Yes.\n--\nAnn Lee\nACME\n{history}"),
+            format!("Yes.\n\n--\nAnn Lee\nACME\n{history}"),
         ),
         (
             format!("Yes.\n{delimited}\n\n{quote}"),
@@ -366,7 +366,7 @@ fn containers_of_mail_programs_are_known() {
         // Signatures.
         "<div>Yes.</div><div class=gmail_signature>Ann Lee<br>Head of Everything at ACME Limited<br>Mill Lane 1, London</div>",
             "Yes.\n\n%[signature: N characters not shown; signature=true shows it]".to_owned();
-        "<div>Yes.</div><div id=Signature>Ann<br>ACME</div>", "Yes.\nAnn\nACME".to_owned();
+        "<div>Yes.</div><div id=Signature>Ann<br>ACME</div>", "Yes.\n\nAnn\nACME".to_owned();
         "<div class=gmail_signature>All of it is here.</div>", "All of it is here.".to_owned();
         // Layout.
         "<p>Dear all,</p><blockquote><p>An indented paragraph.</p><blockquote>And one.</blockquote></blockquote>",

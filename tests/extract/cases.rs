@@ -72,7 +72,7 @@ fn files_by_other_programs_give_their_whole_text() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.ends_with(".txt") || name.ends_with(".py") {
+        if path.is_dir() || name.ends_with(".txt") || name.ends_with(".py") {
             continue;
         }
         count += 1;

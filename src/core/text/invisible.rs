@@ -242,7 +242,7 @@ fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut Unseen) {
         && !hyphenates
         && !run.iter().any(|c| turns(*c))
     {
-        let joined = |c: &&char| plain(*c) || is_invisible(**c);
+        let joined = |c: &&char| plain(c) || is_invisible(**c);
         let length = before.iter().rev().take(WORD).take_while(joined).count();
         let begin = before.get(before.len() - length..).unwrap_or_default().iter();
         let word: String = begin.chain(after.iter().take(WORD).take_while(joined)).collect();

@@ -106,7 +106,8 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
         }
         // What runs to the left is put in order by its places.
         let on = from.x > last.x - 0.1 * size;
-        if !(near && on && (-0.5..CELL).contains(&gap)) && !open.is_empty() {
+        let goes_on = near && on && (-0.5..CELL).contains(&gap);
+        if !goes_on && !open.is_empty() {
             parts.push(close(&mut open, &part));
         }
         if open.is_empty() {
@@ -379,7 +380,7 @@ fn line(row: &[Part]) -> String {
             let spaced = part.spaced && !part.text.starts_with(leftward);
             if gap > GUTTER {
                 out.push_str("  ");
-            } else if spaced || gap > SPACE || gap < -0.5 {
+            } else if spaced || !(-0.5..=SPACE).contains(&gap) {
                 out.push(' ');
             }
         }

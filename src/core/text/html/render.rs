@@ -155,11 +155,11 @@ impl Renderer<'_> {
             "b" | "strong" => self.mark("**", undo),
             "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
             "s" | "strike" | "del" => self.mark("~~", undo),
-            "code" | "kbd" | "samp" | "tt" => {
-                // A backtick in it would end it, and there is no escape from that.
-                if self.markdown && text_below(tree, id).find('`').is_none() {
-                    self.mark("`", undo);
-                }
+            // A backtick in it would end it, and there is no escape from that.
+            "code" | "kbd" | "samp" | "tt"
+                if self.markdown && !text_below(tree, id).contains('`') =>
+            {
+                self.mark("`", undo);
             }
             "sup" | "sub" => {
                 if let Some(text) = shifted(&text_below(tree, id), name == "sup") {

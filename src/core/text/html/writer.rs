@@ -158,8 +158,9 @@ impl Writer {
                 '*' => !alone,
                 // Inside a word it means nothing.
                 '_' => {
-                    !alone
-                        && !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
+                    let within =
+                        before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric);
+                    !(alone || within)
                 }
                 '|' => self.flat > 0,
                 '.' | ')' => numbered && after.is_none(),

@@ -21,8 +21,7 @@ pub fn fold(text: &str, subject: &str, quoted: bool, signature: bool) -> String 
         let Some(part) = part else { continue };
         let chars = part.chars().count();
         if signature || name == "signature" && chars <= MIN_SIGNATURE {
-            let gap = if name == "signature" { "\n" } else { "\n\n" };
-            push(&mut out, gap, &part);
+            push(&mut out, "\n\n", &part);
         } else {
             let line =
                 format!("{OURS}[{name}: {chars} characters not shown; signature=true shows it]");

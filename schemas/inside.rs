@@ -1,9 +1,9 @@
 //! The `inside` table: files within a file, such as the members of an archive.
 
 use super::Api::Local;
-use super::Kind::{Count, Handle, Text};
+use super::Kind::{Count, Handle, Text, Words};
 use super::Level::Key;
-use super::Source::{Join, Path};
+use super::Source::{Flags, Path, There};
 use super::{Field, In, Table, field, table};
 
 /// One row per file within a file.
@@ -28,5 +28,8 @@ const FIELDS: &[Field] = &In("inside").columns([
         .untrusted(160)
         .sources(&[(Local, Path("name"))]),
     field("size", Count, "Size in bytes.").sources(&[(Local, Path("size"))]),
-    field("flags", Text, "Any of: folder, encrypted.").ours().sources(&[(Local, Join("flags"))]),
+    field("flags", Words, "Any of: folder, encrypted.").sources(&[(
+        Local,
+        Flags(&[("folder", There("folder")), ("encrypted", There("encrypted"))]),
+    )]),
 ]);

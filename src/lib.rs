@@ -15,7 +15,7 @@
 pub use daysheet_core::call::{client, course, doubt};
 pub use daysheet_core::{
     access, body, budget, compose, describe, encode, error, event_time, flatten, ical, project,
-    provider, query, recurrence, report, row, schemas, text, time_parse, words,
+    provider, query, recurrence, row, schemas, text, time_parse, words,
 };
 
 pub mod accounts;

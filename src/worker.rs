@@ -17,8 +17,12 @@ use tokio::process::Command;
 use tokio::sync::Semaphore;
 
 pub use self::confine::Reach;
+use self::job::BodyText;
 pub use self::job::{Job, Probe};
+use crate::body::{Readable, Reading};
 use crate::error::{Error, Kind, Result};
+use crate::provider::MessageContent;
+use crate::text::{note, ours};
 
 /// How long a job may take.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -57,10 +61,10 @@ impl Worker {
     /// Returns workers that are this program again, which has to be Daysheet.
     pub fn this_program() -> Self {
         // The link leads to the running program even after it was replaced by another version.
-        #[cfg(target_os = "linux")]
-        let program = Some(PathBuf::from("/proc/self/exe"));
-        #[cfg(not(target_os = "linux"))]
-        let program = std::env::current_exe().ok();
+        let program = match cfg!(target_os = "linux") {
+            true => Some(PathBuf::from("/proc/self/exe")),
+            false => std::env::current_exe().ok(),
+        };
         Self { program: program.unwrap_or_else(|| PathBuf::from("daysheet")) }
     }
 
@@ -90,6 +94,32 @@ impl Worker {
             (other, _) => other,
         };
         Ok((lines, ended))
+    }
+
+    /// Makes the texts of a message readable; `None` if the worker was ended before.
+    ///
+    /// # Errors
+    /// Those of [`Worker::file`].
+    pub async fn body(
+        &self,
+        message: &MessageContent,
+        reading: &Reading,
+    ) -> Result<Option<Readable>> {
+        let bytes = serde_json::to_vec(&(&message.parts, &message.obstacle))
+            .map_err(|_| broken("the parts have no form"))?;
+        let (output, ended) = self.run(&Job::Body(reading.clone()), &bytes).await?;
+        let found = (ended == Ended::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
+        let Some(Ok(BodyText { kind, text, notes, payment })) = found else {
+            return Ok(None);
+        };
+        let kinds = ["plain", "html", "mixed"];
+        Ok(Some(Readable {
+            kind: kinds.into_iter().find(|known| **known == *kind).unwrap_or_default(),
+            text,
+            // They are notes of this program, made in another process of it.
+            notes: notes.into_iter().map(|note| note!("{}", ours(note))).collect(),
+            payment,
+        }))
     }
 
     /// Returns what a worker can reach.

@@ -4,6 +4,10 @@
 //! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
+pub mod report;
+
+use serde::{Deserialize, Serialize};
+
 use crate::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use crate::text;
 use crate::text::deceptive::{self, Disarmed};
@@ -23,7 +27,7 @@ const ELSEWHERE: &[&str] = &[
 ];
 
 /// The form in which parts are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
     /// Clean text.
     Text,
@@ -47,10 +51,10 @@ pub struct Readable {
 }
 
 /// How a message is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading<'a> {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
     /// The subject of the message: it tells answers from forwards.
-    pub subject: &'a str,
+    pub subject: String,
     /// The form in which its parts are shown.
     pub form: Form,
     /// Shows quoted history instead of folding it.
@@ -62,7 +66,7 @@ pub struct Reading<'a> {
 }
 
 /// Makes the texts of a message readable.
-pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
+pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
     let mut out = Readable::default();
     let mut left_out = LeftOut::default();
     let mut disarmed = Disarmed::default();
@@ -83,8 +87,8 @@ pub fn readable(message: &MessageContent, reading: &Reading<'_>) -> Readable {
         if reading.form == Form::Html {
             out.text.push_str(&visible(&found.text));
         } else {
-            let Reading { subject, quoted, signature, .. } = *reading;
-            let folded = text::quote::fold(&found.text, subject, quoted, signature);
+            let folded =
+                text::quote::fold(&found.text, &reading.subject, reading.quoted, reading.signature);
             out.text.push_str(&deceptive::disarm(&folded, &mut disarmed));
         }
         if !found.links.is_empty() {
@@ -171,7 +175,7 @@ impl LeftOut {
         self.pictures += found.pictures;
     }
 
-    /// Returns a note for each kind; of an empty text it has been said that all is hidden.
+    /// Returns a note for each kind; an empty text has one already if all of it is hidden.
     fn notes(&self, empty: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         let Hidden { chars, places, orders } = self.hidden;
@@ -221,12 +225,12 @@ impl LeftOut {
 }
 
 /// Returns the text without quoted history, and without markup.
-fn fresh(found: &ChosenText, reading: &Reading<'_>) -> String {
+fn fresh(found: &ChosenText, reading: &Reading) -> String {
     let text = match (reading.form, found.kind) {
         (Form::Html, "html") => &text::html::marked(&found.text, Style::Text, false).text,
         _ => &found.text,
     };
-    let parts = text::quote::split(text, reading.subject);
+    let parts = text::quote::split(text, &reading.subject);
     let below = [parts.forwarded, parts.signature, parts.disclaimer];
     below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part)
 }
@@ -265,7 +269,7 @@ impl ChosenText {
 /// one without. Includes what was left out of the earlier ones, without text.
 ///
 /// HTML that only says where the message is to be read gives way to the plain text.
-fn richest(forms: &[Vec<TextPart>], reading: &Reading<'_>) -> Vec<ChosenText> {
+fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
     let html_first = forms
@@ -287,15 +291,15 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading<'_>) -> Vec<ChosenText> {
         && let Some(plain) = plain
         && all.iter().any(|found| found.kind == "html")
         && all.iter().all(|found| found.hidden.chars == 0)
-        && let Some(said) = stub(&all)
+        && let Some(stub_text) = stub(&all)
     {
         let mut plain: Vec<_> = plain.iter().map(|part| read(part, reading)).collect();
         let (old, new) =
-            (words(&said), plain.iter().map(|found| words(&found.text)).sum::<usize>());
+            (words(&stub_text), plain.iter().map(|found| words(&found.text)).sum::<usize>());
         if let Some(first) = plain.first_mut().filter(|_| new >= STUB_FACTOR * old) {
             first.note = Some(note!(
                 "its HTML says only {}: this is its plain text, which mail programs do not show",
-                quoted(&said)
+                quoted(&stub_text)
             ));
             return plain;
         }
@@ -305,17 +309,17 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading<'_>) -> Vec<ChosenText> {
 
 /// Returns the text of HTML that is no message: a few words that send the reader elsewhere.
 fn stub(all: &[ChosenText]) -> Option<String> {
-    let said = all.iter().map(|found| found.text.as_str()).collect::<Vec<_>>().join(" ");
-    let lower = said.to_lowercase();
+    let stub_text = all.iter().map(|found| found.text.as_str()).collect::<Vec<_>>().join(" ");
+    let lower = stub_text.to_lowercase();
     let elsewhere = ELSEWHERE.iter().any(|word| lower.contains(word));
-    (words(&said) < STUB && elsewhere).then_some(said)
+    (words(&stub_text) < STUB && elsewhere).then_some(stub_text)
 }
 
 fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
 }
 
-fn read(part: &TextPart, reading: &Reading<'_>) -> ChosenText {
+fn read(part: &TextPart, reading: &Reading) -> ChosenText {
     let style = match reading.form {
         Form::Markdown => Style::Markdown,
         Form::Text | Form::Html => Style::Text,

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::flatten::Room;
-use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
+use crate::schemas::{ATTACHMENT_TEXT, Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
 
 /// Returns the resource URI of a table's schema.
 pub fn uri(table: &Table) -> String {
@@ -29,7 +29,7 @@ pub fn json_schema(table: &Table) -> Value {
             json!({"type": "string", "description": "The provider's own id; only in JSON."}),
         );
     }
-    if table.name == BODY.name {
+    if [BODY.name, ATTACHMENT_TEXT.name].contains(&table.name) {
         properties.insert(
             "text".to_owned(),
             json!({"type": "string", "description": "The text itself; only in JSON.", "x-untrusted": true}),

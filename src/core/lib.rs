@@ -1,7 +1,7 @@
 //! Daysheet without I/O: from a provider's JSON for a message or an event to the text
 //! that a model reads.
 //!
-//! `query`, `event_time`, `time_parse`, `recurrence`, `ical` and `report` read what people and documents contain;
+//! `query`, `event_time`, `time_parse`, `recurrence` and `ical` read what people and documents contain;
 //! `text` makes untrusted text safe. `project` determines what to request for the columns of
 //! `schemas`, `flatten` makes rows from it, `budget` chooses what fits and `encode` writes it.
 //! `provider` is the port: the traits that adapters implement. `body` and `compose` read and
@@ -33,4 +33,3 @@ pub mod call;
 pub mod compose;
 pub mod ical;
 pub mod provider;
-pub mod report;

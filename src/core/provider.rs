@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::calendar::{Calendars, Changes};
@@ -172,7 +173,7 @@ pub struct MessageContent {
 }
 
 /// One part of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextPart {
     /// Plain text.
     Plain(PlainText),
@@ -181,7 +182,7 @@ pub enum TextPart {
 }
 
 /// A plain text part and the format of its lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainText {
     /// The text, decoded.
     pub text: String,

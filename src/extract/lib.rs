@@ -6,8 +6,6 @@
 //! process it runs in. It puts nothing in words and cleans nothing: who asks makes notes of
 //! [`Finding`]s and fences the text. What people do not see in a file is left out and counted.
 
-#![allow(dead_code, reason = "the readers of most kinds are still to come")]
-
 mod archive;
 mod calendar;
 mod contacts;
@@ -175,8 +173,7 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Gives a block. Fails with [`Stop::Full`] if it does not fit into what a call may give;
-    /// a reader that can tell its parts asks [`room`](Self::room) before.
+    /// Gives a block. Fails with [`Stop::Full`] if it does not fit into what a call may give.
     fn block(&mut self, block: Block) -> Result<(), Stop> {
         let size = match &block {
             Block::Text(text) => text.pieces.iter().map(piece).sum(),
@@ -188,11 +185,6 @@ impl Out<'_> {
         };
         self.left = self.left.checked_sub(size).ok_or(Stop::Full)?;
         (self.sink)(Line::Block(block)).map_err(Stop::Output)
-    }
-
-    /// Returns how many bytes of text may still be given.
-    fn room(&self) -> usize {
-        self.left
     }
 
     /// Notes a finding.

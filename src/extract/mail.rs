@@ -7,12 +7,10 @@ mod pages;
 pub mod rtf;
 mod tnef;
 
-use daysheet_core::body::{self, Form, Reading};
-use daysheet_core::provider::{MessageContent, TextPart};
+use daysheet_core::provider::MessageContent;
 use daysheet_core::text;
-use daysheet_core::text::html::{Hidden, Style};
 
-use crate::{Failure, Finding, How, Inside, Mark, Of, Out, Piece, Stop, archive, plain};
+use crate::{Failure, Inside, Mark, Out, Piece, Stop, archive, plain};
 
 /// A message, however it was stored.
 #[derive(Default)]
@@ -39,7 +37,7 @@ impl Message {
         if head.is_empty() && self.content.parts.is_empty() && self.files.is_empty() {
             return Err(self.failure.unwrap_or(Failure::Broken).into());
         }
-        let text = words(&self.content, out);
+        let text = plain::words(&self.content, out);
         let before = vec![Piece::Mark(Mark::Message), Piece::Text(head)];
         plain::give(&text, before, Vec::new(), out)?;
         if !self.files.is_empty() {
@@ -54,28 +52,4 @@ impl Message {
         }
         self.failure.map_or(Ok(()), |failure| Err(failure.into()))
     }
-}
-
-/// Returns the text of a message, whole; what nobody sees is left out and noted.
-pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
-    let reading =
-        Reading { subject: "", form: Form::Text, quoted: true, signature: true, links: true };
-    let readable = body::readable(content, &reading);
-    if readable.kind == "plain" {
-        return readable.text;
-    }
-    let mut hidden = Hidden::default();
-    for part in content.parts.iter().flatten().flatten() {
-        if let TextPart::Html(source) = part {
-            hidden.add(&text::html::html(source, Style::Text, false).hidden);
-        }
-    }
-    if hidden.chars > 0 {
-        let count = u64::try_from(hidden.chars).unwrap_or(u64::MAX);
-        out.find(Finding::Hidden { how: How::Marked, count, of: Of::Characters });
-    }
-    if hidden.orders {
-        out.find(Finding::Order);
-    }
-    readable.text
 }

@@ -1,4 +1,4 @@
-//! Text of PDF files, page by page, as a person sees it: letters with their places are put into
+//! Text of PDF files, page by page, as a person sees it: characters with their places are put into
 //! lines, what nobody sees is left out and counted. Pictures are never decoded.
 
 mod device;
@@ -138,14 +138,15 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     let mut places = HashSet::new();
     for glyph in &seen {
         let (x, y) = place(glyph);
-        places
-            .extend((-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (glyph.letter, x + dx, y + dy))));
+        places.extend(
+            (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (glyph.character, x + dx, y + dy))),
+        );
     }
     let unseen: Vec<Glyph> = unseen
         .into_iter()
         .filter(|glyph| {
             let (x, y) = place(glyph);
-            !places.contains(&(glyph.letter, x, y))
+            !places.contains(&(glyph.character, x, y))
         })
         .collect();
     counts.unmapped += drawn.unmapped;
@@ -169,7 +170,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         counts.text = true;
         pieces.extend([Piece::Mark(Mark::Scan), Piece::Text(layout::text(&unseen))]);
     } else {
-        for glyph in unseen.iter().filter(|glyph| !glyph.letter.is_whitespace()) {
+        for glyph in unseen.iter().filter(|glyph| !glyph.character.is_whitespace()) {
             if let Some(how) = glyph.hidden {
                 *counts.hidden.entry(how).or_default() += 1;
             }

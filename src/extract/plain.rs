@@ -1,9 +1,13 @@
 //! Text files and HTML: decoded, and cut into pieces where they are long.
 
+use daysheet_core::body::{self, Form, Reading};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::charset;
+use daysheet_core::text::html::{self, Hidden, Style};
 
-use crate::{Block, Failure, Finding, Kind, Out, PIECE, Piece, Span, Stop, TextBlock, Unit, mail};
+use crate::{
+    Block, Failure, Finding, How, Kind, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
+};
 
 /// How far a charset's name is looked for within a text, in bytes.
 const HEAD: usize = 1024;
@@ -21,7 +25,36 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 /// Returns the text of an HTML document, as of a message in HTML.
 pub fn html(source: String, out: &mut Out<'_>) -> String {
     let parts = vec![vec![vec![TextPart::Html(source)]]];
-    mail::words(&MessageContent { parts, ..MessageContent::default() }, out)
+    words(&MessageContent { parts, ..MessageContent::default() }, out)
+}
+
+/// Returns the text of a message, whole; what nobody sees is left out and noted.
+pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
+    let reading = Reading {
+        subject: String::new(),
+        form: Form::Text,
+        quoted: true,
+        signature: true,
+        links: true,
+    };
+    let readable = body::readable(content, &reading);
+    if readable.kind == "plain" {
+        return readable.text;
+    }
+    let mut hidden = Hidden::default();
+    for part in content.parts.iter().flatten().flatten() {
+        if let TextPart::Html(source) = part {
+            hidden.add(&html::html(source, Style::Text, false).hidden);
+        }
+    }
+    if hidden.chars > 0 {
+        let count = u64::try_from(hidden.chars).unwrap_or(u64::MAX);
+        out.find(Finding::Hidden { how: How::Marked, count, of: Of::Characters });
+    }
+    if hidden.orders {
+        out.find(Finding::Order);
+    }
+    readable.text
 }
 
 /// Returns the characters of a text file, and notes if the charset had to be guessed.

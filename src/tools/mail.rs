@@ -30,7 +30,7 @@ tool! {
         body: Body = default(),
         /// Show quoted history
         quoted: bool = SWITCH,
-        /// Show signatures, footers
+        /// Show signatures
         signature: bool = SWITCH,
         /// List link targets
         links: bool = SWITCH,
@@ -64,7 +64,7 @@ words! {
 }
 
 tool! {
-    /// Read attachments (as=text: PDF, Office, mail, zip), save them to a folder, or list them.
+    /// Read (as=text: PDF, Office, mail), save or list attachments.
     mail_attachment(Reversible, Read) => Attachment(AttachmentRequest::checked);
     pub struct AttachmentRequest {
         /// Attachment, message or thread ids
@@ -74,7 +74,7 @@ tool! {
         /// Below the default folder
         dir: Option<String> = TEXT,
         overwrite: bool = SWITCH,
-        /// Where to go on in one file: a page, a slide, 1,000 rows
+        /// Page, slide or 1,000 rows
         page: Option<u32> = common(1, 1_000_000, 1),
         // Of one workbook, by name or number.
         sheet: Option<String> = TEXT,

@@ -9,6 +9,8 @@ use daysheet_extract::{Request, extract};
 use serde::{Deserialize, Serialize};
 
 use super::confine::{Reach, confine};
+use crate::body::{self, Readable, Reading};
+use crate::provider::MessageContent;
 
 /// The stack of the thread that does the job, in bytes.
 pub const STACK: usize = 64 << 20;
@@ -21,6 +23,8 @@ const LARGEST: u64 = 160 << 20;
 pub enum Job {
     /// To read a file.
     File(Request),
+    /// To make the parts of a message readable.
+    Body(Reading),
     /// To try the confinement.
     Probe(Probe),
 }
@@ -42,6 +46,15 @@ pub enum Probe {
     Panic,
 }
 
+/// The text of a message, as it is returned.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BodyText {
+    pub(super) kind: String,
+    pub(super) text: String,
+    pub(super) notes: Vec<String>,
+    pub(super) payment: bool,
+}
+
 /// Confines the process, reads a job and does it.
 ///
 /// # Errors
@@ -52,12 +65,18 @@ pub fn run(input: impl Read, mut output: impl Write) -> io::Result<()> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
     let (job, size): (Job, u64) = serde_json::from_slice(&head)?;
+    // Reserved at once: a buffer that grows takes more than its size.
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST)).unwrap_or(0));
+    input.take(LARGEST).read_to_end(&mut bytes)?;
     match job {
-        Job::File(request) => {
-            // Reserved at once: a buffer that grows takes more than its size.
-            let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST)).unwrap_or(0));
-            input.take(LARGEST).read_to_end(&mut bytes)?;
-            extract(&request, &bytes, &mut |line| write(&mut output, &line))
+        Job::File(request) => extract(&request, &bytes, &mut |line| write(&mut output, &line)),
+        Job::Body(reading) => {
+            let (parts, obstacle) = serde_json::from_slice(&bytes)?;
+            drop(bytes);
+            let message = MessageContent { parts, obstacle, ..MessageContent::default() };
+            let Readable { kind, text, notes, payment } = body::readable(&message, &reading);
+            let notes = notes.iter().map(|note| note.to_string()).collect();
+            write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment })
         }
         Job::Probe(Probe::Reach) => write(&mut output, &Reach::tried(by)),
         Job::Probe(Probe::Time) => loop {

@@ -49,7 +49,13 @@ fn real_mail_is_read_in_time() {
             for form in [Form::Text, Form::Markdown, Form::Html] {
                 readable(
                     &message,
-                    &Reading { subject: "", form, quoted: false, signature: true, links: true },
+                    &Reading {
+                        subject: String::new(),
+                        form,
+                        quoted: false,
+                        signature: true,
+                        links: true,
+                    },
                 );
             }
             let took = start.elapsed();

@@ -34,7 +34,6 @@ const LAYERS: &[(&str, u8)] = &[
     ("provider", 3),
     ("body", 3),
     ("ical", 3),
-    ("report", 3),
     ("compose", 3),
     ("providers", 4),
     ("sandbox", 4),

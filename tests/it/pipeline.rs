@@ -60,7 +60,7 @@ async fn missing_message_is_a_noted_row() {
     let blocks = harness.call("mail_read", json!({"ids": ["m1", "m2"]})).await.unwrap();
     assert_eq!(
         blocks.last().unwrap(),
-        "messages: 1\n1 could not be fetched (m2): Gmail has no such item: search again"
+        "messages: 1\nit has no text at all\n1 could not be fetched (m2): Gmail has no such item: search again"
     );
     let alone = harness.call("mail_read", json!({"ids": ["m2"]})).await;
     assert_eq!(alone.unwrap_err().to_string(), "m2: Gmail has no such item: search again");

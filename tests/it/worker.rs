@@ -2,8 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use daysheet::cli::sandboxed::Who;
+use daysheet::config::Config;
 use daysheet::worker::{Ended, Probe, Worker};
 use daysheet_extract::{Kind, Line, Request};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{ME, Session, config, write_message};
 
 fn worker() -> Worker {
     Worker::at(env!("CARGO_BIN_EXE_daysheet"))
@@ -49,4 +55,38 @@ async fn limits_end_workers_with_their_reason() {
         assert_eq!(ended, Ended::Whole);
         assert_eq!(lines.first(), Some(&Line::Kind(Kind::Binary)));
     }
+}
+
+/// Large HTML is read by a worker, to the same text; if none can, the plain text is shown.
+#[tokio::test]
+async fn large_html_is_read_by_a_worker() {
+    let row = "<tr><td>Lamp, brass</td><td>129.50</td></tr>\n".repeat(8_000);
+    let html = format!("<p>Prices</p><p style='display:none'>unseen</p><table>{row}</table>");
+    let body = format!(
+        "--b\nContent-Type: text/plain\n\nPrices, plainly\n\
+         --b\nContent-Type: text/html\n\n{html}\n--b--\n"
+    );
+    let headers = format!(
+        "From: ana@example.com\nTo: {ME}\nSubject: Prices\nMessage-ID: <1@example.com>\n\
+         MIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=b"
+    );
+    let mail = TempDir::new().unwrap();
+    write_message(&mail.path().join(ME), "one.eml", &headers, &body);
+    let mut answers = Vec::new();
+    for worker in [None, Some(worker()), Some(Worker::at("/bin/false"))] {
+        let home = TempDir::new().unwrap();
+        let config = Config { worker, ..config(home.path(), &[]) };
+        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let id = session.json("mail_search", json!({})).await["messages"][0]["id"].clone();
+        answers.push(session.ok("mail_read", json!({"ids": [id]})).await);
+    }
+    assert!(answers[0].concat().contains("6 characters are hidden"), "{:?}", answers[0]);
+    assert_eq!(answers[0][1].lines().skip(1).count(), answers[1][1].lines().skip(1).count());
+    // The id of an output depends on its state folder.
+    let notes = |at: usize| answers[at][2].split("output_read").next();
+    assert_eq!(notes(0), notes(1));
+    assert!(answers[2][1].contains("\nPrices, plainly\n"), "{:?}", answers[2]);
+    let note =
+        "b1: its HTML takes too long to read and is left out; body=raw has it as it was sent";
+    assert!(answers[2][2].contains(note), "{:?}", answers[2]);
 }

@@ -12,8 +12,8 @@ use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
+use daysheet_core::body::report::REPORTS;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::report::REPORTS;
 use daysheet_core::text::{Note, charset, note, ours, quoted_list, tnef};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.

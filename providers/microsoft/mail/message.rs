@@ -12,10 +12,10 @@ use crate::json::text;
 use crate::microsoft::client::Graph;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
+use daysheet_core::body::report::REPORTS;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::report::REPORTS;
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
 use daysheet_core::text::{note, ours};
 

@@ -1,9 +1,10 @@
 //! What keeps a message's text from being read, as its content type says.
 
 use mail_parser::{MessageParser, MimeHeaders};
+use serde::{Deserialize, Serialize};
 
 /// What keeps a message's text from being read, whole or in part.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Obstacle {
     /// It is encrypted with S/MIME.
     Smime,

@@ -1,4 +1,4 @@
-//! A page as it is drawn: its letters with their places, and how much of it is pictures.
+//! A page as it is drawn: its characters with their places, and how much of it is pictures.
 //! The only file that implements hayro's `Device`. Pictures are never decoded.
 
 use super::hidden::{Ground, Paint};
@@ -12,18 +12,18 @@ use hayro_interpret::{
 };
 use unicode_normalization::UnicodeNormalization;
 
-/// The letters of a page at most.
-const LETTERS: usize = 200_000;
+/// The characters of a page at most.
+const CHARACTERS: usize = 200_000;
 /// The elements of a path up to which it is looked at, and of a clip.
 const ELEMENTS: usize = 20_000;
 const CLIP_ELEMENTS: usize = 64;
 /// The width in points from which a line is a ground.
 const THICK: f64 = 2.0;
 
-/// A letter on the page, in points from its upper left corner.
+/// A character on the page, in points from its upper left corner.
 #[derive(Debug, Clone)]
 pub(super) struct Glyph {
-    pub letter: char,
+    pub character: char,
     /// Where it stands on its baseline, and where the next one would.
     pub from: Point,
     pub to: Point,
@@ -81,7 +81,7 @@ impl Drawn {
         }
     }
 
-    /// Marks the letters that were covered after they were drawn; returns how many cells may
+    /// Marks the characters that were covered after they were drawn; returns how many cells may
     /// still be painted on other pages.
     pub fn finish(&mut self) -> u64 {
         for glyph in self.glyphs.iter_mut().filter(|glyph| glyph.hidden.is_none()) {
@@ -131,20 +131,20 @@ impl Drawn {
         self.ground.paint(path, even_odd, clip, &paint, &mut self.left);
     }
 
-    fn letter(
+    fn character(
         &mut self,
-        letter: char,
+        character: char,
         from: Point,
         to: Point,
         size: (f64, f64),
         known: Option<How>,
         paint: &Paint,
     ) {
-        if self.glyphs.len() >= LETTERS {
+        if self.glyphs.len() >= CHARACTERS {
             return;
         }
         let (height, width) = size;
-        let mut glyph = Glyph { letter, from, to, size: height, hidden: known, step: 0 };
+        let mut glyph = Glyph { character, from, to, size: height, hidden: known, step: 0 };
         let middle = glyph.at(0.5);
         if known.is_none() {
             glyph.hidden = self.ground.hides(middle, height.min(width), paint).or_else(|| {
@@ -197,7 +197,7 @@ impl<'a> Device<'a> for Drawn {
                 }
             };
             let text = match glyph.as_unicode() {
-                Some(BfString::Char(letter)) => letter.to_string(),
+                Some(BfString::Char(character)) => character.to_string(),
                 Some(BfString::String(text)) => text,
                 None => {
                     self.unmapped += 1;
@@ -206,9 +206,9 @@ impl<'a> Device<'a> for Drawn {
             };
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
             let step = (to - from) / text.len().max(1) as f64;
-            for (at, letter) in text.iter().enumerate() {
+            for (at, character) in text.iter().enumerate() {
                 let from = from + step * at as f64;
-                self.letter(*letter, from, from + step, (height, width), known, &paint);
+                self.character(*character, from, from + step, (height, width), known, &paint);
             }
         }
     }
@@ -279,15 +279,15 @@ impl<'a> Device<'a> for Drawn {
     }
 }
 
-/// Returns a character as it is written: ligatures and forms of a letter as their letters,
+/// Returns a character as it is written: ligatures and forms of a character as their characters,
 /// marks of symbol fonts as marks, nothing for what controls.
-fn plain(letter: char) -> impl Iterator<Item = char> {
-    let mark = match letter {
+fn plain(character: char) -> impl Iterator<Item = char> {
+    let mark = match character {
         '\u{F0B7}' | '\u{F0A7}' | '\u{F0D8}' | '\u{F076}' => '•',
         '\u{F0A8}' | '\u{F06F}' | '\u{F0A3}' => '☐',
         '\u{F0FE}' | '\u{F052}' => '☑',
         '\u{F0FC}' => '✓',
-        letter => letter,
+        character => character,
     };
     let shown = !mark.is_control() || mark.is_whitespace();
     let form = matches!(mark, '\u{FB00}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}');

@@ -49,7 +49,8 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else { continue };
         let flat = entry.get::<Rect>("Rect").is_none_or(|rect| rect.width() * rect.height() < 1.0);
         if unseen || kind == "Widget" && !drawn && flat {
-            added.hidden += text.chars().filter(|letter| !letter.is_whitespace()).count() as u64;
+            added.hidden +=
+                text.chars().filter(|character| !character.is_whitespace()).count() as u64;
         } else if kind != "Widget" {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
         } else if !drawn {
@@ -205,7 +206,7 @@ fn decoded(bytes: &[u8]) -> String {
         let units = rest.chunks_exact(2).filter_map(|pair| <[u8; 2]>::try_from(pair).ok());
         let units =
             units.map(|pair| if big { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) });
-        char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{FFFD}')).collect()
+        char::decode_utf16(units).map(|character| character.unwrap_or('\u{FFFD}')).collect()
     };
     let text: String = match bytes {
         [0xFE, 0xFF, rest @ ..] => wide(rest, true),

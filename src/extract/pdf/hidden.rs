@@ -1,5 +1,5 @@
-//! What lies behind and over the letters of a page: its ground, cell by cell, as it is painted.
-//! Decides which letters nobody sees; where a ground is not known, they count as seen.
+//! What lies behind and over the characters of a page: its ground, cell by cell, as it is painted.
+//! Decides which characters nobody sees; where a ground is not known, they count as seen.
 
 use crate::How;
 use hayro_interpret::BlendMode;
@@ -9,7 +9,7 @@ use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 const CELLS: f64 = 250_000.0;
 /// Differences of a channel, of 255, up to which two colours are taken for one.
 const ALIKE: u8 = 20;
-/// The share of a colour under which a letter counts as transparent.
+/// The share of a colour under which a character counts as transparent.
 const FAINT: f32 = 0.1;
 /// The height or width of an em, in points, under which nobody reads.
 const TINY: f64 = 1.5;
@@ -216,7 +216,7 @@ impl Ground {
         enough.then_some(found)
     }
 
-    /// Returns why a letter is not seen when it is drawn, its middle and size given.
+    /// Returns why a character is not seen when it is drawn, its middle and size given.
     pub fn hides(&self, middle: Point, size: f64, paint: &Paint) -> Option<How> {
         if paint.alpha < FAINT {
             return Some(How::Transparent);

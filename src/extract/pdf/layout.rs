@@ -1,16 +1,16 @@
-//! Text out of letters with places: words, lines, columns and simple tables, as they are read.
+//! Text out of characters with places: words, lines, columns and simple tables, as they are read.
 //! Knows nothing of PDF; the shares of an em below are tuned on real files.
 
 use super::device::Glyph;
 use hayro_interpret::kurbo::{Affine, Point};
 use unicode_normalization::UnicodeNormalization;
 
-/// Gaps in ems: from which letters are two words, from which words may be cells of a table, and
+/// Gaps in ems: from which characters are two words, from which words may be cells of a table, and
 /// from which lines may be columns of text.
 const SPACE: f64 = 0.13;
 const CELL: f64 = 0.7;
 const GUTTER: f64 = 1.2;
-/// How far a letter may be off the baseline of the one before, in ems.
+/// How far a character may be off the baseline of the one before, in ems.
 const RISE: f64 = 0.45;
 /// Lines and characters a line that make columns of text; rows and gaps that make a table.
 const COLUMN_LINES: usize = 5;
@@ -36,7 +36,7 @@ struct Part {
 /// The parts of a line, from left to right.
 type Row = Vec<Part>;
 
-/// Returns the text of letters, in their order on the page.
+/// Returns the text of characters, in their order on the page.
 pub(super) fn text(glyphs: &[Glyph]) -> String {
     // Letters of one direction make one text; the direction of most comes first.
     let mut turns: Vec<(i32, Vec<&Glyph>)> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn text(glyphs: &[Glyph]) -> String {
     out
 }
 
-/// Returns the direction of a letter in degrees; small ones are level.
+/// Returns the direction of a character in degrees; small ones are level.
 fn turn(glyph: &Glyph) -> i32 {
     let along = glyph.to - glyph.from;
     let degrees = along.y.atan2(along.x).to_degrees().round() as i32;
@@ -71,17 +71,17 @@ fn turn(glyph: &Glyph) -> i32 {
     (if (degrees - quarter).abs() <= 3 { quarter } else { degrees }).rem_euclid(360)
 }
 
-/// Returns the parts of lines that letters of one direction make, in the order of the file.
+/// Returns the parts of lines that characters of one direction make, in the order of the file.
 fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
     let level = Affine::rotate(-f64::from(turn).to_radians());
     let mut parts = Vec::new();
     let mut open: Vec<(char, f64, bool)> = Vec::new();
     let mut part =
         Part { from: 0.0, to: 0.0, base: 0.0, size: 0.0, text: String::new(), spaced: false };
-    // The place and size of the letter before; whether that was raised.
+    // The place and size of the character before; whether that was raised.
     let (mut spaced, mut last, mut small, mut raised) = (false, Point::ZERO, 0.0, false);
     for glyph in glyphs {
-        if glyph.letter.is_whitespace() {
+        if glyph.character.is_whitespace() {
             spaced = true;
             continue;
         }
@@ -90,16 +90,16 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
         let gap = (from.x - part.to) / size.max(part.size);
         let near = (from.y - part.base).abs() < RISE * size.max(part.size);
         // Bold by a second stroke a little aside.
-        let again = open.last().is_some_and(|(letter, ..)| *letter == glyph.letter)
+        let again = open.last().is_some_and(|(character, ..)| *character == glyph.character)
             && (from - last).hypot() < 0.15 * size;
         if again {
             continue;
         }
-        let before = open.last().map_or('\0', |(letter, ..)| *letter);
+        let before = open.last().map_or('\0', |(character, ..)| *character);
         let over = gap < -0.1 && near && !spaced && (from.x + to.x) / 2.0 < part.to;
-        if over && let Some(whole) = accented(before, glyph.letter) {
-            if let Some(letter) = open.last_mut() {
-                letter.0 = whole;
+        if over && let Some(whole) = accented(before, glyph.character) {
+            if let Some(character) = open.last_mut() {
+                character.0 = whole;
             }
             part.to = part.to.max(to.x);
             continue;
@@ -112,14 +112,14 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
         }
         if open.is_empty() {
             part = Part { from: from.x, to: to.x, base: from.y, size, text: String::new(), spaced };
-            open.push((glyph.letter, 0.0, false));
+            open.push((glyph.character, 0.0, false));
             raised = false;
         } else {
             let above = size < 0.85 * part.size && part.base - from.y > 0.2 * part.size;
             if above
                 && !raised
                 && !spaced
-                && glyph.letter.is_ascii_digit()
+                && glyph.character.is_ascii_digit()
                 && before.is_alphanumeric()
             {
                 // 10² is not 102.
@@ -127,7 +127,7 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
             }
             // The number of a footnote, before the footnote.
             let lower = open.len() < 4 && size > 1.15 * small && from.y - last.y > 0.15 * size;
-            open.push((glyph.letter, gap, spaced || lower));
+            open.push((glyph.character, gap, spaced || lower));
             raised = above;
             if size > part.size * 1.15 {
                 (part.base, part.size) = (from.y, size);
@@ -142,24 +142,24 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
     parts
 }
 
-/// Returns a part with its words: a gap wider than those between its letters is a space.
+/// Returns a part with its words: a gap wider than those between its characters is a space.
 fn close(open: &mut Vec<(char, f64, bool)>, part: &Part) -> Part {
-    let letters = open
+    let characters = open
         .iter()
         .zip(open.iter().skip(1))
         .filter(|(a, b)| !b.2 && a.0.is_alphanumeric() && b.0.is_alphanumeric());
-    let mut gaps: Vec<f64> = letters.map(|(_, letter)| letter.1).collect();
+    let mut gaps: Vec<f64> = characters.map(|(_, character)| character.1).collect();
     gaps.sort_by(f64::total_cmp);
     let usual = gaps.get(gaps.len() / 2).copied().unwrap_or_default();
     let wide = if gaps.len() >= 4 && usual > 0.08 { usual + SPACE } else { SPACE };
     let mut text = String::new();
-    for (letter, gap, spaced) in open.drain(..) {
+    for (character, gap, spaced) in open.drain(..) {
         if !text.is_empty() && (spaced || gap > wide) {
             text.push(' ');
         }
-        // One mark for each word of a font that does not say its letters.
-        if letter != '\u{FFFD}' || !text.ends_with(letter) {
-            text.push(letter);
+        // One mark for each word of a font that does not say its characters.
+        if character != '\u{FFFD}' || !text.ends_with(character) {
+            text.push(character);
         }
     }
     let text = led(&text);
@@ -170,16 +170,16 @@ fn close(open: &mut Vec<(char, f64, bool)>, part: &Part) -> Part {
 fn led(text: &str) -> String {
     let mut out = String::new();
     let mut dots = String::new();
-    for letter in text.chars().chain(['\0']) {
-        if letter == '.' || letter == ' ' && !dots.is_empty() {
-            dots.push(letter);
+    for character in text.chars().chain(['\0']) {
+        if character == '.' || character == ' ' && !dots.is_empty() {
+            dots.push(character);
             continue;
         }
         let many = dots.matches('.').count() > 4;
         out.push_str(if many { " ... " } else { &dots });
         dots.clear();
-        if letter != '\0' {
-            out.push(letter);
+        if character != '\0' {
+            out.push(character);
         }
     }
     out.trim_matches(' ').replace("  ... ", " ... ")
@@ -376,7 +376,7 @@ fn line(row: &[Part]) -> String {
     for part in row {
         if let Some(before) = before {
             let gap = (part.from - before.to) / part.size.max(before.size);
-            // The space before a letter of those is on its right.
+            // The space before a character of those is on its right.
             let spaced = part.spaced && !part.text.starts_with(leftward);
             if gap > GUTTER {
                 out.push_str("  ");
@@ -390,7 +390,7 @@ fn line(row: &[Part]) -> String {
     logical(&out)
 }
 
-/// Returns a letter with the accent that is set over or under it, if one of two is one.
+/// Returns a character with the accent that is set over or under it, if one of two is one.
 fn accented(a: char, b: char) -> Option<char> {
     const ACCENTS: &[(char, char)] = &[
         ('`', '\u{300}'),
@@ -410,21 +410,22 @@ fn accented(a: char, b: char) -> Option<char> {
         ('¸', '\u{327}'),
         ('˛', '\u{328}'),
     ];
-    let accent = |letter| ACCENTS.iter().find(|(own, _)| *own == letter).map(|(_, over)| *over);
-    let (over, letter) = accent(a).map(|over| (over, b)).or_else(|| Some((accent(b)?, a)))?;
-    let letter = match letter {
+    let accent =
+        |character| ACCENTS.iter().find(|(own, _)| *own == character).map(|(_, over)| *over);
+    let (over, character) = accent(a).map(|over| (over, b)).or_else(|| Some((accent(b)?, a)))?;
+    let character = match character {
         'ı' => 'i',
         'ȷ' => 'j',
-        letter => letter,
+        character => character,
     };
-    let mut whole = [letter, over].into_iter().nfc();
+    let mut whole = [character, over].into_iter().nfc();
     whole.next().filter(|_| whole.next().is_none())
 }
 
-/// Returns true for a letter that is written from right to left.
-fn leftward(letter: char) -> bool {
-    matches!(letter, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
-        && !letter.is_numeric()
+/// Returns true for a character that is written from right to left.
+fn leftward(character: char) -> bool {
+    matches!(character, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
+        && !character.is_numeric()
 }
 
 /// Returns a line in the order in which it is read, if some of it reads from right to left.
@@ -432,37 +433,37 @@ fn logical(seen: &str) -> String {
     if !seen.contains(leftward) {
         return seen.to_owned();
     }
-    let letters: Vec<char> = seen.chars().collect();
-    let count = letters.iter().filter(|letter| leftward(**letter)).count();
-    let all = letters.iter().filter(|letter| letter.is_alphabetic()).count();
+    let characters: Vec<char> = seen.chars().collect();
+    let count = characters.iter().filter(|character| leftward(**character)).count();
+    let all = characters.iter().filter(|character| character.is_alphabetic()).count();
     let mirrored = count * 2 >= all;
     // Runs of one direction; what has none goes with its neighbours if they agree, else with the line.
-    let own = |letter: &char| match letter {
-        letter if leftward(*letter) => Some(true),
-        letter if letter.is_alphanumeric() => Some(false),
+    let own = |character: &char| match character {
+        character if leftward(*character) => Some(true),
+        character if character.is_alphanumeric() => Some(false),
         _ => None,
     };
     let mut runs: Vec<(bool, Vec<char>)> = Vec::new();
     let mut before = mirrored;
-    for (at, letter) in letters.iter().enumerate() {
-        let next = || letters.iter().skip(at).find_map(own).unwrap_or(mirrored);
+    for (at, character) in characters.iter().enumerate() {
+        let next = || characters.iter().skip(at).find_map(own).unwrap_or(mirrored);
         let turned =
-            own(letter).unwrap_or_else(|| if next() == before { before } else { mirrored });
+            own(character).unwrap_or_else(|| if next() == before { before } else { mirrored });
         match runs.last_mut() {
-            Some((same, run)) if *same == turned => run.push(*letter),
-            _ => runs.push((turned, vec![*letter])),
+            Some((same, run)) if *same == turned => run.push(*character),
+            _ => runs.push((turned, vec![*character])),
         }
         before = turned;
     }
     if mirrored {
         runs.reverse();
     }
-    let mirror = |letter: char| match letter {
+    let mirror = |character: char| match character {
         '(' => ')',
         ')' => '(',
         '[' => ']',
         ']' => '[',
-        letter => letter,
+        character => character,
     };
     let turn = |(turned, run): (bool, Vec<char>)| -> String {
         if turned { run.into_iter().rev().map(mirror).collect() } else { run.into_iter().collect() }

@@ -1,9 +1,9 @@
 //! Whole messages: which of their forms is read, what stands in the text that is none, and why
 //! there is no text.
 
+use daysheet_core::body::report;
 use daysheet_core::body::{Form, Readable, Reading, readable};
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::report;
 use daysheet_core::text::armour;
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::tnef::{self, Tnef};
@@ -22,7 +22,13 @@ fn read(parts: Vec<TextPart>, obstacle: Option<Obstacle>) -> Readable {
     let message = MessageContent { parts: vec![forms], obstacle, ..MessageContent::default() };
     readable(
         &message,
-        &Reading { subject: "", form: Form::Text, quoted: false, signature: true, links: false },
+        &Reading {
+            subject: String::new(),
+            form: Form::Text,
+            quoted: false,
+            signature: true,
+            links: false,
+        },
     )
 }
 

@@ -15,7 +15,13 @@ fn shown(html: &str) -> String {
     let message = MessageContent { parts: vec![vec![vec![part]]], ..MessageContent::default() };
     let got = readable(
         &message,
-        &Reading { subject: "", form: Form::Text, quoted: true, signature: true, links: true },
+        &Reading {
+            subject: String::new(),
+            form: Form::Text,
+            quoted: true,
+            signature: true,
+            links: true,
+        },
     );
     let notes = got.notes.iter().map(|note| format!("\nnote: {note}"));
     format!("{}{}", got.text.replace(OURS, "@"), notes.collect::<String>())

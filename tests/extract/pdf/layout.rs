@@ -10,7 +10,7 @@ fn text(content: &str) -> String {
 }
 
 #[test]
-fn letters_are_put_into_words_and_lines() {
+fn characters_are_put_into_words_and_lines() {
     let cases: &[(&str, &str)] = &[
         ("BT /F1 12 Tf 50 700 Td [(Wo) 20 (rd) -300 (two)] TJ ET", "Word two\n"),
         ("BT /F1 12 Tf 50 700 Td 6 Tc (SPACED) Tj ET", "SPACED\n"),

@@ -70,12 +70,12 @@ fn nothing_loops_or_overflows() {
     let paints = "0.5 g 0 0 600 800 re f ".repeat(2_000);
     let paths: String =
         (0..3_000).map(|at| format!("{} 0 m {} 800 l ", at % 600, (at * 7) % 600)).collect();
-    let letters = at(1.0, 700.0, "a").repeat(30_000);
+    let characters = at(1.0, 700.0, "a").repeat(30_000);
     let cases = [
         ("a form within itself", itself),
         ("2,000 covers", Paper::of(&format!("{paints}{}", at(50.0, 700.0, "Seen")))),
         ("zigzag", Paper::of(&format!("{}0 g f {}", paths.repeat(20), at(50.0, 700.0, "Seen")))),
-        ("one place", Paper::of(&format!("{letters}{}", at(50.0, 400.0, "Seen")))),
+        ("one place", Paper::of(&format!("{characters}{}", at(50.0, 400.0, "Seen")))),
         (
             "numbers",
             Paper::of(&format!(

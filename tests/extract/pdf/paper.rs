@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 /// A file to be: its objects, from number 1. Helvetica is `/F1`.
+#[derive(Default)]
 pub struct Paper {
     /// What the pages show.
     pub pages: Vec<String>,
@@ -12,12 +13,6 @@ pub struct Paper {
     pub resources: &'static str,
     /// Objects from number 10.
     pub objects: Vec<String>,
-}
-
-impl Default for Paper {
-    fn default() -> Self {
-        Self { pages: Vec::new(), catalog: "", page: "", resources: "", objects: Vec::new() }
-    }
 }
 
 impl Paper {

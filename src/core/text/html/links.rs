@@ -10,8 +10,7 @@ use std::collections::HashMap;
 use url::Url;
 
 use super::Link;
-use super::redirect;
-use crate::text::sender_auth::organisation;
+use super::redirect::{self, bare_host, related};
 use crate::text::{cell, clip};
 
 /// Parameters that serve only to recognise the reader.
@@ -134,12 +133,6 @@ pub fn odd_scheme(href: &str) -> Option<&'static str> {
     ODD.iter().copied().find(|scheme| *scheme == url.scheme())
 }
 
-/// Returns the host without `www.`.
-pub fn bare_host(url: &Url) -> Option<String> {
-    let host = url.host_str()?;
-    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
-}
-
 fn without_tracking(url: &mut Url) {
     let Some(query) = url.query() else { return };
     let params: Vec<&str> = query
@@ -175,15 +168,6 @@ fn host_in(word: &str) -> Option<String> {
     // The parser turns an international name into the form addresses have.
     let url = Url::parse(&format!("http://{name}")).ok()?;
     bare_host(&url)
-}
-
-/// Returns true if two hosts belong together: one is below the other, or both are below
-/// the same registered name.
-pub fn related(a: &str, b: &str) -> bool {
-    let below = |low: &str, high: &str| {
-        high.contains('.') && low.strip_suffix(high).is_some_and(|l| l.ends_with('.'))
-    };
-    a == b || below(a, b) || below(b, a) || organisation(a) == organisation(b)
 }
 
 /// The links of a mail, each address once.

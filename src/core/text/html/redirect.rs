@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::links::{bare_host, related};
+use crate::text::sender_auth::organisation;
 
 /// Wrappers whose target is a parameter: the host or the domain above it, how the path
 /// begins, the parameter.
@@ -148,4 +148,19 @@ fn unpacked(part: &str) -> Option<String> {
     let part = part.trim_end_matches('=');
     let bytes = URL_SAFE_NO_PAD.decode(part).or_else(|_| STANDARD_NO_PAD.decode(part)).ok()?;
     String::from_utf8(bytes).ok()
+}
+
+/// Returns the host without `www.`.
+pub fn bare_host(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
+}
+
+/// Returns true if two hosts belong together: one is below the other, or both are below
+/// the same registered name.
+pub fn related(a: &str, b: &str) -> bool {
+    let below = |low: &str, high: &str| {
+        high.contains('.') && low.strip_suffix(high).is_some_and(|l| l.ends_with('.'))
+    };
+    a == b || below(a, b) || below(b, a) || organisation(a) == organisation(b)
 }

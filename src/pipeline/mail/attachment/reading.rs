@@ -340,13 +340,12 @@ fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
 
 /// Returns a file inside another as an object of its table.
 fn inside(file: &Inside, wanted: &Wanted, id: &str) -> Value {
-    let flags = [(file.folder, "folder"), (file.encrypted, "encrypted")];
-    let flags: Vec<&str> = flags.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
     json!({
         "of": wanted.chosen.id,
         "part": format!("{id}/{}", file.part),
         "name": file.name,
         "size": file.size,
-        "flags": flags,
+        "folder": file.folder,
+        "encrypted": file.encrypted,
     })
 }

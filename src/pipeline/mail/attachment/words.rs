@@ -7,7 +7,9 @@ use daysheet_extract::{
 };
 
 use crate::error::{Error, Kind};
-use crate::text::{Note, brief, note, ours, quoted, quoted_list};
+use crate::text::fence::theirs;
+use crate::text::note::Quoted;
+use crate::text::{self, Note, brief, note, ours, quoted_list};
 use crate::worker::Ended;
 
 /// Returns what a file is, in words.
@@ -73,6 +75,16 @@ pub(super) fn goes_on(span: &Span, id: &str) -> Option<Note> {
     ))
 }
 
+/// Quotes a string of a file, without our marks: it may be within a line of ours in a text.
+fn quoted(name: &str) -> Quoted {
+    text::quoted(&theirs(name.to_owned()))
+}
+
+/// Quotes strings of a file.
+fn quoted_all<'a>(names: impl IntoIterator<Item = &'a String>) -> Quoted {
+    quoted_list(names.into_iter().map(|name| theirs(name.clone())))
+}
+
 /// Returns a line of ours within a text, without brackets.
 pub(super) fn mark(mark: &Mark) -> String {
     match mark {
@@ -131,7 +143,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         ),
         Finding::Sheets(others) => {
             let rows: u64 = others.iter().map(|(_, rows)| rows).sum();
-            let names = quoted_list(others.iter().map(|(name, _)| name));
+            let names = quoted_all(others.iter().map(|(name, _)| name));
             note!("other sheets, {} rows together: {}; sheet=NAME shows one", rows, names)
         }
         Finding::Deleted(count) => {
@@ -233,7 +245,7 @@ fn failure(failure: &Failure) -> Note {
         Failure::Empty => "it holds no text".into(),
         Failure::TooMany => "it unpacks to more than is read".into(),
         Failure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
-        Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_list(names)),
+        Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_all(names)),
         Failure::NoSuchPart(0) => "there are no files inside it".into(),
         Failure::NoSuchPart(parts) => note!("there are {} files inside it", *parts),
         Failure::Depth => "it is nested too deep to be read".into(),
@@ -250,7 +262,7 @@ pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> 
         Failure::NoSuchSheet(names) => {
             let sheet = brief(asked.sheet.as_deref().unwrap_or_default());
             Error::new(Kind::NotFound, format!("it has no sheet `{sheet}`"))
-                .next(format!("use one of: {}", quoted_list(names)))
+                .next(format!("use one of: {}", quoted_all(names)))
         }
         Failure::NoSuchPart(0) => {
             Error::new(Kind::NotFound, "there are no files inside it").next("read the file itself")

@@ -5,6 +5,8 @@
 
 mod invitations;
 pub mod items;
+#[cfg(feature = "documents")]
+mod large;
 mod repeated;
 mod reports;
 mod targets;
@@ -187,7 +189,8 @@ impl Pipeline {
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
                     Ok((message, subject)) => {
-                        let (message, readable) = readable(message, subject, form, rest).await?;
+                        let (message, readable) =
+                            self.readable(message, subject, form, rest).await?;
                         fetched.push(FetchedMessage { target, message, readable });
                     }
                     Err(error) => {
@@ -364,31 +367,45 @@ fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
+impl Pipeline {
+    /// Makes the text of a message readable, in a process of its own if its HTML is large.
+    #[cfg_attr(not(feature = "documents"), expect(unused_mut, reason = "nothing is left out"))]
+    async fn readable(
+        &self,
+        mut message: MessageContent,
+        subject: String,
+        form: Body,
+        rest: &ReadRest,
+    ) -> Result<(MessageContent, Readable)> {
+        let reading = reading(subject, form, rest);
+        #[cfg(feature = "documents")]
+        if let Some(reading) = &reading
+            && let Some(readable) = self.read_large(&mut message, reading).await
+        {
+            message.parts = Vec::new();
+            return Ok((message, readable));
+        }
+        readable(message, reading, form).await
+    }
+}
+
 /// Makes the text of a message readable, on a thread of its own: a message may have
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
 async fn readable(
     mut message: MessageContent,
-    subject: String,
+    reading: Option<Reading>,
     form: Body,
-    rest: &ReadRest,
 ) -> Result<(MessageContent, Readable)> {
-    let (quoted, signature, links) = (rest.quoted, rest.signature, rest.links);
     let work = move || {
-        let subject = subject.as_str();
-        let reading = |form| Reading { subject, form, quoted, signature, links };
-        let shown = |form| body::readable(&message, &reading(form));
         let source = |kind| Readable {
             kind,
             text: body::visible(message.source.as_deref().unwrap_or_default()),
             ..Readable::default()
         };
-        let readable = match form {
-            Body::Raw => source("raw"),
-            Body::Headers => source("headers"),
-            // Its length is stated.
-            Body::Text | Body::None => shown(Form::Text),
-            Body::Markdown => shown(Form::Markdown),
-            Body::Html => shown(Form::Html),
+        let readable = match (reading, form) {
+            (Some(reading), _) => body::readable(&message, &reading),
+            (None, Body::Headers) => source("headers"),
+            (None, _) => source("raw"),
         };
         message.parts = Vec::new();
         message.source = None;
@@ -397,6 +414,19 @@ async fn readable(
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|_| Error::new(Kind::Internal, "a message could not be converted"))
+}
+
+/// Returns how the parts of a message are read; `None` if its source is shown.
+fn reading(subject: String, form: Body, rest: &ReadRest) -> Option<Reading> {
+    let form = match form {
+        Body::Raw | Body::Headers => return None,
+        // Its length is stated.
+        Body::Text | Body::None => Form::Text,
+        Body::Markdown => Form::Markdown,
+        Body::Html => Form::Html,
+    };
+    let ReadRest { quoted, signature, links, .. } = *rest;
+    Some(Reading { subject, form, quoted, signature, links })
 }
 
 fn body_form(form: Body) -> BodyForm {

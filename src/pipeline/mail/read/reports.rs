@@ -1,9 +1,9 @@
 //! Delivery reports and receipts among messages: a row for each recipient.
 
 use super::{FetchedMessage, by_account};
+use crate::body::report;
 use crate::error::Result;
 use crate::pipeline::{Pipeline, Response, rows_of};
-use crate::report;
 use crate::row::RowTable;
 use crate::schemas::{Level, REPORT};
 

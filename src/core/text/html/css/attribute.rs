@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::super::tree::{Id, Tree};
 use super::color::{Paint, of_attribute};
-use super::function::Image;
 use super::grammar;
-use super::property::{Mode, Property, Value};
+use super::property::{Image, Mode, Property, Value};
 use super::sheet::Line;
 use super::value::Amount;
 

@@ -33,7 +33,7 @@ static QUIRKS: LazyLock<Sheet> = LazyLock::new(|| {
 
 fn read(text: &str) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.add(text, Mode::default(), None);
+    reader::read(&mut sheet, text, Mode::default(), None);
     sheet
 }
 
@@ -74,7 +74,7 @@ impl<'t> Cascade<'t> {
     pub fn of(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
         let mode = Mode { quirks: tree.is_quirks(), inline: false };
         let mut author = Sheet::default();
-        super::sources(tree, |text, owner| author.add(text, mode, owner));
+        super::sources(tree, |text, owner| reader::read(&mut author, text, mode, owner));
         let ranks = author.ranks();
         let [limited, endless] = work;
         let matcher = Matcher::new(tree, limited);

@@ -8,25 +8,8 @@ use std::sync::Arc;
 use cssparser::{ParseError, Parser, Token};
 
 use super::color::{Paint, paint};
-use super::grammar::word;
-use super::property::Property;
-use super::value::{Amount, Kind, Parsed, amount, invalid};
-
-/// A function with arguments that are numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    pub name: &'static str,
-    pub args: Vec<Amount>,
-}
-
-/// An image of a background or a mask.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Image {
-    None,
-    /// The colours of a gradient.
-    Gradient(Vec<Paint>),
-    Picture,
-}
+use super::property::{Call, Image, Property};
+use super::value::{Amount, Kind, Parsed, amount, invalid, word};
 
 /// Reads the images of all layers.
 pub fn images(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {

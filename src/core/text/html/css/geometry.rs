@@ -1,7 +1,7 @@
 //! What transforms make of a box: where it goes, how much of it is left, and whether
 //! it shows its back; and what shapes leave of it.
 
-use super::function::Call;
+use super::property::Call;
 use super::value::{Quantity, Scale};
 
 /// A matrix of four columns.

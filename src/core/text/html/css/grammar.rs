@@ -6,9 +6,9 @@
 use cssparser::{ParseError, Parser, Token};
 
 use super::color::{Paint, paint};
-use super::function::{self, Image};
-use super::property::{ANIMATION, Mode, Property, Value, Wide, named};
-use super::value::{Amount, Kind, Parsed, amount, invalid};
+use super::function;
+use super::property::{ANIMATION, Image, Mode, Property, Value, Wide, named};
+use super::value::{Amount, Kind, Parsed, amount, invalid, word};
 
 /// Reads the value of the property `name` and adds what it sets to `out`.
 pub fn read(
@@ -73,15 +73,6 @@ fn sides(
         out.push((*property, value.clone()));
     }
     Ok(())
-}
-
-/// Reads one of `words`.
-pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
-    let read = input.expect_ident()?;
-    match words.iter().find(|word| read.eq_ignore_ascii_case(word)) {
-        Some(word) => Ok(word),
-        None => invalid(),
-    }
 }
 
 /// Reads a length, as far as `negative` and `percent` let it.

@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use super::color::{Paint, Rgba, WHITE, distance, over};
-use super::function::Image;
 use super::look::Look;
-use super::property::{Property, Value};
+use super::property::{Image, Property, Value};
 
 /// Colours nearer to each other than this cannot be told apart: `#f4f4f4` on white is
 /// not seen, `#eee` is.

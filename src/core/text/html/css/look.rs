@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use super::color::{BLACK, Paint, Rgba};
 use super::custom::Vars;
-use super::function::{Call, Image};
-use super::property::{Property, Value, Wide, is_inherited};
+use super::property::{Call, Image, Property, Value, Wide, is_inherited};
 use super::value::{Kind, Quantity, Scale};
 
 /// The size of a font that nobody set.

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use super::color::Paint;
-use super::function::{Call, Image};
 use super::value::{Amount, Quantity};
 
 /// A property with one value.
@@ -85,6 +84,22 @@ pub enum Wide {
     Unset,
     Revert,
     RevertLayer,
+}
+
+/// A function with arguments that are numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub name: &'static str,
+    pub args: Vec<Amount>,
+}
+
+/// An image of a background or a mask.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Image {
+    None,
+    /// The colours of a gradient.
+    Gradient(Vec<Paint>),
+    Picture,
 }
 
 /// The value of a property.

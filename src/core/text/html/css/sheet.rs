@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selectors::parser::{Component, Selector, SelectorList};
 
 use super::super::tree::{Id, Tree};
-use super::property::{Mode, Property, Value};
+use super::property::{Property, Value};
 use super::pseudo::{Css, Part};
 
 /// More selectors than these are not read.
@@ -90,11 +90,6 @@ enum Key {
 }
 
 impl Sheet {
-    /// Adds the rules of `text`; `owner` is what holds its element.
-    pub fn add(&mut self, text: &str, mode: Mode, owner: Option<Id>) {
-        super::reader::read(self, text, mode, owner);
-    }
-
     /// Files a rule under the most telling name of its selector.
     pub fn file(&mut self, rule: Rule) {
         if self.rules.len() >= MAX_SELECTORS {

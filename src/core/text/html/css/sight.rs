@@ -11,13 +11,12 @@ use super::super::Why;
 use super::super::tree::{Id, Tree};
 use super::cascade::Cascade;
 use super::color::Rgba;
-use super::function::Image;
 use super::geometry::{Left, left, moved};
 use super::ground::{Contrast, Ground, Tint, ink};
 use super::look::Look;
 use super::media::SCREEN;
 use super::place::{Boxes, Place};
-use super::property::Property;
+use super::property::{Image, Property};
 use super::select::Work;
 
 /// Text smaller than this, in pixels, is not seen.

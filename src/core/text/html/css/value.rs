@@ -429,3 +429,12 @@ fn product(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
         };
     }
 }
+
+/// Reads one of `words`.
+pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
+    let read = input.expect_ident()?;
+    match words.iter().find(|word| read.eq_ignore_ascii_case(word)) {
+        Some(word) => Ok(word),
+        None => invalid(),
+    }
+}

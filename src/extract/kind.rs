@@ -8,7 +8,7 @@ use crate::{Kind, plain};
 
 /// Beginnings of pictures.
 const PICTURES: &[&[u8]] =
-    &[b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
+    &[b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
 /// Header fields, of which every message has some.
 const FIELDS: &[&str] = &[
     "received:", "return-path:", "delivered-to:", "from:", "to:", "subject:", "date:",
@@ -21,9 +21,6 @@ const HEAD: usize = 8 << 10;
 pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
     let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
     let named = by_name(name);
-    if head.windows(5).take(1024).any(|five| five == b"%PDF-") {
-        return Kind::Pdf;
-    }
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         return packed(bytes);
     }
@@ -36,8 +33,13 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
     if head.starts_with(b"\x78\x9f\x3e\x22") {
         return Kind::Tnef;
     }
+    // Its mark may stand below other lines.
+    if head.windows(5).take(1024).any(|five| five == b"%PDF-") {
+        return Kind::Pdf;
+    }
     let riff = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP");
-    if riff || PICTURES.iter().any(|magic| head.starts_with(magic)) {
+    let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
+    if riff || bitmap || PICTURES.iter().any(|magic| head.starts_with(magic)) {
         return Kind::Picture;
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

@@ -176,7 +176,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
             }
         }
         let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
-        counts.order |= daysheet_core::text::orders::gives_orders(&layout::text(few));
+        counts.order |= daysheet_core::text::orders::gives_orders_unseen(&layout::text(few));
     }
     let added = fields::of_page(page);
     if added.hidden > 0 {

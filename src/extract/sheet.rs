@@ -27,6 +27,9 @@ pub struct Listed {
     pub hidden: bool,
 }
 
+/// Sheets in one call.
+const SHEETS: usize = 50;
+
 /// Reads the sheets that are asked for, and gives them: the one that is named, or all if they
 /// have no more than [`ROWS`] rows together, or else the first visible one with rows.
 ///
@@ -70,7 +73,7 @@ pub fn give(
             continue;
         }
         total += rows;
-        if total > ROWS as u64 && !blocks.is_empty() {
+        if total > ROWS as u64 && !blocks.is_empty() || blocks.len() >= SHEETS {
             others.push((one.name.clone(), rows));
         } else if page == 1 || blocks.is_empty() {
             blocks.push(grid.block(one)?);

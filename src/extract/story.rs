@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use daysheet_core::text::orders::gives_orders;
+use daysheet_core::text::orders::gives_orders_unseen;
 
 use crate::{
     Block, Failure, Finding, How, Mark, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
@@ -230,7 +230,7 @@ impl Tally {
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         findings.extend(counts.map(|(count, finding)| finding(count)));
-        if gives_orders(&self.sample) {
+        if gives_orders_unseen(&self.sample) {
             findings.push(Finding::Order);
         }
         findings

@@ -3,7 +3,7 @@
     corpus.py BINARY
 
 `DAYSHEET_CORPUS` names a folder of `.eml` files, which are nobody's to publish; without it this
-part says so and checks nothing. The sandbox serves the mail. Python's `email` takes each message
+part is not run. The sandbox serves the mail. Python's `email` takes each message
 apart, BeautifulSoup reads its HTML, and each word that they see has to be in the answer of
 `mail_read`: at least 99.9 % of a message's words in the median, and 99 % at the fifth percentile
 (98 % of messages with HTML alone). What BeautifulSoup cannot know, hidden text, is not asked for:
@@ -112,8 +112,7 @@ async def read(daysheet, folder):
 def main():
     corpus = os.environ.get("DAYSHEET_CORPUS")
     if not corpus:
-        print("no corpus: DAYSHEET_CORPUS is not set")
-        return
+        sys.exit("no corpus: DAYSHEET_CORPUS is not set")
     files = sorted(path for path in pathlib.Path(corpus).rglob("*") if path.is_file())
     daysheet = interop.Daysheet(sys.argv[1])
     folder = pathlib.Path(interop.temp_folder("corpus"))

@@ -4,7 +4,7 @@
 //! from what stands below it, by the conventions of mail programs in the larger languages and by
 //! the marks that the HTML left (see [`fence`](super::fence)). It works on clean lines and errs on
 //! the side of new text: replies written between the quotes stay whole, and so do forwarded
-//! messages, which are sent for their quoted part. [`fold`] shows the parts.
+//! messages, which are sent for their quoted part. [`fold`](fold()) shows the parts.
 
 mod fold;
 mod foot;

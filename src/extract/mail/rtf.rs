@@ -489,7 +489,7 @@ impl Reader<'_> {
                 findings.push(Finding::Hidden { how, count, of: Of::Characters });
             }
         }
-        if text::orders::gives_orders(&self.left_out) {
+        if text::orders::gives_orders_unseen(&self.left_out) {
             findings.push(Finding::Order);
         }
         if self.deleted > 0 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use daysheet_core::text::orders::gives_orders;
+use daysheet_core::text::orders::gives_orders_unseen;
 
 use super::number::{self, Format};
 use super::{Listed, column};
@@ -126,7 +126,7 @@ impl Grid {
 
     /// Returns true if what is hidden, or all of a hidden sheet, gives orders.
     pub fn orders(&self) -> bool {
-        gives_orders(&self.sample)
+        gives_orders_unseen(&self.sample)
     }
 
     /// Finds where the table begins, and whether it begins with headings.

@@ -132,5 +132,5 @@ fn count(tree: &Tree, id: Id, hidden: &mut Hidden) {
     }
     hidden.chars += chars;
     hidden.places += usize::from(chars > 0);
-    hidden.orders |= orders::gives_orders(&start);
+    hidden.orders |= orders::gives_orders_unseen(&start);
 }

@@ -304,7 +304,10 @@ impl Writer {
 
     /// Returns the last lines that are not blank, at most so many.
     pub fn tail(&self, most: usize) -> Vec<&str> {
-        let lines = self.out.rsplit('\n').filter(|line| !line.trim().is_empty());
+        // What introduces a quote is short, and quotes may be many.
+        let from = self.out.floor_char_boundary(self.out.len().saturating_sub(1_024));
+        let end = self.out.get(from..).unwrap_or_default();
+        let lines = end.rsplit('\n').filter(|line| !line.trim().is_empty());
         let mut tail: Vec<&str> = lines.take(most).collect();
         tail.reverse();
         tail

@@ -1,7 +1,7 @@
 //! What stands below a text: a signature, a disclaimer, the footer of a mailing list.
 //!
 //! Each is looked for at the end alone and errs on the side of the text; something always stays
-//! above it. Whether it is shown is decided in [`fold`](super::fold).
+//! above it. Whether it is shown is decided in [`fold`](super::fold()).
 
 use super::marks::{is_quoted, is_rule, sent_from};
 use super::words::{CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, holds, names};

@@ -24,6 +24,9 @@ use crate::tools::Columns;
 use crate::tools::mail::{AttachmentRequest, MOST_READ};
 use crate::worker::{Ended, Worker};
 
+/// Blocks and rows of one file in an answer.
+const MOST: usize = 500;
+
 /// With more text than this, in bytes, further files are left to another call: an output keeps
 /// little more.
 const ENOUGH: usize = 768 << 10;
@@ -210,6 +213,8 @@ impl Pipeline {
                 Line::Kind(found) => kind = Some(found),
                 Line::End(found) => end = Some(found),
                 Line::Block(Block::Text(text)) => whole.add(text),
+                // A worker gives fewer, whatever the file.
+                Line::Block(Block::Sheet(_)) if texts.len() >= MOST => {}
                 Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
                 Line::Block(Block::Rows { table, objects, more }) => {
                     let message = wanted.chosen.message().1;
@@ -217,15 +222,18 @@ impl Pipeline {
                         RowsOf::Invitation => (&mut answer.events, EVENTS),
                         RowsOf::Contact => (&mut answer.people, PEOPLE),
                     };
-                    let objects: Vec<Value> =
-                        objects.iter().map(|one| cleared(one, columns, &message)).collect();
+                    let objects: Vec<Value> = objects
+                        .iter()
+                        .take(MOST)
+                        .map(|one| cleared(one, columns, &message))
+                        .collect();
                     let new = self.rows_like(rows, &objects, account, &mut notes).await?;
                     rows.append(new);
-                    notes.extend(words::more_rows(table, more, &id));
+                    notes.extend(words::more_rows(table, more));
                 }
                 Line::Block(Block::Files { files, more }) => {
                     let objects: Vec<Value> =
-                        files.iter().map(|file| inside(file, wanted, &id)).collect();
+                        files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
                     let new = self.rows_like(&answer.inside, &objects, account, &mut notes).await?;
                     answer.inside.append(new);
                     notes.extend(words::more_files(more));
@@ -233,7 +241,7 @@ impl Pipeline {
             }
         }
         texts.extend(whole.text(&id));
-        let alone = texts.len() == 1;
+        let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
         if texts.is_empty() {
             // A row without a text: what the file is, and notes on why there is none.
             texts.push(FileText::default());

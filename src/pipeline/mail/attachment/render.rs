@@ -53,7 +53,7 @@ impl Whole {
             notes: self
                 .span
                 .as_ref()
-                .and_then(|span| words::goes_on(span, id))
+                .and_then(|span| words::goes_on(span, id, ""))
                 .into_iter()
                 .collect(),
             ..FileText::default()
@@ -112,7 +112,7 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
         text.push_str(&toon::sheet(called, &columns, &rows));
     }
     pieces(&mut text, sheet.after);
-    let mut notes: Vec<Note> = words::goes_on(&sheet.of, id).into_iter().collect();
+    let mut notes: Vec<Note> = words::goes_on(&sheet.of, id, &sheet.name).into_iter().collect();
     notes.extend(words::findings(&sheet.findings, None));
     notes.extend(words::cut_cells(cut));
     FileText {

@@ -61,16 +61,22 @@ pub(super) fn range(span: &Span) -> Option<String> {
     (!all).then(|| format!("{} {first}-{last} of {of}", unit(span.unit)))
 }
 
-/// Returns the note on how to read on in the file with this id, if there is more of it.
-pub(super) fn goes_on(span: &Span, id: &str) -> Option<Note> {
+/// Returns the note on how to read on in the file with this id, or in a sheet of it, if there is
+/// more.
+pub(super) fn goes_on(span: &Span, id: &str, sheet: &str) -> Option<Note> {
     let next = span.next?;
+    let sheet = match sheet {
+        "" => note!(""),
+        name => note!(" sheet={}", quoted(name)),
+    };
     Some(note!(
-        "{} {} to {} of {}; ids={} page={} goes on",
+        "{} {} to {} of {}; ids={}{} page={} goes on",
         unit(span.unit),
         span.first,
         span.last,
         span.of,
         ours(id),
+        sheet,
         next
     ))
 }
@@ -276,10 +282,10 @@ pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> 
 }
 
 /// Returns the note on rows of a file that are not shown.
-pub(super) fn more_rows(table: RowsOf, more: u64, id: &str) -> Option<Note> {
+pub(super) fn more_rows(table: RowsOf, more: u64) -> Option<Note> {
     (more > 0).then(|| match table {
         RowsOf::Invitation => {
-            note!("{} more events are not shown; calendar_save ics={} imports all", more, ours(id))
+            note!("{} more events are not shown", more)
         }
         RowsOf::Contact => note!("{} more contacts are not shown", more),
     })

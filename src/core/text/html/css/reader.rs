@@ -30,6 +30,10 @@ const MAX_LONG: usize = 200;
 const MAX_DEEP: usize = 64;
 /// Sheets that import each other.
 const MAX_IMPORTS: usize = 4;
+/// How often a selector may be matched for one element, because it stands for `&`.
+const MAX_WEIGHT: usize = 1_000;
+/// Bytes of a value: it is worked out for each element.
+const MAX_VALUE: usize = 4_096;
 /// The longest value that is kept until it is computed.
 const MAX_TEXT: usize = 20_000;
 
@@ -94,6 +98,8 @@ struct Place {
     scope: Option<Arc<Scope>>,
     containers: Vec<Arc<str>>,
     deep: usize,
+    /// How often the selectors around it are matched for one of `parent`, beyond once.
+    weight: usize,
 }
 
 struct Reader<'s> {
@@ -116,6 +122,9 @@ impl Reader<'_> {
         let lines: Arc<[Line]> = std::mem::take(&mut self.lines).into();
         let Some(selectors) = self.at.parent.clone().filter(|_| !lines.is_empty()) else { return };
         for selector in selectors.slice() {
+            if self.sheet.is_full() {
+                return;
+            }
             if selector.len() > MAX_LONG {
                 self.sheet.over = true;
                 continue;
@@ -216,6 +225,10 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         let typed = typed.and_then(|()| important(input));
         if let Ok(important) = typed {
             input.seen_arbitrary_substitution_functions();
+            if input.slice_from(start.position()).len() > MAX_VALUE {
+                self.sheet.over = true;
+                return Ok(());
+            }
             self.sheet.lines += read.len();
             let lines = read.into_iter().map(|(name, value)| Line::Set(name, value, important));
             self.lines.extend(lines);
@@ -250,7 +263,8 @@ fn whole<'i>(input: &mut Parser<'i>) -> Parsed<&'i str> {
 
 /// What stands before a block.
 enum Prelude {
-    Selectors(SelectorList<Css>),
+    /// Selectors, and how many `&` are in them.
+    Selectors(SelectorList<Css>, usize),
     /// A step of an animation, and whether it is the last.
     Frame(bool),
 }
@@ -262,7 +276,11 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
 
     fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Parsed<Prelude> {
         if !self.frames {
-            return self.selectors(input).map(Prelude::Selectors);
+            let start = input.position();
+            let selectors = self.selectors(input)?;
+            // A list of rules without `&` has one before each.
+            let parents = input.slice_from(start).matches('&').count().max(1);
+            return Ok(Prelude::Selectors(selectors, parents));
         }
         let steps = input.parse_comma_separated(|input| match input.next()? {
             Token::Percentage { unit_value, .. } => Ok(*unit_value >= 1.0),
@@ -280,10 +298,16 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
         input: &mut Parser<'i>,
     ) -> Parsed<()> {
         match prelude {
-            Prelude::Selectors(selectors) => {
+            Prelude::Selectors(selectors, parents) => {
+                // Each `&` stands for all of what is around it: `:is(&,&)` doubles at every level.
+                let weight = self.at.weight.max(1).saturating_mul(parents);
+                if weight > MAX_WEIGHT {
+                    self.sheet.over = true;
+                    return Ok(());
+                }
                 let parent = self.at.parent.clone().unwrap_or_else(SelectorList::scope);
                 let selectors = selectors.replace_parent_selector(&parent);
-                let place = Place { parent: Some(selectors), ..self.deeper() };
+                let place = Place { parent: Some(selectors), weight, ..self.deeper() };
                 self.within(place, input);
             }
             Prelude::Frame(last) => {

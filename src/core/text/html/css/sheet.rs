@@ -90,12 +90,14 @@ enum Key {
 }
 
 impl Sheet {
+    /// Returns true if no rule can be added; then not all was read.
+    pub fn is_full(&mut self) -> bool {
+        self.over |= self.rules.len() >= MAX_SELECTORS;
+        self.rules.len() >= MAX_SELECTORS
+    }
+
     /// Files a rule under the most telling name of its selector.
     pub fn file(&mut self, rule: Rule) {
-        if self.rules.len() >= MAX_SELECTORS {
-            self.over = true;
-            return;
-        }
         let at = self.rules.len();
         match key(&rule.selector) {
             Key::Id(name) => self.ids.entry(name).or_default().push(at),

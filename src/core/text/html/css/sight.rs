@@ -202,8 +202,9 @@ impl<'t> Viewer<'t> {
         }
         if around.look.closed {
             let parent = tree.parent(id).unwrap_or(id);
-            let summary = tree.children(parent).find(|child| tree.name(*child) == "summary");
-            if summary != Some(id) {
+            let is_summary = |child: &Id| tree.name(*child) == "summary";
+            // The first one is its summary, and nobody puts a thousand elements before it.
+            if !is_summary(&id) || tree.children(parent).take(1_000).find(is_summary) != Some(id) {
                 return true;
             }
         }

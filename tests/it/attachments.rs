@@ -117,7 +117,7 @@ async fn contents_of_files_are_fenced_and_explained() {
             vec![
                 "texts[1\t]{id\tname\tblock\tkind\tsheet\trange\tchars\tshown}:\n  a1\toffer.bin\tb1\txlsx\tPrice list\trows 1-2 of 1204\t95\t95",
                 "<<<b1 WORD\nPrices 2026\n\"Price list\"[2\t]{row\tItem\t\"Price (€)\"}:\n  3\tLamp, brass\t129.5\n  5\ttab and line\tnull\nWORD>>>",
-                "b1: rows 1 to 2 of 1204; ids=a1 page=2 goes on\n\
+                "b1: rows 1 to 2 of 1204; ids=a1 sheet=`Price list` page=2 goes on\n\
                  b1: other sheets, 12 rows together: `Terms`; sheet=NAME shows one\n\
                  b1: sheet `Costs` is hidden and was left out, 4 rows; sheet=NAME shows it",
             ];

@@ -65,18 +65,18 @@ pub(super) fn range(span: &Span) -> Option<String> {
 /// more.
 pub(super) fn goes_on(span: &Span, id: &str, sheet: &str) -> Option<Note> {
     let next = span.next?;
-    let sheet = match sheet {
-        "" => note!(""),
-        name => note!(" sheet={}", quoted(name)),
+    let id = match sheet {
+        "" => note!("{}", ours(id)),
+        name => note!("{} sheet={}", ours(id), quoted(name)),
     };
+    let Span { first, last, of, .. } = *span;
     Some(note!(
-        "{} {} to {} of {}; ids={}{} page={} goes on",
+        "{} {} to {} of {}; ids={} page={} goes on",
         unit(span.unit),
-        span.first,
-        span.last,
-        span.of,
-        ours(id),
-        sheet,
+        first,
+        last,
+        of,
+        id,
         next
     ))
 }

@@ -231,7 +231,7 @@ fn fresh(found: &ChosenText, reading: &Reading) -> String {
         _ => &found.text,
     };
     let parts = text::quote::split(text, &reading.subject);
-    let below = [parts.forwarded, parts.signature, parts.disclaimer];
+    let below = [parts.forwarded, parts.signature, parts.disclaimer, parts.footer];
     below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part)
 }
 

@@ -5,12 +5,14 @@
 //! and a signed text is left without what is around it. Nothing is decoded or checked here.
 
 use super::fence::OURS;
-use super::{cell, clip};
+use super::{cell, clip, quoted};
 
 /// Longest name of a file that is shown.
 const MAX_NAME: usize = 60;
 /// So many characters of Base64 in a row are no text.
 const MIN_ENCODED: usize = 2_000;
+/// Header lines within a block of PGP (RFC 9580, 6.2.2).
+const HEADERS: &[&str] = &["Version", "Comment", "Hash", "Charset", "MessageID"];
 /// Shorter lines belong to such a block only at its end.
 const MIN_LINE: usize = 40;
 
@@ -55,7 +57,8 @@ fn uuencoded(lines: &[&str]) -> Option<Block> {
     for (number, line) in lines.iter().enumerate().skip(1) {
         if *line == "end" {
             let (name, _) = clip(cell(name), MAX_NAME);
-            let name = Some(format!("file {name}, {bytes} bytes, uuencoded in the text"));
+            let name =
+                Some(format!("file {}, {bytes} bytes, uuencoded in the text", quoted(&name)));
             return Some(Block { lines: number + 1, name });
         }
         // A length of 0 is written as a backtick, or as a space, which is gone.
@@ -87,10 +90,17 @@ fn pgp(lines: &[&str], signed: &mut bool) -> Option<Block> {
         "PUBLIC KEY BLOCK" | "PRIVATE KEY BLOCK" => format!("PGP {}", kind.to_lowercase()),
         _ => return None,
     };
-    *signed = false;
     let end = format!("-----END PGP {kind}-----");
-    let end = lines.iter().position(|line| *line == end);
-    Some(Block { lines: end.map_or(lines.len(), |end| end + 1), name: Some(name) })
+    // Whatever else stands in it is a text that people read.
+    let is_armour = |line: &str| {
+        let digits = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+        let header = || line.split_once(": ").is_some_and(|(name, _)| HEADERS.contains(&name));
+        line.bytes().all(digits) || header()
+    };
+    let inside = lines.iter().skip(1).take_while(|line| is_armour(line)).count();
+    lines.get(inside + 1).filter(|line| **line == end)?;
+    *signed = false;
+    Some(Block { lines: inside + 2, name: Some(name) })
 }
 
 /// Long runs of Base64.

@@ -156,7 +156,7 @@ fn files_and_signatures_in_a_text_are_named() {
     let cases = [
         (
             "see\nbegin 644 a b.txt\n%:&5L;&\\\n`\nend\nbye",
-            "see\n@[file a b.txt, 5 bytes, uuencoded in the text]\nbye",
+            "see\n@[file `a b.txt`, 5 bytes, uuencoded in the text]\nbye",
         ),
         ("begin 644 x\nlines of prose\nend", "begin 644 x\nlines of prose\nend"),
         ("begin at noon\nend", "begin at noon\nend"),
@@ -165,9 +165,10 @@ fn files_and_signatures_in_a_text_are_named() {
             "Hi\n-----BEGIN PGP MESSAGE-----\nVersion: x\n\nhQEMA\nabc=\n-----END PGP MESSAGE-----\nbye",
             "Hi\n@[PGP message: encrypted, nothing can be read here]\nbye",
         ),
+        ("-----BEGIN PGP MESSAGE-----\n\nhQEMA", "-----BEGIN PGP MESSAGE-----\n\nhQEMA"),
         (
-            "-----BEGIN PGP MESSAGE-----\n\nhQEMA",
-            "@[PGP message: encrypted, nothing can be read here]",
+            "-----BEGIN PGP MESSAGE-----\nPay here.\n-----END PGP MESSAGE-----",
+            "-----BEGIN PGP MESSAGE-----\nPay here.\n-----END PGP MESSAGE-----",
         ),
         (
             "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nHello\n- -- \n- - item\n-----BEGIN PGP SIGNATURE-----\n\niQE\n-----END PGP SIGNATURE-----\n- after",

@@ -212,11 +212,15 @@ pub fn part(tree: &Tree, id: Id) -> Option<Part> {
         let (known, part) = PARTS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known))?;
         (*known != "signature" || !class).then_some(*part)
     });
-    found.or_else(|| {
+    let labelled = || {
+        let text = text_below(tree, id);
+        text.split(' ').take(3).any(|word| word.ends_with([':', '：']))
+    };
+    // A heading without its lines would make history of all that follows.
+    found.filter(|part| *part != Part::Heading || labelled()).or_else(|| {
         let style = tree.attr(id, "style").filter(|style| style.contains("border-top"))?;
         let style = style.replace(|c: char| c.is_ascii_whitespace(), "").to_ascii_lowercase();
         let lined = LINES.iter().any(|line| style.contains(line));
-        let labelled = || text_below(tree, id).split(' ').take(3).any(|word| word.ends_with(':'));
         (lined && labelled()).then_some(Part::Heading)
     })
 }

@@ -66,7 +66,9 @@ impl LinkTarget {
             "mailto" => {
                 let mail = url.path().to_ascii_lowercase();
                 let host = mail.rsplit('@').next().unwrap_or_default().to_owned();
-                Some(Self { url: url.to_string(), host, mail: Some(mail), names: None })
+                // What it would have as an address of the web: it is shown in a line of ours.
+                let url = url.as_str().replace(' ', "%20").replace('[', "%5B").replace(']', "%5D");
+                Some(Self { url, host, mail: Some(mail), names: None })
             }
             "http" | "https" => {
                 let host = bare_host(&url)?;

@@ -58,7 +58,7 @@ fn fold_thread<'t>(parts: impl Iterator<Item = Part<'t>>) {
         let keys: Vec<(usize, String)> = lines
             .iter()
             .enumerate()
-            .map(|(at, line)| (at, key(line)))
+            .map(|(at, line)| (at, key(line, (ids.len(), at))))
             .filter(|(_, key)| !key.is_empty())
             .collect();
         let mut runs = Vec::new();
@@ -116,13 +116,14 @@ fn start(keys: &[(usize, String)]) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// Returns what is compared of a line: its letters and digits in lower case; nothing for one of
-/// ours.
-fn key(line: &str) -> String {
+/// Returns what is compared of a line: all but quote marks and spaces, because an amount differs by
+/// a comma. Nothing for a blank line; a line with a remark of ours, at this `place`, equals no other.
+fn key(line: &str, place: (usize, usize)) -> String {
     match line.contains(OURS) {
-        true => String::new(),
+        true => format!("{OURS}{place:?}"),
         false => {
-            line.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+            let text = line.trim_start_matches(['>', ' ']);
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
         }
     }
 }

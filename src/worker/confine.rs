@@ -101,8 +101,8 @@ mod linux {
     use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
 
-    /// The calls that reading, counting and writing take. `packaging.py` checks that the units
-    /// allow them.
+    /// The calls that reading, counting and writing take. A unit of systemd has to allow them,
+    /// which no test checks.
     const CALLS: &[i64] = &[
         libc::SYS_read,
         libc::SYS_readv,

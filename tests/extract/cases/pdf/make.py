@@ -3,7 +3,7 @@
     python3 make.py
 
 Needs reportlab and the commands of LibreOffice's Writer, Calc and Impress. Each file's expected
-text stands beside it, checked by eye: `DAYSHEET_ACCEPT=1 cargo extract files_of_other`.
+text stands beside it, taken from the output and read in part by eye: `DAYSHEET_ACCEPT=1 cargo extract files_of_other`.
 """
 
 import os

@@ -26,7 +26,7 @@ pub enum Text {
     Known(Arc<str>),
     /// It asks for what there is not, or for itself.
     Invalid,
-    /// It cannot be told.
+    /// It is not known.
     Unknown,
 }
 

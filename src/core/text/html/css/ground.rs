@@ -1,4 +1,4 @@
-//! What is behind text, and whether text in its colour can be told from it.
+//! What is behind text, and whether text in its colour can be distinguished from it.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::color::{Paint, Rgba, WHITE, distance, over};
 use super::look::Look;
 use super::property::{Image, Property, Value};
 
-/// Colours nearer to each other than this cannot be told apart: `#f4f4f4` on white is
+/// Colours nearer to each other than this cannot be distinguished: `#f4f4f4` on white is
 /// not seen, `#eee` is.
 const ALIKE: f32 = 0.04;
 /// The same for each of red, green and blue; `#0a0a0a` on black is not seen.

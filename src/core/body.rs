@@ -14,6 +14,7 @@ use crate::text::deceptive::{self, Disarmed};
 use crate::text::fence::{MARKS, OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::invisible::{self, Unseen};
+use crate::text::payment::names_new_account;
 use crate::text::{Note, note, ours, quoted};
 
 /// HTML with fewer words may be no message, but a line that sends the reader elsewhere.
@@ -46,8 +47,17 @@ pub struct Readable {
     pub text: String,
     /// The parts that were left out, in words.
     pub notes: Vec<Note>,
-    /// True if its new text names a new account for payments.
-    pub payment: bool,
+    /// Where it names a new account for payments, if it does.
+    pub payment: Option<NewAccount>,
+}
+
+/// Where a message names a new account for payments; what is new goes before what is quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum NewAccount {
+    /// In what it quotes, which its sender may have made up.
+    Quoted,
+    /// In its new text.
+    Fresh,
 }
 
 /// How a message is to be read.
@@ -76,7 +86,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         if found.text.trim().is_empty() {
             continue;
         }
-        out.payment |= text::payment::names_new_account(&fresh(&found, reading));
+        out.payment = out.payment.max(new_account(&found, reading));
         if !out.text.is_empty() {
             out.text.push_str("\n\n");
         }
@@ -224,15 +234,19 @@ impl LeftOut {
     }
 }
 
-/// Returns the text without quoted history, and without markup.
-fn fresh(found: &ChosenText, reading: &Reading) -> String {
+/// Returns where a text, without markup, names a new account for payments.
+fn new_account(found: &ChosenText, reading: &Reading) -> Option<NewAccount> {
     let text = match (reading.form, found.kind) {
         (Form::Html, "html") => &text::html::marked(&found.text, Style::Text, false).text,
         _ => &found.text,
     };
+    if !names_new_account(text) {
+        return None;
+    }
     let parts = text::quote::split(text, &reading.subject);
     let below = [parts.forwarded, parts.signature, parts.disclaimer, parts.footer];
-    below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part)
+    let fresh = below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part);
+    Some(if names_new_account(&fresh) { NewAccount::Fresh } else { NewAccount::Quoted })
 }
 
 /// One text of a message in the chosen form.

@@ -9,7 +9,7 @@ use daysheet_extract::{Request, extract};
 use serde::{Deserialize, Serialize};
 
 use super::confine::{Reach, confine};
-use crate::body::{self, Readable, Reading};
+use crate::body::{self, NewAccount, Readable, Reading};
 use crate::provider::MessageContent;
 
 /// The stack of the thread that does the job, in bytes.
@@ -52,7 +52,7 @@ pub(super) struct BodyText {
     pub(super) kind: String,
     pub(super) text: String,
     pub(super) notes: Vec<String>,
-    pub(super) payment: bool,
+    pub(super) payment: Option<NewAccount>,
 }
 
 /// Confines the process, reads a job and does it.

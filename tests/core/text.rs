@@ -138,6 +138,7 @@ fn new_accounts_for_payments_are_noticed() {
         "Vi har ett nytt konto, SE45 5000 0000 0583 9825 7466.",
         "У нас новые реквизиты: счёт 40702810900000000001",
         "振込先変更のお知らせ：普通 1234567",
+        &format!("振込先変更: our new account is {iban}"),
     ] {
         assert!(names_new_account(text), "{text}");
     }

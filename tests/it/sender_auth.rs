@@ -424,10 +424,13 @@ async fn new_accounts_for_payments_are_warned_of() {
             let ids = ["plain", "html", "own", "quoted"];
             let read = harness.ok("mail_read", json!({"ids": ids, "body": body})).await;
             let warned: Vec<_> = read.lines().filter(|line| line.contains("|payment")).collect();
-            assert_eq!(warned.len(), 2, "{body}: {read}");
-            let note = "m2: it names a new account for payments: check that with the payee by \
-                        other means";
-            assert!(read.contains(note), "{read}");
+            assert_eq!(warned.len(), 3, "{body}: {read}");
+            for note in ["m2: it names", "m4: its quoted history, which may be made up, names"] {
+                let note = format!(
+                    "{note} a new account for payments: check that with the payee by other means"
+                );
+                assert!(read.contains(&note), "{read}");
+            }
         }
     }
 }

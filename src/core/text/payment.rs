@@ -29,7 +29,7 @@ const POSSIBLE: &str = "\
     account|konto|konta|compte|cuenta|conto|rekening|conta|rachunek|rachunku|счёт|счет";
 /// Words before `details` that make them those of an account.
 const DETAILS: &[&str] = &["bank", "banking", "payment", "account", "wire", "remittance"];
-/// Whose account it is if it is the reader's: banks and shops write of those.
+/// Words before an account that make it the reader's: banks and shops write of those.
 const YOURS: &[&str] = &[
     "your", "ihr", "ihre", "ihrem", "ihren", "ihres", "dein", "deine", "deinem", "votre", "vos",
     "ton", "tu", "su", "tuo", "tua", "vostro", "uw", "je", "sua", "seu", "twój", "twoje", "ditt",
@@ -51,10 +51,8 @@ const UNSPACED: &[&str] = &[
 
 /// Returns true for a text that names a new account, or a changed one, for payments.
 pub fn names_new_account(text: &str) -> bool {
-    if UNSPACED.iter().any(|phrase| text.contains(phrase)) {
-        return digits_in_a_row(text) >= 7;
-    }
-    parts(text).any(|part| tells_of_change(&words(part))) && has_account_number(text)
+    UNSPACED.iter().any(|phrase| text.contains(phrase)) && digits_in_a_row(text) >= 7
+        || parts(text).any(|part| tells_of_change(&words(part))) && has_account_number(text)
 }
 
 /// Returns the parts of a text between signs: a word belongs to those beside it.

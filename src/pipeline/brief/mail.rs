@@ -232,7 +232,7 @@ impl Pipeline {
         let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
         self.assign_handles(&mut rows, &inbox.account).await?;
         if columns.iter().any(|field| field.name == WARNINGS) {
-            own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| false));
+            own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| None));
         }
         notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
         Ok(rows)

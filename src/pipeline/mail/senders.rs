@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::body::NewAccount;
 use crate::flatten::{self, Context};
 use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox};
@@ -51,13 +52,13 @@ impl LookAlikes {
     }
 
     /// Marks the rows, which have their handles, and returns a note for each message with
-    /// warnings. `payment` tells of a message whether it names a new account.
+    /// warnings. `payment` returns where a message names a new account.
     pub(in crate::pipeline) fn noted(
         &self,
         rows: &mut RowTable,
         items: &[Value],
         context: &Context<'_>,
-        payment: impl Fn(usize) -> bool,
+        payment: impl Fn(usize) -> Option<NewAccount>,
     ) -> Vec<Note> {
         self.mark(rows, items, context);
         let mut notes = Vec::new();
@@ -66,12 +67,16 @@ impl LookAlikes {
             warnings.extend(self.of(item, context).cloned());
             let sender = flatten::sender(&MESSAGE, item, context);
             let own = sender.is_some_and(|one| one.email.eq_ignore_ascii_case(context.address));
-            if payment(at) && !own {
+            if let Some(place) = payment(at).filter(|_| !own) {
                 add(rows, at, PAYMENT);
-                warnings.push(
-                    "it names a new account for payments: check that with the payee by other means"
-                        .into(),
-                );
+                let what = match place {
+                    NewAccount::Fresh => "it names",
+                    NewAccount::Quoted => "its quoted history, which may be made up, names",
+                };
+                warnings.push(note!(
+                    "{} a new account for payments: check that with the payee by other means",
+                    what
+                ));
             }
             if let (false, Some(Cell::Handle(kind, number))) =
                 (warnings.is_empty(), rows.cell(at, "id"))

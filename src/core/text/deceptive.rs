@@ -1,11 +1,11 @@
 //! What a text would do to the program that shows it, or make its reader believe.
 //!
-//! Pictures in Markdown and HTML that a program would fetch are written out, long `data:` URLs
-//! become their type and size, and a host whose letters look like another's, or that stands behind
-//! a name and an @, is followed by what it is. Lines of ours are left alone, and so are links:
-//! nobody follows them unasked.
+//! Pictures in Markdown and HTML that a program would fetch are written out, and what else would
+//! be a link or an element of HTML to a program that shows Markdown loses a sign: `[a]\(address)`,
+//! `[a]\: address`, `< svg …>`. Long `data:` URLs become their type and size, and a host whose
+//! letters look like another's, or that stands behind a name and an @, is followed by what it is.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::fence::OURS;
 use super::sender_auth::script;
@@ -20,7 +20,9 @@ const MIN_DATA: usize = 60;
 const MAX_HOST: usize = 80;
 /// Hosts that are explained in a text.
 const MAX_HOSTS: usize = 20;
-/// Signs of pictures that are looked at in a text; further ones are parted.
+/// The most that is looked at of an address for its scheme.
+const MAX_SCHEME: usize = 100;
+/// Pictures and tags of a text that are looked at closely.
 const MAX_SIGNS: usize = 2_000;
 
 /// What was written out in a text.
@@ -53,7 +55,7 @@ impl Disarmed {
 
 /// Returns a clean text in which nothing is fetched and hosts are what they seem.
 pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
-    let text = without_pictures(text, disarmed);
+    let text = inert(text, disarmed);
     let mut explained = BTreeSet::new();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -65,42 +67,58 @@ pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
     out
 }
 
-/// Returns a text with its pictures written out.
-fn without_pictures(text: &str, disarmed: &mut Disarmed) -> String {
+/// Returns a text with its pictures written out, and no other sign in it that a program which
+/// shows Markdown would follow. It does not matter what stands around a sign: a part of the text
+/// may be shown, in whatever place.
+fn inert(text: &str, disarmed: &mut Disarmed) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    let mut signs = 0;
-    let names = match next_picture(text) {
-        Some(_) => definitions(text),
-        None => HashMap::new(),
-    };
-    while let Some(at) = next_picture(rest) {
-        signs += 1;
+    let mut looked = 0;
+    while let Some(at) = rest.find(['!', '<', ']']) {
         let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
         out.push_str(before);
-        let escaped = before.ends_with('\\');
-        let looked = signs <= MAX_SIGNS && !escaped;
-        let found = looked.then(|| markdown(from, &names).or_else(|| element(from))).flatten();
-        let len = match found {
+        let sign = from.get(..1).unwrap_or_default();
+        let after = from.get(1..).unwrap_or_default();
+        let begins = match sign {
+            "!" => after.starts_with('['),
+            "<" => after.starts_with(|c: char| c.is_ascii_alphabetic()),
+            _ => after.starts_with(['(', ':']) && leads_away(after.get(1..).unwrap_or_default()),
+        };
+        looked += usize::from(begins && sign != "]");
+        let few = looked <= MAX_SIGNS;
+        let picture = match sign {
+            "!" if begins && few && !before.ends_with('\\') => markdown(from),
+            "<" if begins && few => element(from),
+            _ => None,
+        };
+        let len = match picture {
             Some(picture) => {
                 disarmed.pictures += 1;
                 let host = host_of(picture.url).unwrap_or_else(|| "an unknown host".to_owned());
-                let alt = clip(cell(picture.alt), MAX_HOST).0;
+                // Another picture may be in it.
+                let alt = cell(&picture.alt.replace(['[', ']', '<', '>'], " "));
+                let alt = clip(alt, MAX_HOST).0;
                 out.push_str("[image: ");
                 out.push_str(&alt);
                 out.push_str(if alt.is_empty() { "at " } else { ", at " });
                 out.push_str(&host);
                 out.push(']');
+                if from.get(picture.len..).is_some_and(|rest| rest.starts_with(['(', ':'])) {
+                    out.push('\\');
+                }
                 disarmed.hosts.insert(host);
                 picture.len
             }
             None => {
-                let sign = from.chars().next().map_or(0, char::len_utf8);
-                out.push_str(from.get(..sign).unwrap_or_default());
-                if signs > MAX_SIGNS {
-                    out.push(' ');
+                out.push_str(sign);
+                let most = if few { MAX_URL } else { MAX_ALT };
+                match sign {
+                    "]" if begins => out.push('\\'),
+                    // A backslash means nothing within a block of HTML.
+                    "<" if begins && has_attributes(from, most) => out.push(' '),
+                    _ => {}
                 }
-                sign
+                1
             }
         };
         rest = from.get(len..).unwrap_or_default();
@@ -109,10 +127,34 @@ fn without_pictures(text: &str, disarmed: &mut Disarmed) -> String {
     out
 }
 
-/// Returns the next place at which a picture may begin.
-fn next_picture(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    bytes.windows(4).position(|four| four.starts_with(b"![") || four.eq_ignore_ascii_case(b"<img"))
+/// Returns true if what stands after `](` or `]:` is an address with a scheme or a host, or may be
+/// one when it is unescaped. It may stand on the next line, in a quote.
+fn leads_away(after: &str) -> bool {
+    let after = after.trim_start_matches([' ', '\t']);
+    let after =
+        after.strip_prefix('\n').map_or(after, |next| next.trim_start_matches([' ', '\t', '>']));
+    let target = after.get(..after.floor_char_boundary(MAX_SCHEME)).unwrap_or_default();
+    let target = target.split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default();
+    target.starts_with(['/', '<'])
+        || target.contains('\\')
+        || target.contains('&') && target.contains(';')
+        || target.split_once(':').is_some_and(|(_, rest)| !rest.is_empty())
+}
+
+/// Returns true for a tag that may name an address, because it has attributes or its end is not
+/// among so many bytes; and for those that hold a style sheet or a script. An address of the web
+/// in angle brackets is none.
+fn has_attributes(from: &str, most: usize) -> bool {
+    let seen = from.get(1..from.floor_char_boundary(most)).unwrap_or_default();
+    let tag = seen.split('>').next().unwrap_or_default();
+    let name = tag.find(|c: char| c.is_whitespace() || c == '/').unwrap_or(tag.len());
+    let (name, attributes) = tag.split_at_checked(name).unwrap_or((tag, ""));
+    let is = |known: &&str| name.eq_ignore_ascii_case(known);
+    if ["http:", "https:"].iter().any(is) && attributes.starts_with("//") {
+        return false;
+    }
+    let open = tag.len() == seen.len() && from.len() > most;
+    attributes.contains('=') || open || ["style", "script"].iter().any(is)
 }
 
 /// A picture at the beginning of a text.
@@ -123,27 +165,15 @@ struct Picture<'t> {
     len: usize,
 }
 
-/// Returns the `![alt](address)` or `![alt][name]` that a text begins with.
-fn markdown<'t>(from: &'t str, names: &HashMap<String, &'t str>) -> Option<Picture<'t>> {
+/// Returns the `![alt](address)` that a text begins with.
+fn markdown(from: &str) -> Option<Picture<'_>> {
     let inner = from.strip_prefix("![")?;
     let end = closing(inner, '[', ']', MAX_ALT)?;
     let (alt, after) = (inner.get(..end)?, inner.get(end + 1..)?);
-    let used = from.len() - after.len();
-    if let Some(target) = after.strip_prefix('(') {
-        let end = closing(target, '(', ')', MAX_URL)?;
-        let url = address(target.get(..end)?);
-        return is_remote(url).then_some(Picture { alt, url, len: used + end + 2 });
-    }
-    let (name, len) = match after.strip_prefix('[') {
-        Some(name) => {
-            let end = closing(name, '[', ']', MAX_ALT)?;
-            (name.get(..end)?, end + 2)
-        }
-        None => (alt, 0),
-    };
-    let name = if name.is_empty() { alt } else { name };
-    let url = names.get(&name.to_lowercase())?;
-    Some(Picture { alt, url, len: used + len })
+    let target = after.strip_prefix('(')?;
+    let end = closing(target, '(', ')', MAX_URL)?;
+    let url = address(target.get(..end)?);
+    is_remote(url).then_some(Picture { alt, url, len: from.len() - target.len() + end + 1 })
 }
 
 /// Returns the address in the brackets after a description.
@@ -168,17 +198,6 @@ fn closing(text: &str, open: char, close: char, most: usize) -> Option<usize> {
         before = if before == '\\' { ' ' } else { c };
     }
     None
-}
-
-/// Returns the addresses that lines such as `[name]: address` give to names.
-fn definitions(text: &str) -> HashMap<String, &str> {
-    let definition = |line| {
-        let line = str::trim_start_matches(line, ['>', ' ']);
-        let (name, target) = line.strip_prefix('[')?.split_once("]:")?;
-        let url = address(target);
-        is_remote(url).then(|| (name.to_lowercase(), url))
-    };
-    text.lines().filter_map(definition).collect()
 }
 
 /// Returns the `<img>` with an address that a text begins with.

@@ -2,8 +2,9 @@
 //!
 //! Only web and mail addresses are kept. Tracking parameters and the wrappers that mail
 //! systems put around links are removed, so that the address is the one the sender
-//! meant; what other redirectors name is said ([`redirect`]). A text that names one host on a link to another is the oldest trick of
-//! phishing; it is detected here and reported by the renderer.
+//! meant; what other redirectors name is added ([`redirect`]). A text that names one host on a
+//! link to another is the oldest trick of phishing; it is detected here and reported by the
+//! renderer.
 
 use std::collections::HashMap;
 
@@ -77,7 +78,9 @@ impl LinkTarget {
                 let _ = url.set_password(None);
                 let names = redirect::named(&url);
                 without_tracking(&mut url);
-                Some(Self { url: url.to_string(), host, mail: None, names })
+                // It is shown in a line of ours, where this would make a link of Markdown.
+                let url = url.as_str().replace("](", "%5D(");
+                Some(Self { url, host, mail: None, names })
             }
             _ => None,
         }

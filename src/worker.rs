@@ -119,6 +119,7 @@ impl Worker {
             // They are notes of this program, made in another process of it.
             notes: notes.into_iter().map(|note| note!("{}", ours(note))).collect(),
             payment,
+            ..Readable::default()
         }))
     }
 

@@ -49,6 +49,8 @@ pub struct Readable {
     pub notes: Vec<Note>,
     /// Where it names a new account for payments, if it does.
     pub payment: Option<NewAccount>,
+    /// What was left out because a reader would not see it.
+    pub hidden: Hidden,
 }
 
 /// Where a message names a new account for payments; what is new goes before what is quoted.
@@ -133,6 +135,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         });
     }
     out.notes.extend(left_out.notes(empty));
+    out.hidden = left_out.hidden;
     out
 }
 

@@ -3,7 +3,7 @@
 use daysheet_core::body::{self, Form, Reading};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::charset;
-use daysheet_core::text::html::{self, Hidden, Style};
+use daysheet_core::text::html::Hidden;
 
 use crate::{
     Block, Failure, Finding, How, Kind, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
@@ -38,20 +38,12 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
         links: true,
     };
     let readable = body::readable(content, &reading);
-    if readable.kind == "plain" {
-        return readable.text;
-    }
-    let mut hidden = Hidden::default();
-    for part in content.parts.iter().flatten().flatten() {
-        if let TextPart::Html(source) = part {
-            hidden.add(&html::html(source, Style::Text, false).hidden);
-        }
-    }
-    if hidden.chars > 0 {
-        let count = u64::try_from(hidden.chars).unwrap_or(u64::MAX);
+    let Hidden { chars, orders, .. } = readable.hidden;
+    if chars > 0 {
+        let count = u64::try_from(chars).unwrap_or(u64::MAX);
         out.find(Finding::Hidden { how: How::Marked, count, of: Of::Characters });
     }
-    if hidden.orders {
+    if orders {
         out.find(Finding::Order);
     }
     readable.text

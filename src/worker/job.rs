@@ -74,7 +74,7 @@ pub fn run(input: impl Read, mut output: impl Write) -> io::Result<()> {
             let (parts, obstacle) = serde_json::from_slice(&bytes)?;
             drop(bytes);
             let message = MessageContent { parts, obstacle, ..MessageContent::default() };
-            let Readable { kind, text, notes, payment } = body::readable(&message, &reading);
+            let Readable { kind, text, notes, payment, .. } = body::readable(&message, &reading);
             let notes = notes.iter().map(|note| note.to_string()).collect();
             write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment })
         }

@@ -15,17 +15,10 @@ use crate::text::fence::{MARKS, OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::invisible::{self, Unseen};
 use crate::text::payment::names_new_account;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, note, ours};
 
-/// HTML with fewer words may be no message, but a line that sends the reader elsewhere.
-const STUB: usize = 30;
-/// The plain text has to have so many times its words.
-const STUB_FACTOR: usize = 4;
-/// Words of such a line.
-const ELSEWHERE: &[&str] = &[
-    "browser", "html", "online", "navegador", "navigateur", "webversion", "web version",
-    "click here", "cannot display", "can't display", "nicht angezeigt", "im browser",
-];
+/// Plain text with so many times the words of the HTML is worth a note.
+const MORE: usize = 4;
 
 /// The form in which parts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,19 +276,15 @@ impl ChosenText {
 }
 
 /// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
-/// one without. Includes what was left out of the earlier ones, without text.
-///
-/// HTML that only says where the message is to be read gives way to the plain text.
+/// one without, because mail programs show that, however much more the plain text says. Includes
+/// what was left out of the earlier ones, without text.
 fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
-    let html_first = forms
-        .iter()
-        .rev()
-        .filter(has_html)
-        .chain(forms.iter().rev().filter(|parts| !has_html(parts)));
-    let mut all = Vec::new();
-    for parts in html_first {
+    let with_html = forms.iter().rev().filter(has_html);
+    let without = forms.iter().rev().filter(|parts| !has_html(parts));
+    let mut all: Vec<ChosenText> = Vec::new();
+    for parts in with_html.clone().chain(without.clone()) {
         let found: Vec<_> = parts.iter().map(|part| read(part, reading)).collect();
         let done = found.iter().any(|found| !found.is_blank());
         all.extend(found.into_iter().filter(|found| found.lacks() || !found.is_blank()));
@@ -303,33 +292,33 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
             break;
         }
     }
-    let plain = forms.iter().rev().find(|parts| !has_html(parts));
-    if reading.form != Form::Html
-        && let Some(plain) = plain
-        && all.iter().any(|found| found.kind == "html")
-        && all.iter().all(|found| found.hidden.chars == 0)
-        && let Some(stub_text) = stub(&all)
+    let both = with_html.count() > 0 && reading.form != Form::Html;
+    let shown: usize = all.iter().map(|found| words(&found.text)).sum();
+    let from_html = all.iter().any(|found| found.kind == "html" && !found.is_blank());
+    if let Some(plain) = without.clone().next().filter(|_| both)
+        && let Some(first) = all.iter_mut().find(|found| !found.is_blank())
     {
-        let mut plain: Vec<_> = plain.iter().map(|part| read(part, reading)).collect();
-        let (old, new) =
-            (words(&stub_text), plain.iter().map(|found| words(&found.text)).sum::<usize>());
-        if let Some(first) = plain.first_mut().filter(|_| new >= STUB_FACTOR * old) {
-            first.note = Some(note!(
-                "its HTML says only {}: this is its plain text, which mail programs do not show",
-                quoted(&stub_text)
-            ));
-            return plain;
-        }
+        let text = |part: &TextPart| match part {
+            TextPart::Plain(plain) => words(&plain.text),
+            TextPart::Html(_) => 0,
+        };
+        let unshown: usize = plain.iter().map(text).sum();
+        first.note = match from_html {
+            true => (unshown >= MORE * shown.max(1)).then(|| {
+                note!(
+                    "its plain text, which mail programs do not show, has {} words, and this {}; \
+                     body=raw has both",
+                    unshown,
+                    shown
+                )
+            }),
+            false => Some(
+                "its HTML has no text: this is its plain text, which mail programs do not show"
+                    .into(),
+            ),
+        };
     }
     all
-}
-
-/// Returns the text of HTML that is no message: a few words that send the reader elsewhere.
-fn stub(all: &[ChosenText]) -> Option<String> {
-    let stub_text = all.iter().map(|found| found.text.as_str()).collect::<Vec<_>>().join(" ");
-    let lower = stub_text.to_lowercase();
-    let elsewhere = ELSEWHERE.iter().any(|word| lower.contains(word));
-    (words(&stub_text) < STUB && elsewhere).then_some(stub_text)
 }
 
 fn words(text: &str) -> usize {

@@ -86,7 +86,7 @@ async fn large_html_is_read_by_a_worker() {
     let notes = |at: usize| answers[at][2].split("output_read").next();
     assert_eq!(notes(0), notes(1));
     assert!(answers[2][1].contains("\nPrices, plainly\n"), "{:?}", answers[2]);
-    let note =
-        "b1: its HTML takes too long to read and is left out; body=raw has it as it was sent";
+    let note = "b1: its HTML takes too long to read and is left out; mail programs do not show its \
+                plain text; body=raw has both";
     assert!(answers[2][2].contains(note), "{:?}", answers[2]);
 }

@@ -32,8 +32,8 @@ impl Pipeline {
         for form in message.parts.iter_mut().flatten() {
             form.retain(|part| matches!(part, TextPart::Plain(_)));
         }
-        let note =
-            "its HTML takes too long to read and is left out; body=raw has it as it was sent";
+        let note = "its HTML takes too long to read and is left out; mail programs do not show its \
+                    plain text; body=raw has both";
         message.notes.push(note.into());
         None
     }

@@ -3,9 +3,10 @@
 //! The text itself is never a cell, as in the table `body`.
 
 use super::Api::Local;
-use super::Kind::{Count, Handle, Text};
+use super::Kind::{Handle, Text};
 use super::Level::Key;
 use super::Source::Path;
+use super::body::{BLOCK, CHARS, SHOWN};
 use super::{Field, In, Table, field, table};
 
 /// One row per text: a file has one, and a workbook one for each sheet.
@@ -27,14 +28,7 @@ const FIELDS: &[Field] = &In("attachment_text").columns([
         .ours()
         .sources(&[(Local, Path("part"))]),
     field("name", Text, "File name.").level(Key).untrusted(120).sources(&[(Local, Path("name"))]),
-    field(
-        "block",
-        Text,
-        "Name of the block below that holds the text; null when there is no text.",
-    )
-    .level(Key)
-    .ours()
-    .sources(&[(Local, Path("block"))]),
+    BLOCK,
     field("kind", Text, "What the file is, whatever its name: pdf, docx, xlsx, text or another.")
         .level(Key)
         .ours()
@@ -47,8 +41,6 @@ const FIELDS: &[Field] = &In("attachment_text").columns([
         .sparse()
         .ours()
         .sources(&[(Local, Path("range"))]),
-    field("chars", Count, "Characters in the whole text.")
-        .level(Key)
-        .sources(&[(Local, Path("chars"))]),
-    field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]),
+    CHARS,
+    SHOWN,
 ]);

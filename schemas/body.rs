@@ -18,23 +18,33 @@ pub const BODY: Table = table(
     FIELDS,
 );
 
+/// The column with the block of a text.
+pub(super) const BLOCK: Field = field(
+    "block",
+    Text,
+    "Name of the block below that holds the text; null when there is no text.",
+)
+.level(Key)
+.ours()
+.sources(&[(Local, Path("block"))]);
+
+/// The column with the length of a text.
+pub(super) const CHARS: Field = field("chars", Count, "Characters in the whole text.")
+    .level(Key)
+    .sources(&[(Local, Path("chars"))]);
+
+/// The column with the length of what is shown.
+pub(super) const SHOWN: Field =
+    field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]);
+
 const FIELDS: &[Field] = &In("body").columns([
     field("id", Handle('m'), "Handle of the message.")
         .level(Key)
         .sources(&[(Local, Path("message"))]),
-    field(
-        "block",
-        Text,
-        "Name of the block below that holds the text; null when there is no text.",
-    )
-    .level(Key)
-    .ours()
-    .sources(&[(Local, Path("block"))]),
+    BLOCK,
     field("type", Text, "Source of the text: plain, html, mixed, raw or headers.")
         .ours()
         .sources(&[(Local, Path("type"))]),
-    field("chars", Count, "Characters in the whole text.")
-        .level(Key)
-        .sources(&[(Local, Path("chars"))]),
-    field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]),
+    CHARS,
+    SHOWN,
 ]);

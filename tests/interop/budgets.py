@@ -11,7 +11,7 @@ are asked for. gpt-tokenizer (npm) counts the tokens of the text blocks, and
 - the same call has the same bytes;
 - `budget_too_small needed=N` is true: with N there is an answer.
 
-The mailboxes are the sample's, and a folder that budget_letters.py writes.
+The mailboxes are the sample's, and a folder that budget_messages.py writes.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ import sys
 
 import mcp
 
-import budget_letters
+import budget_messages
 import interop
 
 sys.path.insert(0, os.path.join(interop.HERE, "..", "..", "docs", "stc"))
@@ -391,23 +391,23 @@ async def sample(server):
 
 
 async def written(server, count):
-    """The calls over the folder of letters."""
+    """The calls over the folder of messages."""
     messages = await ids(server, "message")
-    checks.same("letters, all are there", len(messages), count)
-    long = (await ids(server, "message", q='subject:"The long letter"'))[0]
+    checks.same("messages, all are there", len(messages), count)
+    long = (await ids(server, "message", q='subject:"The long message"'))[0]
     thread = (await ids(server, "thread", q="subject:Vesper"))[0]
-    singles = messages[-len(budget_letters.SINGLES):]
-    await walk(server, "letters, search", "mail_search",
+    singles = messages[-len(budget_messages.SINGLES):]
+    await walk(server, "messages, search", "mail_search",
                {"limit": 100, "fields": ["id", "from", "subject", "snippet", "cc"]},
                {"messages": count})
-    await walk(server, "letters, read", "mail_read", {"ids": singles},
+    await walk(server, "messages, read", "mail_read", {"ids": singles},
                {"messages": len(singles), "bodies": len(singles)}, every={2300})
-    await walk(server, "letters, thread of 60", "mail_read", {"ids": [thread]})
-    await walk(server, "letters, 300 KB", "mail_read", {"ids": [long]},
+    await walk(server, "messages, thread of 60", "mail_read", {"ids": [thread]})
+    await walk(server, "messages, 300 KB", "mail_read", {"ids": [long]},
                {"messages": 1, "bodies": 1}, [300, 8000])
-    await walk(server, "letters, brief", "brief", {"from": "2026-02-03", "to": "2026-02-08"})
+    await walk(server, "messages, brief", "brief", {"from": "2026-02-03", "to": "2026-02-08"})
     shortened = await server.need("mail_read", {"ids": singles}, budget=600)
-    await pages(server, "letters, output", shortened.link, most=8)
+    await pages(server, "messages, output", shortened.link, most=8)
 
 
 async def other(server):
@@ -421,8 +421,8 @@ async def other(server):
 
 async def run(binary):
     node = Node()
-    folder = interop.temp_folder("letters")
-    count = budget_letters.write(folder)
+    folder = interop.temp_folder("messages")
+    count = budget_messages.write(folder)
 
     async def part(name, calls, *options, tokenizer="o200k_base"):
         with checks.section(name):
@@ -433,7 +433,7 @@ async def run(binary):
     # The servers work while the others are waited for.
     await asyncio.gather(
         part("sample", sample),
-        part("letters", lambda server: written(server, count), "--mail", folder),
+        part("messages", lambda server: written(server, count), "--mail", folder),
         part("cl100k", other, tokenizer="cl100k_base"),
     )
 

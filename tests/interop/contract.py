@@ -20,7 +20,7 @@ import sys
 import agenda
 import google_emulate
 import interop
-import seed_letters
+import seed_messages
 import writing
 
 checks = interop.Checks("contract")
@@ -201,7 +201,7 @@ def main():
         through_proxy("sandbox", sandbox(), "mira@example.com", interop.google_at, True)
     with checks.section("emulate"):
         settings = google_emulate.settings
-        through_proxy("emulate", google_emulate.start(), seed_letters.EMAIL, settings, False)
+        through_proxy("emulate", google_emulate.start(), seed_messages.EMAIL, settings, False)
     checks.close()
 
 

@@ -2,8 +2,8 @@
 
     emulate.py BINARY
 
-Signs in on emulate's own pages with PKCE, then searches and reads the letters
-of seed_letters.py and compares with the rows written out below. What emulate's
+Signs in on emulate's own pages with PKCE, then searches and reads the messages
+of seed_messages.py and compares with the rows written out below. What emulate's
 search cannot do (OR, `-from:`, quoted values, labels by their dashed name) is
 not asked of it; the sandbox and the unit tests have that. Then it writes:
 drafts, their sending, labels, filters, and batches of changes.
@@ -12,8 +12,8 @@ What emulate 0.12.2 lacks of Gmail's writing, and what is therefore not asked:
 - It delivers nothing: what is sent lies among the sent, and comes in nowhere.
 - Of a filter it keeps `from` and the labels; other criteria are lost in silence.
 - It has no settings/vacation, no users.getProfile, no signatures, no People API.
-- It has no resumable uploads; a letter of more than 3 MB goes nowhere.
-- It reads no names of files that are written as RFC 2231 says; the part `letters`
+- It has no resumable uploads; a message of more than 3 MB goes nowhere.
+- It reads no names of files that are written as RFC 2231 says; the part `messages`
   has those.
 - A search for in:spam, in:trash or in:anywhere finds neither spam nor trash without
   includeSpamTrash; there its own labels are looked at.
@@ -30,11 +30,11 @@ import google_emulate
 import interop
 import relay
 from interop import project
-from seed_letters import EMAIL
+from seed_messages import EMAIL
 
 checks = interop.Checks("emulate")
 
-# Newest first, without the letter in spam.
+# Newest first, without the message in spam.
 ROWS = [
     # date, from, subject, flags, labels
     ["2026-03-15 10h00", "Okafor, Chidi <chidi@example.net>",
@@ -55,7 +55,7 @@ ROWS = [
 COLUMNS = ["date", "from", "subject", "flags", "labels"]
 CONTRACT, DEPLOY, INVOICE, NEWSLETTER, GREETINGS, REPLY, OFFSITE = [row[2] for row in ROWS]
 
-# The ids in seed_letters.py of the invoice and of the letter in spam.
+# The ids in seed_messages.py of the invoice and of the message in spam.
 INVOICE_ID, WON_ID = "19c2000000000005", "19c2000000000008"
 
 # Query, then the subjects it finds.
@@ -207,7 +207,7 @@ def read(daysheet):
                 "room <Elbe>" in printed and "room <Elbe>" not in interop.first_block(printed),
                 printed)
     raw = text_of(ids[INVOICE], body="raw")
-    checks.that("the raw letter", "Content-Type: multipart/mixed" in raw, raw)
+    checks.that("the raw message", "Content-Type: multipart/mixed" in raw, raw)
 
     document = daysheet.run("call", "mail_read", '{"ids": ["19c20000000000ff"]}')
     said = document.stdout + document.stderr
@@ -258,13 +258,13 @@ def drafts(daysheet):
     checks.same("and not again", [row["result"] for row in again], ["already sent"])
     checks.same("still once", subjects(daysheet, folder="sent"), ["Plan B", *before])
     checks.same("no draft is left", subjects(daysheet, folder="drafts"), [])
-    letter = raw_of(daysheet, one(daysheet, "in:sent subject:plan"))
+    made = raw_of(daysheet, one(daysheet, "in:sent subject:plan"))
     checks.same("its people as Python reads them",
-                [[one.display_name, one.addr_spec] for one in letter["to"].addresses],
+                [[one.display_name, one.addr_spec] for one in made["to"].addresses],
                 [["Müller, Jürgen", "juergen@example.org"]])
-    checks.same("its parts", [part.get_content_type() for part in letter.walk()
+    checks.same("its parts", [part.get_content_type() for part in made.walk()
                               if not part.is_multipart()], ["text/plain", "text/html", "text/plain"])
-    files = [[part.get_filename(), part.get_content()] for part in letter.iter_attachments()]
+    files = [[part.get_filename(), part.get_content()] for part in made.iter_attachments()]
     checks.same("its file", files, [["note.txt", "hi"]])
 
     offsite = one(daysheet, "from:ana")
@@ -272,8 +272,8 @@ def drafts(daysheet):
     checks.same("a reply", project([reply], "to", "subject"),
                 [["Ana Ruiz <ana@example.org>", "Re: Offsite agenda"]])
     daysheet.document("mail_send", {"id": reply["draft"]})
-    letter = raw_of(daysheet, one(daysheet, "in:sent noted"))
-    checks.same("it answers by its Message-ID", str(letter["in-reply-to"]), "<offsite-1@example.org>")
+    made = raw_of(daysheet, one(daysheet, "in:sent noted"))
+    checks.same("it answers by its Message-ID", str(made["in-reply-to"]), "<offsite-1@example.org>")
     thread = daysheet.document("mail_search", {"by": "thread", "q": "subject:agenda"})["threads"]
     checks.same("and stays in its thread", project(thread, "subject", "count"), [[OFFSITE, 3]])
 

@@ -1,17 +1,17 @@
-"""Starts emulate 0.12.2 (npm) as Google, with the letters of seed_letters.py."""
+"""Starts emulate 0.12.2 (npm) as Google, with the messages of seed_messages.py."""
 
 import os
 import shutil
 
 import interop
-import seed_letters
+import seed_messages
 
 
 def start():
     """Starts emulate on a free port; returns its base URL."""
     folder = interop.temp_folder("emulate")
     seed = os.path.join(folder, "seed.json")
-    seed_letters.seed(seed)
+    seed_messages.seed(seed)
     port = interop.free_port()
     base = f"http://127.0.0.1:{port}"
     command = shutil.which("emulate")

@@ -258,7 +258,7 @@ def mid_run(partner, gate):
             return [row.get("text") for row in document["bodies"]]
 
         ids = [row["id"] for row in daysheet.document("mail_search", {"limit": 25})["messages"]]
-        quick, letters = pages(), read(ids)
+        quick, texts = pages(), read(ids)
         refused, reused = gate.refused, partner.seen(client)["reuse"]
         gate.one_of, gate.asked = one_of, set()
         try:
@@ -269,7 +269,7 @@ def mid_run(partner, gate):
         checks.that(f"{provider}: {refused} requests met an expired token in mid-run", refused >= 2)
         checks.that(f"{provider}: {len(slow[0])} rows on {slow[1]} pages are the same",
                     slow == quick and slow[1] >= 3, f"{slow}\n{quick}")
-        checks.that(f"{provider}: {len(again)} letters are the same", again == letters)
+        checks.that(f"{provider}: {len(again)} texts are the same", again == texts)
         checks.same(f"{provider}: no reuse meanwhile", partner.seen(client)["reuse"] - reused, 0)
 
 

@@ -1,10 +1,10 @@
-// Reads letters with postal-mime, for letters.py.
+// Reads messages with postal-mime, for messages.py.
 //
-//   node letters.mjs LETTERS.json
+//   node messages.mjs MESSAGES.json
 //
-// LETTERS.json is a list of {name, raw}, the letter as Base64. One JSON line per
-// letter says what postal-mime finds in it, in the form that `of_python` in
-// letters.py gives what Python's `email` finds. Contents are told as hashes.
+// MESSAGES.json is a list of {name, raw}, the message as Base64. One JSON line per
+// message says what postal-mime finds in it, in the form that `of_python` in
+// messages.py gives what Python's `email` finds. Contents are given as hashes.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ function file(part) {
 for (const { name, raw } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
   let found;
   try {
-    // A letter inside a letter is a file here, as in Python's reading.
+    // A message inside a message is a file here, as in Python's reading.
     const read = await PostalMime.parse(Buffer.from(raw, "base64"), {
       forceRfc822Attachments: true,
     });

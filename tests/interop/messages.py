@@ -1,16 +1,16 @@
-"""Interop part: the letters that Daysheet writes, read by parsers of others.
+"""Interop part: the messages that Daysheet writes, read by parsers of others.
 
-    letters.py BINARY
+    messages.py BINARY
 
-An MCP client (the Python SDK) writes and sends letters from one mailbox of the
+An MCP client (the Python SDK) writes and sends messages from one mailbox of the
 sandbox to the other, at both providers. The copy that was sent and the one that
 came in are then fetched from the sandbox's own endpoints, byte for byte (a
 mail_read shows line ends as plain line feeds), and read by Python's `email` and
-by postal-mime (npm). Both have to find what was said to Daysheet, and the same.
+by postal-mime (npm). Both have to find what Daysheet was given, and the same.
 
-Gmail is given a whole letter, so all of its form is ours. Graph is given fields,
-and Exchange makes the letter: there the sandbox does, and its copy has the HTML
-form alone. What is checked of such a letter is what went through the fields, and
+Gmail is given a whole message, so all of its form is ours. Graph is given fields,
+and Exchange makes the message: there the sandbox does, and its copy has the HTML
+form alone. What is checked of such a message is what went through the fields, and
 that it can be read.
 """
 
@@ -34,7 +34,7 @@ import mcp
 import interop
 import relay
 
-checks = interop.Checks("letters")
+checks = interop.Checks("messages")
 
 HOME = "mira@example.com"
 WORK = "mira@lindqvist-lamps.example"
@@ -78,8 +78,8 @@ def data(name, content, media="application/octet-stream"):
     return f"data:{media};name={said};base64,{base64.b64encode(content).decode()}"
 
 
-def letter(name, **said):
-    """One letter to be written: what is said of it, and what is expected beyond."""
+def message(name, **said):
+    """One message to be written: what is said of it, and what is expected beyond."""
     expected = {key: said.pop(key) for key in
                 ("people", "files", "text", "has", "html", "shown", "edit", "after", "copies")
                 if key in said}
@@ -166,14 +166,14 @@ MANY = [(f"Person Nummer {n} Größe", f"person{n}@many.example") for n in range
 
 
 def cases(me):
-    """The letters of one mailbox. Each goes to the other one, too."""
+    """The messages of one mailbox. Each goes to the other one, too."""
     you = OTHER[me]
     to_you = [("", you)]
 
     def new(name, subject, **more):
         people = more.pop("people", {"to": to_you})
         said = {field: said_of(list_) for field, list_ in people.items()}
-        return letter(f"{PROVIDER[me]}, {name}", account=me, subject=subject,
+        return message(f"{PROVIDER[me]}, {name}", account=me, subject=subject,
                       people=people, **{"body": "ok", **said, **more})
 
     def attached(*names):
@@ -205,7 +205,7 @@ def cases(me):
     yield new("odd names", "Names", people={
         "to": to_you + ODD_PEOPLE[:4], "cc": ODD_PEOPLE[4:8], "bcc": ODD_PEOPLE[8:]})
     yield new("names with joiners", "Joined names", people={
-        "to": to_you + [("👩‍🚀 Crew", "crew@example.org"), ("نامه‌ها", "letters@example.org")]})
+        "to": to_you + [("👩‍🚀 Crew", "crew@example.org"), ("نامه‌ها", "messages@example.org")]})
     yield new("a file's name with joiners", "Joined file", **attached("team 👩‍🚀, نامه‌ها.txt"))
     yield new("120 recipients", "Many", people={"to": to_you + MANY[:60], "cc": MANY[60:]})
     yield new("IDN", "IDN", people={
@@ -227,14 +227,14 @@ def cases(me):
     yield new("an inline image in HTML", "Picture", body_format="html",
               body='<p>See <img src="cid:pixel.png" alt="x"></p>', shown=["pixel.png"],
               **attached("pixel.png"))
-    yield new("an edited letter", "First", body="first",
+    yield new("an edited message", "First", body="first",
               edit={"subject": "Second: größer", "body": "**second**", "body_format": "md",
                     "attach": ["ends.txt"]},
               files={"ends.txt": MIXED_ENDS}, has=["*second*"], html=["<strong>second</strong>"])
     yield new("no body", "No body", body="")
-    # Answers; `after` names what is done with the letter that came last.
+    # Answers; `after` names what is done with the message that came last.
     for mode in ("reply", "reply_all", "forward"):
-        yield letter(f"{PROVIDER[me]}, {mode}", after=mode, account=me, body=f"An **answer** ä {mode}",
+        yield message(f"{PROVIDER[me]}, {mode}", after=mode, account=me, body=f"An **answer** ä {mode}",
                      html=["<strong>answer</strong>", "Lampen"],
                      has=["*answer*", "Lampen"],
                      **({"to": [you]} if mode == "forward" else {}))
@@ -244,7 +244,7 @@ def cases(me):
 
 
 def of_python(raw):
-    """What Python's `email` finds, in the form of letters.mjs; and its complaints."""
+    """What Python's `email` finds, in the form of messages.mjs; and its complaints."""
     message = email.message_from_bytes(raw, policy=email.policy.default)
     complaints = [f"{part.get_content_type()}: {defect!r}"
                   for part in message.walk() for defect in part.defects]
@@ -298,7 +298,7 @@ def of_python(raw):
 
 
 def parts(message):
-    """The leaves of a letter; a letter inside it is one."""
+    """The leaves of a message; a message inside it is one."""
     if message.is_multipart() and message.get_content_type() != "message/rfc822":
         for part in message.iter_parts():
             yield from parts(part)
@@ -315,17 +315,17 @@ def plain(text):
     return None if text is None else text.replace("\r\n", "\n").rstrip("\n")
 
 
-def of_postal_mime(letters):
+def of_postal_mime(messages):
     """What postal-mime finds in each of {name: raw}."""
     node = shutil.which("node")
     if node is None:
         raise RuntimeError("node is not on PATH: run this part through tests/interop/run")
-    path = os.path.join(interop.temp_folder("letters"), "letters.json")
+    path = os.path.join(interop.temp_folder("messages"), "messages.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump([{"name": name, "raw": base64.b64encode(raw).decode()}
-                   for name, raw in letters.items()], file)
+                   for name, raw in messages.items()], file)
     # Node finds packages beside the script, so the script goes to them.
-    script = shutil.copy(os.path.join(interop.HERE, "letters.mjs"), os.environ["INTEROP_PACKAGES"])
+    script = shutil.copy(os.path.join(interop.HERE, "messages.mjs"), os.environ["INTEROP_PACKAGES"])
     done = subprocess.run([node, script, path], capture_output=True, text=True,
                           encoding="utf-8", timeout=interop.PATIENCE)
     if done.returncode != 0:
@@ -337,7 +337,7 @@ def of_postal_mime(letters):
 
 
 def check_form(name, raw):
-    """What every letter on a wire has to be, whoever made it."""
+    """What every message on a wire has to be, whoever made it."""
     lines = raw.split(b"\r\n")
     bare = [line for line in lines if b"\n" in line or b"\r" in line]
     checks.that(f"{name}: no bare CR or LF", not bare, bare[:3])
@@ -413,7 +413,7 @@ def comparable(found):
 def forgive_lines(got, found):
     """postal-mime ends a text that is not in Base64 with a line feed, though the
     line end before a boundary belongs to the boundary (RFC 2046, 5.1.1). Gmail's
-    letters have no such files; the sandbox's Exchange does."""
+    messages have no such files; the sandbox's Exchange does."""
     for theirs, ours in zip(got["files"], found["files"]):
         if ours["coding"] != "base64" and theirs["sha256"] == ours["line_sha256"]:
             theirs["sha256"] = ours["sha256"]
@@ -457,7 +457,7 @@ class Office:
         return relay.send(self.sandbox, method, target, headers, body, host=self.host)
 
     def raw(self, provider, id):
-        """A letter as the provider holds it."""
+        """A message as the provider holds it."""
         quoted = urllib.parse.quote(id, safe="")
         target = {"gmail": f"/gmail/v1/users/me/messages/{quoted}?format=raw",
                   "outlook": f"/v1.0/me/messages/{quoted}/$value"}[provider]
@@ -493,7 +493,7 @@ class Desk:
 
 
 async def post(desk, office, case, last):
-    """Writes and sends one letter; its two copies."""
+    """Writes and sends one message; its two copies."""
     said = dict(case["said"])
     if "attach" in said:
         said["attach"] = [office.path(item) for item in said["attach"]]
@@ -516,7 +516,7 @@ async def post(desk, office, case, last):
     shown = {}
     for copy, account, row in (("sent", me, sent), ("received", OTHER[me], came[0])):
         raw = office.raw(PROVIDER[account], row["provider_id"])
-        # What mail_read shows is the same letter, with plain line feeds.
+        # What mail_read shows is the same message, with plain line feeds.
         read = await desk("mail_read", ids=[row["id"]], body="raw", budget=100_000)
         body = read["bodies"][0]
         whole = raw.decode().replace("\r\n", "\n")
@@ -524,7 +524,7 @@ async def post(desk, office, case, last):
         # A large one is shown as far as the budget goes.
         same = (seen.rstrip("\n") == whole.rstrip("\n") if body["shown"] == body["chars"]
                 else whole.startswith(seen[:2000]))
-        checks.that(f"{case['name']}, {copy}: mail_read shows the raw letter", seen and same,
+        checks.that(f"{case['name']}, {copy}: mail_read shows the raw message", seen and same,
                     f"{seen[:400]!r}\n{whole[:400]!r}")
         shown[copy] = raw
     return {"case": case, "raw": shown, "id": came[0]["id"], "message_id": sent["message_id"]}
@@ -549,7 +549,7 @@ def check_answer(name, case, found, before):
 
 
 async def drive(office):
-    """All letters, with their copies."""
+    """All messages, with their copies."""
     parameters = mcp.StdioServerParameters(
         command=office.daysheet.binary, args=["serve", "--access", "full"],
         env=office.daysheet.env)
@@ -558,8 +558,8 @@ async def drive(office):
                           read_timeout_seconds=interop.PATIENCE) as session:
         desk = Desk(session)
         for me in (HOME, WORK):
-            # What is answered: a letter of the other mailbox with more people in it.
-            opening = letter(
+            # What is answered: a message of the other mailbox with more people in it.
+            opening = message(
                 f"{PROVIDER[OTHER[me]]}, to be answered", account=OTHER[me],
                 subject="Lampen für Köln", body="Lampen?\n\nGrüße", people={
                     "to": [("", me), ("Müller, Jürgen", "juergen@example.org")],
@@ -581,12 +581,12 @@ async def drive(office):
 
 def main():
     posted = []
-    with checks.section("the letters"):
+    with checks.section("the messages"):
         office = Office(sys.argv[1])
         office.path = lambda item: (item if item.startswith("data:")
                                     else os.path.join(office.folder, item))
         posted = asyncio.run(drive(office))
-    checks.that(f"{len(posted)} letters were sent, at least 50", len(posted) >= 50)
+    checks.that(f"{len(posted)} messages were sent, at least 50", len(posted) >= 50)
     with checks.section("the parsers"):
         other = of_postal_mime({f"{one['case']['name']}, {copy}": raw
                                 for one in posted for copy, raw in one["raw"].items()})

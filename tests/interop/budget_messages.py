@@ -2,7 +2,7 @@
 
 Two languages, emoji, writing from right to left, Chinese characters, lines
 without a blank, what looks like a tokenizer's special token, a conversation of
-60 letters, and one letter of 300 KB. The same every time.
+60 messages, and one message of 300 KB. The same every time.
 """
 
 import datetime
@@ -18,9 +18,9 @@ ARAI = "新井 文子 <arai@hoshizora.example>"
 IVO = "Ivo Marković <ivo.markovic@example.net>"
 
 FIRST = datetime.datetime(2026, 2, 2, 8, 0, tzinfo=datetime.timezone.utc)
-# Letters of the one conversation.
+# Messages of the one conversation.
 LONG_THREAD = 60
-# Bytes of the one long letter.
+# Bytes of the one long message.
 LARGE = 300_000
 
 ENGLISH = (
@@ -57,8 +57,8 @@ SINGLES = [
 ]
 
 
-def letter(number, subject, sender, text, before=()):
-    """The bytes of one letter; `before` are the ids that it answers."""
+def message(number, subject, sender, text, before=()):
+    """The bytes of one message; `before` are the ids that it answers."""
     made = email.message.EmailMessage(policy=email.policy.SMTP)
     made["Delivered-To"] = OWNER
     made["From"] = sender
@@ -79,29 +79,29 @@ def letter(number, subject, sender, text, before=()):
 
 
 def name(number):
-    """The Message-ID of a letter by its number."""
+    """The Message-ID of a message by its number."""
     return f"<budget-{number}@example.com>"
 
 
 def write(folder):
-    """Writes all letters; how many there are."""
-    letters = [letter(number, *single) for number, single in enumerate(SINGLES)]
+    """Writes all messages; how many there are."""
+    messages = [message(number, *single) for number, single in enumerate(SINGLES)]
     large = "".join(
         f"{line}: {(ENGLISH, GERMAN, JAPANESE, HEBREW, EMOJI)[line % 5]}\n\n"
         for line in range(3_000)
     )
     large = large.encode()[:LARGE].decode(errors="ignore")
-    letters.append(letter(len(letters), "The long letter", HENRIKE, large))
-    first = len(letters)
+    messages.append(message(len(messages), "The long message", HENRIKE, large))
+    first = len(messages)
     texts = (ENGLISH, GERMAN, JAPANESE, ARABIC, EMOJI)
     for at in range(LONG_THREAD):
         number = first + at
         sender = (HENRIKE, ME, KAETHE, ME, IVO)[at % 5]
         subject = ("Re: " if at else "") + "Vesper lamps: which Friday? – welcher Freitag?"
         text = f"{at + 1}. {texts[at % 5] * (1 + at % 4)}\n"
-        letters.append(letter(number, subject, sender, text,
-                              [name(n) for n in range(first, number)]))
-    for number, content in enumerate(letters):
+        messages.append(message(number, subject, sender, text,
+                                [name(n) for n in range(first, number)]))
+    for number, content in enumerate(messages):
         with open(os.path.join(folder, f"{number:03}.eml"), "wb") as file:
             file.write(content)
-    return len(letters)
+    return len(messages)

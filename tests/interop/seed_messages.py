@@ -1,4 +1,4 @@
-"""The mailbox that emulate is seeded with: eight letters, as RFC 5322 text.
+"""The mailbox that emulate is seeded with: eight messages, as RFC 5322 text.
 
 The rows that Daysheet must make of them stand in emulate.py. What emulate
 cannot hold is left out: other headers than the usual ones, parts in charsets
@@ -151,9 +151,9 @@ Content-Type: text/plain; charset=utf-8
 Click here.
 """
 
-# Id, letter, labels. Ids look like Gmail's; labels beside the system's are
+# Id, text, labels. Ids look like Gmail's; labels beside the system's are
 # made by name below.
-LETTERS = [
+MESSAGES = [
     ("19c2000000000001", OFFSITE, ["INBOX", "UNREAD", "Label_1"]),
     ("19c2000000000002", OFFSITE_REPLY, ["SENT"]),
     ("19c2000000000003", GREETINGS, ["INBOX", "STARRED"]),
@@ -167,9 +167,9 @@ LETTERS = [
 LABELS = {"Label_1": "Plans", "Label_2": "Receipts"}
 
 
-def raw(letter):
-    """A letter as Gmail's `raw`: CRLF line ends, base64url."""
-    return base64.urlsafe_b64encode(letter.replace("\n", "\r\n").encode()).decode()
+def raw(text):
+    """A message as Gmail's `raw`: CRLF line ends, base64url."""
+    return base64.urlsafe_b64encode(text.replace("\n", "\r\n").encode()).decode()
 
 
 def seed(path):
@@ -184,8 +184,8 @@ def seed(path):
             {"id": id, "name": name, "user_email": EMAIL} for id, name in LABELS.items()
         ],
         "messages": [
-            {"id": id, "user_email": EMAIL, "raw": raw(letter), "label_ids": labels}
-            for id, letter, labels in LETTERS
+            {"id": id, "user_email": EMAIL, "raw": raw(text), "label_ids": labels}
+            for id, text, labels in MESSAGES
         ],
     }
     with open(path, "w", encoding="utf-8") as file:

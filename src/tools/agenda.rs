@@ -14,7 +14,7 @@ tool! {
     /// List events of all calendars by start: a range, words, or ids.
     /// `from` defaults to now, `to` to 7 days later.
     calendar_search(Read, Read) => Agenda(Agenda::checked);
-    // What is not said is `None`, because a cursor may say it. Times are as written:
+    // What is not given is `None`, because a cursor may have it. Times are as written:
     // they depend on now and on the zone.
     pub struct Agenda {
         /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d

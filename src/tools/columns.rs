@@ -8,7 +8,7 @@ use crate::words;
 words! {
     /// How much of each row is shown.
     pub enum Detail {
-        /// What is taken when nothing is said.
+        /// The level that is taken when none is given.
         Auto = "auto",
         /// Enough to recognise it.
         Minimal = "minimal",

@@ -58,7 +58,7 @@ pub(super) const NEEDED: Kind<String> =
     Kind::new(ArgKind::Text, |args, name| there(args.text(name)?, name)).required();
 /// Text that is going to be written; an empty one clears what is there.
 pub(super) const WRITTEN: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::written);
-/// Text to the letter, white space and all.
+/// Text unchanged, with its white space.
 pub(super) const VERBATIM: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::verbatim);
 /// An account.
 pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address").common();
@@ -97,7 +97,7 @@ pub(super) const NEEDED_IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args,
 /// True or false.
 pub(super) const SWITCH: Kind<bool> =
     Kind::new(ArgKind::Switch, |args, name| Ok(args.switch(name)?.unwrap_or(false)));
-/// True or false, or not said.
+/// True or false, or not given.
 pub(super) const SWITCH_IF_GIVEN: Kind<Option<bool>> = Kind::new(ArgKind::Switch, Args::switch);
 /// Columns of a table, by name.
 pub(super) const SETTINGS: Kind<Map<String, Value>> =

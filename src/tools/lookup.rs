@@ -12,7 +12,7 @@ const MOST_EMAILS: usize = 50;
 tool! {
     /// List folders with counts and the like; find contacts.
     lookup(Read, Read) => Lookup(Lookup::checked);
-    // What is not said is `None`, because a cursor may say it.
+    // What is not given is `None`, because a cursor may have it.
     pub struct Lookup {
         kind: &'static Listing = needed(),
         /// Part of the name

@@ -1,6 +1,6 @@
 //! `mail_read`, `mail_attachment`, `mail_draft`, `mail_send` and `mail_modify`.
 //!
-//! Addresses, paths, names and times stay as they were said; what they mean is
+//! Addresses, paths, names and times stay as they were given; what they mean is
 //! looked up where they are used.
 
 use super::args::Args;
@@ -101,7 +101,7 @@ words! {
 tool! {
     /// Write, edit or discard a draft, and preview it; never sends. mail_modify undoes edits and discards.
     mail_draft(Reversible, Draft) => Draft(DraftOf::checked);
-    // What is `None` was not said.
+    // What is `None` was not given.
     pub struct DraftOf {
         mode: DraftMode = default(),
         /// Message to answer, or draft
@@ -179,7 +179,7 @@ tool! {
     pub struct Send {
         /// d5
         id: String = NEEDED,
-        // As written; now if not said.
+        // As written; now if not given.
         /// 2026-02-03 18h05, +3h; Outlook only
         at: Option<String> = TEXT,
         ..format
@@ -265,7 +265,7 @@ impl AttachmentRequest {
             return Err(Error::argument("`page` and `sheet` are for one file")
                 .next("give one id such as a3"));
         }
-        // What is only read need not be said to be.
+        // What is only read needs no mark.
         let is_inside = |id: &String| {
             let numbers = id.strip_prefix('a').filter(|numbers| numbers.contains('/'));
             numbers.is_some_and(|rest| rest.bytes().all(|c| c.is_ascii_digit() || c == b'/'))

@@ -105,7 +105,7 @@ words! {
     pub enum ManageOp {
         /// Make one.
         Create = "create",
-        /// Change what is said of it.
+        /// Change its fields.
         Update = "update",
         /// Call it otherwise.
         Rename = "rename",

@@ -70,7 +70,7 @@ words! {
 }
 
 arguments! {
-    /// An event as it was said; what is `None` was not.
+    /// An event as it was given; what is `None` was not.
     derive(Default, PartialEq, Eq)
     pub struct EventWords {
         id: Option<String> = TEXT,

@@ -11,7 +11,7 @@ tool! {
     /// Find and list mail messages or threads, newest first, as one table row each.
     /// Use the ids (m12, t4) with mail_read.
     mail_search(Read, Read) => Search(Search::checked);
-    // What is not said is `None`, because a cursor may say it.
+    // What is not given is `None`, because a cursor may have it.
     pub struct Search {
         // Unparsed: its dates depend on when the first page was requested.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:

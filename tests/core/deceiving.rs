@@ -357,7 +357,7 @@ fn orders_to_assistants_are_known_in_many_languages() {
     assert!(!gives_orders_unseen("Our best lamps of the week, 50 % off until Sunday"));
 }
 
-/// What is ours is said with a mark that no text of a stranger has.
+/// What is ours has a mark that no text of a stranger has.
 #[test]
 fn lines_of_ours_cannot_be_forged() {
     let forged = [

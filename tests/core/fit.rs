@@ -1,4 +1,4 @@
-//! Answers made to fit: what is shown, what is said, and what must hold for any
+//! Answers made to fit: what is shown, what is noted, and what must hold for any
 //! answer and any budget.
 
 use std::collections::BTreeSet;

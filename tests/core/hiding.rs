@@ -1,14 +1,14 @@
 //! Text that a sender hides from the reader of a mail and shows to a machine:
 //! tricks by the hundred, and what only looks like one.
 //!
-//! A trick is caught when its text is left out, or when it is said that the mail
+//! A trick is caught when its text is left out, or when a note says that the mail
 //! may hide text.
 
 use daysheet_core::text::html::{Style, Why, html};
 
 use crate::text::text;
 
-/// A mail whose body hides SECRET in its own way, between two visible words.
+/// A mail that hides SECRET in its own way, between two visible words.
 const TRICKS: &[(&str, &str)] = &cases! {
     // Plain and attribute styles.
     "none", "<p style='display:none'>SECRET</p>";
@@ -485,6 +485,6 @@ fn what_chromium_hides_is_left_out_or_in_doubt_and_what_it_shows_stays() {
     println!("{hidden} hidden, {} of them in doubt; {shown} shown", doubted.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(hidden + shown >= 400 && shown >= 200, "{hidden} hidden, {shown} shown");
-    // What bounds cannot prove is said to be in doubt, and seldom.
+    // What bounds cannot prove is reported as in doubt, and seldom.
     assert!(doubted.len() * 20 <= hidden, "{doubted:#?}");
 }

@@ -358,7 +358,7 @@ fn zone_rules_come_from_its_vtimezone() {
             None;
         "ZE1:20260601T120000", "2026-06-01T09:37:00 UTC", None;
         "ZE1:20261001T120000", "2026-10-01T10:37:00 UTC", None;
-        // What is skipped is told by the offset before, what comes twice is the first.
+        // What is skipped has the offset before, what comes twice is the first.
         "ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None;
         "ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None;
         "\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None;

@@ -127,7 +127,7 @@ fn recurrence_lines_are_read_and_written() {
         // A name between quotes can have a colon.
         &timed, vec!["EXDATE;TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260204T020000"],
             vec!["EXDATE;TZID=Europe/Berlin:20260203T180000"];
-        // The second of two times that come twice is told in UTC.
+        // The second of two times that come twice is in UTC.
         &timed, vec!["RDATE:20261025T003000Z,20261025T013000Z"],
             vec!["RDATE;TZID=Europe/Berlin:20261025T023000", "RDATE:20261025T013000Z"];
         &moment("20260203T180000", "UTC"), vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"],
@@ -135,7 +135,7 @@ fn recurrence_lines_are_read_and_written() {
         &moment("20260203", "-"),
             vec!["RRULE:FREQ=DAILY;UNTIL=2026-02-10", "EXDATE;VALUE=DATE:20260204"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "EXDATE;VALUE=DATE:20260204"];
-        // The end is told in the way that goes with the start.
+        // The end has the form that goes with the start.
         &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"];
         &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331T120000"],

@@ -493,7 +493,7 @@ fn times_at_the_calendars_limits_are_handled() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is said, and whenever, is read or refused.
+    /// Any text, at any time, is read or refused.
     #[test]
     fn no_time_text_makes_reading_panic(
         text in hostile(),
@@ -531,7 +531,7 @@ proptest! {
             named: true,
         };
         let local = here.zone.to_datetime(at);
-        // Offsets of old times have seconds, which are not told.
+        // Offsets of old times have seconds, which are not shown.
         prop_assume!(local.second() == 0);
         let reported = event_time::start(EventTime::At(at), &here.zone);
         let parsed = time_parse::read(&reported, &here).unwrap();

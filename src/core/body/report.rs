@@ -2,7 +2,7 @@
 //! `report`.
 //!
 //! Both are blocks of header fields in a part of their own. Each recipient has a block; what
-//! is said of the message as a whole stands in the first one. Pure; who fetches the part and
+//! is about the message as a whole stands in the first one. Pure; who fetches the part and
 //! who shows the rows is elsewhere.
 
 use serde_json::{Value, json};

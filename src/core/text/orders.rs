@@ -86,7 +86,7 @@ const TAGS: &[&str] = &[
     "<|start_header_id|>", "<|endoftext|>", "### instruction:", "begin system prompt",
     "begin system message", "<tool_result", "<function_result",
 ];
-/// What is said to an assistant alone: words in lower case, parted by single spaces.
+/// What is addressed to an assistant alone: words in lower case, parted by single spaces.
 const PHRASES: &[&str] = &[
     "do not tell the user",
     "don t tell the user",

@@ -1,6 +1,6 @@
 //! A pattern and its rule have the same occurrences.
 //!
-//! What a pattern has is told by a second reading of Microsoft's definitions that
+//! What a pattern has comes from a second reading of Microsoft's definitions that
 //! stands here: it walks from day to day and asks of each whether the pattern has
 //! it.
 

@@ -102,7 +102,7 @@ pub const OTHERS: &[(&str, &str)] = &cases! {
     r#"a:b,"c d"[0]:,e: f"#, r#"{"a":"b","c d":[],"e":"f"}"#;
 };
 
-/// Texts that are not STC, and what is said of them.
+/// Texts that are not STC, and the error for each.
 pub const WRONG: &[(&str, &str)] = &[
     ("", "1:1: expected a value"),
     (" ", "1:2: expected a value"),

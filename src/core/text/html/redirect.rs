@@ -2,7 +2,7 @@
 //!
 //! Mail systems wrap each link to check it before it opens; their wrappers are known, and taken
 //! off. Newsletters send each link through a counter of clicks: where that leads is known only
-//! to its owner, so the address stays and the host that it names is said. Shorteners name nothing.
+//! to its owner, so the address stays, followed by the host that it names. Shorteners name nothing.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};

@@ -63,7 +63,7 @@ impl Pipeline {
         let signature = match (parts.signature, undo) {
             (true, _) => "yes",
             (false, Some(_)) => "none",
-            // Said once, when the draft is new.
+            // Reported once, when the draft is new.
             (false, None) => "none (manage kind=signature sets one)",
         };
         scalars.push(("signature", Cell::Text(signature.to_owned())));

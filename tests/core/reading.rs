@@ -44,6 +44,7 @@ fn html_documents_become_plain_text() {
         "<dl><dt>When<dd>Noon<dt>Where<dd>Here</dl>", "When\nNoon\nWhere\nHere";
         "<svg><text>a</text></svg><select><option>b<option>no</select><button>c</button>", "a\nb\nc";
         "<q>hi</q> there", "“hi” there";
+        "Pets?<input type=radio>Yes<input type=radio>No<input value=cats>only", "Pets? Yes No cats only";
         "48 m<sup>2</sup>, H<sub>2</sub>O, 10<sup>-3</sup>, 2<sup>nd</sup>, $19<sup>99</sup>, note<sup>[1]</sup>",
             "48 m², H₂O, 10⁻³, 2nd, $19⁹⁹, note[1]";
         "<pre>x   y\n\tz</pre>", "x   y\n\tz";

@@ -152,6 +152,8 @@ impl Renderer<'_> {
             "a" => return self.link(id, undo),
             "img" => self.picture(id),
             "br" => self.out.line_break(),
+            // A field stands between what is beside it.
+            "input" => self.out.text(" "),
             "b" | "strong" => self.mark("**", undo),
             "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
             "s" | "strike" | "del" => self.mark("~~", undo),
@@ -200,6 +202,9 @@ impl Renderer<'_> {
     /// Ends an element.
     fn leave(&mut self, id: Id) {
         let Some(undo) = self.open.pop() else { return };
+        if self.tree.name(id) == "input" {
+            self.out.text(" ");
+        }
         if let Some((target, text, pieces)) = undo.link {
             match (target, self.out.pieces() > pieces) {
                 (Target::Address(target), true) => self.end_link(&target, &text),

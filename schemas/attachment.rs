@@ -5,7 +5,7 @@
 //! `MESSAGE:ATTACHMENT` (Outlook, whose ids hold slashes) instead.
 
 use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Handle, Text};
+use super::Kind::{Count, Flag, Handle, Text};
 use super::Level::Key;
 use super::Source::Path;
 use super::{Field, In, Table, field, table};
@@ -30,4 +30,7 @@ const FIELDS: &[Field] = &In("attachment").columns([
         .sources(&[(Gmail, Path("mimeType")), (Outlook, Path("contentType"))]),
     field("size", Count, "Size in bytes.")
         .sources(&[(Gmail, Path("body/size")), (Outlook, Path("size"))]),
+    field("inline", Flag, "True for a picture that the text shows.")
+        .sparse()
+        .sources(&[(Gmail, Path("inline")), (Outlook, Path("inline"))]),
 ]);

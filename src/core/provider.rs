@@ -168,6 +168,8 @@ pub struct MessageContent {
     pub obstacle: Option<Obstacle>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
+    /// The pictures that its text shows, in the same form.
+    pub inline: Vec<Value>,
     /// Parts that could not be read exactly, in words.
     pub notes: Vec<Note>,
 }

@@ -127,9 +127,13 @@ pub const STEPS: &[MessageAction] = &cases! {
     "changes", r#"{"cursor": "$seen"}"#, &[];
 };
 
-/// Columns of files that the samples have none of: see `attachments`.
-const ELSEWHERE: &[(&str, &str)] =
-    &[("attachment_text", "part"), ("attachment_text", "sheet"), ("attachment_text", "range")];
+/// Columns that no step shows: see `attachments`.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("attachment", "inline"),
+    ("attachment_text", "part"),
+    ("attachment_text", "sheet"),
+    ("attachment_text", "range"),
+];
 
 /// Runs the program with a text as its input; what it prints, if it succeeds.
 fn program(arguments: &[&str], input: &str) -> Result<String, String> {

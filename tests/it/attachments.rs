@@ -278,6 +278,83 @@ async fn several_files_are_read_in_one_call() {
     }
 }
 
+/// Pictures that a text shows are counted when it is read, listed on request, and had by their
+/// ids; a message that is named stands for them only if nothing else is attached to it.
+#[tokio::test]
+async fn inline_images_are_listed_and_had() {
+    let related = "--b\nContent-Type: multipart/related; boundary=r\n\n\
+         --r\nContent-Type: text/html\n\n<p>Look: <img src=\"cid:pic\"> there.</p>\n\
+         --r\nContent-Type: image/png; name=pic.png\nContent-ID: <pic>\n\
+         Content-Disposition: inline; filename=pic.png\n\nPNG\n--r--\n";
+    let attached = "--b\nContent-Type: application/pdf\n\
+         Content-Disposition: attachment; filename=bill.pdf\n\n%PDF\n";
+    for who in [[("google", ME)], [("microsoft", ME)]] {
+        let home = TempDir::new().unwrap();
+        let mail = home.path().join("mail");
+        for (name, files) in [("one", attached), ("two", "")] {
+            let headers = format!(
+                "From: Ana <ana@example.com>\nTo: {ME}\nSubject: {name}\nMessage-ID: <{name}@x.example>\n\
+                 MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b"
+            );
+            let body = format!("{related}{files}--b--\n");
+            write_message(&mail.join(ME), &format!("{name}.eml"), &headers, &body);
+        }
+        let who: &'static [(&str, &str)] = Box::leak(Box::new(who));
+        let mut session =
+            Session::start(config(home.path(), &[]), home, Some(&mail), Who::These(who)).await;
+        for subject in ["one", "two"] {
+            session.ok("mail_search", json!({"q": format!("subject:{subject}")})).await;
+        }
+        for (tool, arguments, expected) in cases! {
+            "mail_read", json!({"ids": "m1"}),
+                vec![
+                    "zone: Europe/Berlin\nmessages[1\t]{id\tdate\tfrom\tsubject\tflags\tto\tcc\tthread\tauth\tanswered}:\n  m1\t1970-01-01 01h00\tAna <ana@example.com>\tone\tunread attachment\tmira@example.com\t\"\"\tt1\tnot checked\tno\nbodies[1\t]{id\tblock\ttype\tchars\tshown}:\n  m1\tb1\thtml\t12\t12\nattachments[1\t]{id\tmessage\tname\ttype\tsize}:\n  a1\tm1\tbill.pdf\tapplication/pdf\t4",
+                    "<<<b1 WORD\nLook: there.\nWORD>>>",
+                    "messages: 1\nb1: 1 inline images, which mail_attachment lists",
+                ];
+            "mail_read", json!({"ids": "m1", "body": "none"}),
+                vec![
+                    "zone: Europe/Berlin\nmessages[1\t]{id\tdate\tfrom\tsubject\tflags\tto\tcc\tthread\tauth\tanswered}:\n  m1\t1970-01-01 01h00\tAna <ana@example.com>\tone\tunread attachment\tmira@example.com\t\"\"\tt1\tnot checked\tno\nbodies[1\t]{id\tblock\ttype\tchars\tshown}:\n  m1\tnull\thtml\t12\t0\nattachments[1\t]{id\tmessage\tname\ttype\tsize}:\n  a1\tm1\tbill.pdf\tapplication/pdf\t4",
+                    "messages: 1",
+                ];
+            "mail_attachment", json!({"ids": "m1"}),
+                vec![
+                    "attachments[2\t]{id\tmessage\tname\ttype\tsize\tinline}:\n  a1\tm1\tbill.pdf\tapplication/pdf\t4\tnull\n  a2\tm1\tpic.png\timage/png\t3\ttrue",
+                    "attachments: 2",
+                ];
+            "mail_attachment", json!({"ids": "m2"}),
+                vec![
+                    "attachments[1\t]{id\tmessage\tname\ttype\tsize\tinline}:\n  a3\tm2\tpic.png\timage/png\t3\ttrue",
+                    "attachments: 1",
+                ];
+            "mail_attachment", json!({"ids": "a2", "as": "inline"}),
+                vec![
+                    "texts[1\t]{id\tname\tblock\tkind\tchars\tshown}:\n  a2\tpic.png\tb1\ttxt\t3\t3",
+                    "<<<b1 WORD\nPNG\nWORD>>>",
+                    "b1: in spite of its name, it is plain text\nit is text, and shown as such instead of in Base64",
+                ];
+            "mail_attachment", json!({"ids": "m1", "as": "file"}),
+                vec![
+                    "path: HOME/files/bill.pdf\nbytes: 4\nsha256: 315d429b7714cedb",
+                    "m1: 1 inline images, left out unless named (as=list shows their ids)",
+                ];
+            "mail_attachment", json!({"ids": "m2", "as": "file"}),
+                vec![
+                    "path: HOME/files/pic.png\nbytes: 3\nsha256: 796120837694d3f3",
+                ];
+            "mail_attachment", json!({"ids": ["a1", "a2"], "as": "file"}),
+                vec![
+                    "outcomes[2\t]{item\top\tresult\tdetail}:\n  a1\tsave\tunchanged\tHOME/files/bill.pdf\n  a2\tsave\tunchanged\tHOME/files/pic.png",
+                ];
+        } {
+            let home = session.home.path().display().to_string();
+            let blocks = without_word(&session.ok(tool, arguments.clone()).await);
+            let blocks: Vec<_> = blocks.iter().map(|it| it.replace(&home, "HOME")).collect();
+            assert_eq!(blocks, expected, "{who:?} {tool} {arguments}");
+        }
+    }
+}
+
 /// A long text is a window; the rest is in chunks and in the output, for another process, too.
 #[tokio::test]
 async fn long_texts_are_read_on() {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::json::text;
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::text::{Note, charset, note, ours, quoted_list, tnef};
+use daysheet_core::text::{Note, charset, note, quoted_list, tnef};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -40,7 +40,7 @@ pub struct MessageTree {
     /// Outlook's `winmail.dat`, which may hold the text.
     winmail: Option<BodyPart>,
     obstacle: Option<Obstacle>,
-    inline_images: usize,
+    inline: Vec<Value>,
     notes: Vec<Note>,
 }
 
@@ -125,9 +125,6 @@ impl MessageTree {
     /// Returns the message, once all texts are complete.
     pub fn into_message(self, item: Value) -> MessageContent {
         let mut notes = self.notes;
-        if self.inline_images > 0 {
-            notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));
-        }
         let mut parts: Vec<_> = self
             .texts
             .into_iter()
@@ -166,6 +163,7 @@ impl MessageTree {
             report: (!report.is_empty()).then_some(report),
             obstacle,
             attachments: self.files,
+            inline: self.inline,
             notes,
             ..MessageContent::default()
         }
@@ -204,7 +202,9 @@ impl MessageTree {
             && mime.starts_with("image/")
             && header(part, "Content-ID").is_some()
         {
-            self.inline_images += 1;
+            let mut picture = file_object(id, part, &mime, filename);
+            picture["inline"] = true.into();
+            self.inline.push(picture);
         } else if !mime.starts_with("multipart/") {
             self.file(id, part, &mime);
         }
@@ -221,7 +221,7 @@ impl MessageTree {
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.winmail = self.winmail.take().or(below.winmail.take());
             self.report.append(&mut below.report);
-            self.inline_images += below.inline_images;
+            self.inline.append(&mut below.inline);
             // An alternative inside an alternative is the richest of its own.
             let form: Vec<BodyPart> =
                 below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
@@ -258,15 +258,19 @@ impl MessageTree {
             ("", "message/rfc822") => "message.eml",
             (name, _) => name,
         };
-        let number = text(part, "partId");
-        self.files.push(json!({
-            "id": format!("{id}/{number}"),
-            "message": id,
-            "filename": name,
-            "mimeType": mime,
-            "body": { "size": part.pointer("/body/size").cloned().unwrap_or(Value::Null) },
-        }));
+        self.files.push(file_object(id, part, mime, name));
     }
+}
+
+/// Returns a file as an object of its table.
+fn file_object(id: &str, part: &Value, mime: &str, name: &str) -> Value {
+    json!({
+        "id": format!("{id}/{}", text(part, "partId")),
+        "message": id,
+        "filename": name,
+        "mimeType": mime,
+        "body": { "size": part.pointer("/body/size").cloned().unwrap_or(Value::Null) },
+    })
 }
 
 impl BodyPart {

@@ -17,7 +17,7 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
-use daysheet_core::text::{note, ours};
+use daysheet_core::text::note;
 
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: usize = 5 << 20;
@@ -245,25 +245,23 @@ fn part_texts(message: Option<&Message<'_>>, kinds: &[&str]) -> Vec<String> {
     parts.iter().filter(wanted).map(text).collect()
 }
 
-/// Separates attachments from the pictures that the text shows.
+/// Sorts attachments from the pictures that the text shows.
 fn sort_in(id: &str, files: Vec<Value>, message: &mut MessageContent) {
-    let mut inline = 0;
     for file in files {
         let kind = text(&file, "contentType").to_ascii_lowercase();
-        if file.get("isInline") == Some(&Value::Bool(true)) && kind.starts_with("image/") {
-            inline += 1;
-            continue;
-        }
-        message.attachments.push(json!({
+        let mut object = json!({
             "id": format!("{id}{BETWEEN}{}", text(&file, "id")),
             "message": id,
             "name": file.get("name"),
             "contentType": file.get("contentType"),
             "size": file.get("size"),
-        }));
-    }
-    if inline > 0 {
-        message.notes.push(note!("{} inline images are not listed", ours(inline)));
+        });
+        if file.get("isInline") == Some(&Value::Bool(true)) && kind.starts_with("image/") {
+            object["inline"] = true.into();
+            message.inline.push(object);
+        } else {
+            message.attachments.push(object);
+        }
     }
 }
 

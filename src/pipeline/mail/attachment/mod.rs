@@ -291,7 +291,18 @@ impl Pipeline {
         }
         let mut chosen = Vec::new();
         let targets = self.message_targets(id, notes).await?;
-        for (account, rows) in self.files_of(targets, &mut Vec::new()).await? {
+        let mut tables = self.files_of(targets, &mut Vec::new()).await?;
+        // The table has no other flag.
+        let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
+        let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
+        let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
+        // A logo is rarely meant; of a message that has nothing else, the pictures are.
+        if (1..all).contains(&inline) {
+            tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
+            let what = "inline images, left out unless named (as=list shows their ids)";
+            notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
+        }
+        for (account, rows) in tables {
             let lasting = rows.ids(HandleKind::Attachment.prefix());
             let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
             let handles = self.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
@@ -396,6 +407,7 @@ impl Pipeline {
             self.assign_handles(&mut rows, &account).await?;
             all.append(rows);
         }
+        all.drop_empty();
         response.notes.insert(0, note!("attachments: {}", all.len()));
         response.notes.append(&mut notes);
         response.document.tables.push(all);
@@ -454,7 +466,8 @@ impl Pipeline {
         let context =
             Context { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
         let mut notes = Vec::new();
-        let rows = rows_of(&context, &ATTACHMENT, &columns, &read.attachments, &mut notes);
+        let files = [read.attachments, read.inline].concat();
+        let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
         notes.extend(read.notes);
         Ok((account, rows, notes))
     }

@@ -284,6 +284,7 @@ impl Pipeline {
         }
         messages.drop_empty();
         response.document.tables.push(messages);
+        files.drop_empty();
         if !files.is_empty() {
             response.document.tables.push(files);
         }
@@ -312,10 +313,12 @@ impl Pipeline {
                 "chars": chars,
                 "shown": if shows { chars } else { 0 },
             }));
+            let inline = one.message.inline.len();
+            let inline = (inline > 0)
+                .then(|| note!("{} inline images, which mail_attachment lists", inline));
+            let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
             // Notes on a text that is not shown are of no use.
-            for note in
-                one.message.notes.iter().chain(&one.readable.notes).filter(|_| form != Body::None)
-            {
+            for note in notes.filter(|_| form != Body::None) {
                 response.notes.push(match &block {
                     Some(block) => note.under(ours(block)),
                     None => note.clone(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use daysheet_extract::{Line, Request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::confine::Reach;
 use self::job::BodyText;
@@ -38,6 +38,14 @@ static PLACES: Semaphore = Semaphore::const_new(2);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
     program: PathBuf,
+}
+
+/// A place for a worker, held until it has ended. What it is to read is best fetched after its
+/// place was had: then no more is in memory than is read.
+#[derive(Debug)]
+pub struct Place<'w> {
+    worker: &'w Worker,
+    _permit: SemaphorePermit<'static>,
 }
 
 /// How a worker ended.
@@ -74,32 +82,19 @@ impl Worker {
         Self { program: program.into() }
     }
 
-    /// Reads a file. The lines that were returned before the worker was ended are kept.
+    /// Waits for a place.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if no worker can be started, or it cannot be confined.
-    pub async fn file(&self, request: &Request, bytes: &[u8]) -> Result<(Vec<Line>, Ended)> {
-        let (output, ended) = self.run(&Job::File(request.clone()), bytes).await?;
-        let mut lines = Vec::new();
-        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            match serde_json::from_slice(line) {
-                Ok(line) => lines.push(line),
-                // The last one may have been cut.
-                Err(_) => break,
-            }
-        }
-        let ended = match (ended, lines.last()) {
-            (Ended::Whole, Some(Line::End(_))) => Ended::Whole,
-            (Ended::Whole, _) => Ended::Broken,
-            (other, _) => other,
-        };
-        Ok((lines, ended))
+    /// [`Kind::Internal`] if there are none any more.
+    pub async fn place(&self) -> Result<Place<'_>> {
+        let permit = PLACES.acquire().await.map_err(|_| broken("there is no place for it"))?;
+        Ok(Place { worker: self, _permit: permit })
     }
 
     /// Makes the texts of a message readable; `None` if the worker was ended before.
     ///
     /// # Errors
-    /// Those of [`Worker::file`].
+    /// Those of [`Place::file`].
     pub async fn body(
         &self,
         message: &MessageContent,
@@ -107,7 +102,7 @@ impl Worker {
     ) -> Result<Option<Readable>> {
         let bytes = serde_json::to_vec(&(&message.parts, &message.obstacle))
             .map_err(|_| broken("the parts have no form"))?;
-        let (output, ended) = self.run(&Job::Body(reading.clone()), &bytes).await?;
+        let (output, ended) = self.place().await?.run(&Job::Body(reading.clone()), &bytes).await?;
         let found = (ended == Ended::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
         let Some(Ok(BodyText { kind, text, notes, payment })) = found else {
             return Ok(None);
@@ -126,27 +121,69 @@ impl Worker {
     /// Returns what a worker can reach.
     ///
     /// # Errors
-    /// Those of [`Worker::file`].
+    /// Those of [`Place::file`].
     pub async fn reach(&self) -> Result<Reach> {
-        let (output, _) = self.run(&Job::Probe(Probe::Reach), &[]).await?;
+        let (output, _) = self.place().await?.run(&Job::Probe(Probe::Reach), &[]).await?;
         serde_json::from_slice(&output).map_err(|_| broken("it returned nothing"))
     }
 
     /// Makes a worker exceed one of its limits; returns how it ended.
     ///
     /// # Errors
-    /// Those of [`Worker::file`].
+    /// Those of [`Place::file`].
     pub async fn exceed(&self, limit: Probe) -> Result<Ended> {
-        Ok(self.run(&Job::Probe(limit), &[]).await?.1)
+        Ok(self.place().await?.run(&Job::Probe(limit), &[]).await?.1)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("worker").env_clear().kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Each further arena of the allocator would take address space, which is limited.
+        command.env("MALLOC_ARENA_MAX", "1");
+        #[cfg(unix)]
+        command.arg0("daysheet").current_dir("/");
+        #[cfg(windows)]
+        {
+            /// `CREATE_NO_WINDOW`.
+            const NO_WINDOW: u32 = 0x0800_0000;
+            command.creation_flags(NO_WINDOW);
+            command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
+        }
+        command
+    }
+}
+
+impl Place<'_> {
+    /// Reads a file. The lines that were returned before the worker was ended are kept.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] if no worker can be started, or it cannot be confined.
+    pub async fn file(self, request: &Request, bytes: &[u8]) -> Result<(Vec<Line>, Ended)> {
+        let (output, ended) = self.run(&Job::File(request.clone()), bytes).await?;
+        let mut lines = Vec::new();
+        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(line) => lines.push(line),
+                // The last one may have been cut.
+                Err(_) => break,
+            }
+        }
+        let ended = match (ended, lines.last()) {
+            (Ended::Whole, Some(Line::End(_))) => Ended::Whole,
+            (Ended::Whole, _) => Ended::Broken,
+            (other, _) => other,
+        };
+        Ok((lines, ended))
     }
 
     /// Runs a job; returns what the worker wrote, and how it ended.
-    async fn run(&self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
+    async fn run(self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
         let mut head =
             serde_json::to_vec(&(job, bytes.len())).map_err(|_| broken("its job has no form"))?;
         head.push(b'\n');
-        let _place = PLACES.acquire().await.map_err(|_| broken("there is no place for it"))?;
-        let mut child = self.command().spawn().map_err(|error| broken(&error.to_string()))?;
+        let mut child =
+            self.worker.command().spawn().map_err(|error| broken(&error.to_string()))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(broken("it has no pipes"));
@@ -183,24 +220,6 @@ impl Worker {
             true => Err(broken("it could not be confined")),
             false => Ok((output, ended)),
         }
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.arg("worker").env_clear().kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Each further arena of the allocator would take address space, which is limited.
-        command.env("MALLOC_ARENA_MAX", "1");
-        #[cfg(unix)]
-        command.arg0("daysheet").current_dir("/");
-        #[cfg(windows)]
-        {
-            /// `CREATE_NO_WINDOW`.
-            const NO_WINDOW: u32 = 0x0800_0000;
-            command.creation_flags(NO_WINDOW);
-            command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
-        }
-        command
     }
 }
 

@@ -14,14 +14,11 @@ pub(super) fn run() -> ExitCode {
         Some(place) => eprintln!("panicked at {place}"),
         None => eprintln!("panicked"),
     }));
-    let thread = std::thread::Builder::new().stack_size(job::STACK);
-    let done = thread.spawn(|| job::run(stdin(), stdout())).map(std::thread::JoinHandle::join);
-    match done {
-        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
-        Ok(Ok(Err(error))) | Err(error) => {
+    match job::run(stdin(), stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
-        Ok(Err(_panic)) => ExitCode::FAILURE,
     }
 }

@@ -53,14 +53,22 @@ impl Reach {
     }
 }
 
-/// Confines the process; returns the means that hold.
+/// Forbids files, TCP and signals to others, as far as the kernel can, and returns what does so.
+/// It holds for the thread that calls this and for those that it starts: it is called first.
+pub fn landlock() -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    let landlock = linux::landlock();
+    #[cfg(not(target_os = "linux"))]
+    let landlock = None;
+    landlock
+}
+
+/// Confines the process further, after which it starts no thread; returns the means that hold.
 ///
 /// # Errors
 /// If a limit of POSIX cannot be set on a system that has all of them.
-pub fn confine() -> io::Result<Vec<&'static str>> {
-    let mut by = Vec::new();
-    #[cfg(target_os = "linux")]
-    by.extend(linux::landlock());
+pub fn confine(landlock: Option<&'static str>) -> io::Result<Vec<&'static str>> {
+    let mut by = Vec::from_iter(landlock);
     #[cfg(unix)]
     by.extend(limits()?);
     #[cfg(target_os = "linux")]
@@ -99,10 +107,13 @@ mod linux {
     use std::error::Error;
 
     use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
-    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Operator,
+        SeccompCondition as Condition, SeccompFilter, SeccompRule, apply_filter_all_threads,
+    };
 
     /// The calls that reading, counting and writing take. A unit of systemd has to allow them,
-    /// which no test checks.
+    /// which `tests/interop/serving/packaging.py` checks.
     const CALLS: &[i64] = &[
         libc::SYS_read,
         libc::SYS_readv,
@@ -126,7 +137,6 @@ mod linux {
         libc::SYS_sched_getaffinity,
         libc::SYS_getpid,
         libc::SYS_gettid,
-        libc::SYS_tgkill,
         libc::SYS_exit,
         libc::SYS_exit_group,
         libc::SYS_close,
@@ -138,8 +148,9 @@ mod linux {
         libc::SYS_restart_syscall,
     ];
 
-    /// Forbids files, TCP, and signals to others, as far as the kernel can.
     pub(super) fn landlock() -> Option<&'static str> {
+        // A thread that is there already would be left out.
+        let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1);
         let restrict = || {
             let rules = Ruleset::default()
                 .handle_access(AccessFs::from_all(ABI::V5))?
@@ -149,13 +160,18 @@ mod linux {
             rules.create()?.restrict_self()
         };
         let status = restrict().ok()?;
-        (status.ruleset != RulesetStatus::NotEnforced).then_some("landlock")
+        (alone && status.ruleset != RulesetStatus::NotEnforced).then_some("landlock")
     }
 
     /// Forbids all other calls, with an error that a library can go on after.
     pub(super) fn seccomp() -> Option<&'static str> {
         let filter = || -> Result<(), Box<dyn Error>> {
-            let rules: BTreeMap<i64, _> = CALLS.iter().map(|call| (*call, Vec::new())).collect();
+            let mut rules: BTreeMap<i64, _> =
+                CALLS.iter().map(|call| (*call, Vec::new())).collect();
+            // Aborting itself is the only signal that it may send.
+            let is = |at, value: u32| Condition::new(at, Length::Dword, Operator::Eq, value.into());
+            let abort = [is(0, std::process::id())?, is(2, libc::SIGABRT.unsigned_abs())?];
+            rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(abort.to_vec())?]);
             let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
             let arch = std::env::consts::ARCH.try_into()?;
             let program: BpfProgram =

@@ -4,16 +4,17 @@
 
 use std::hint::black_box;
 use std::io::{self, BufRead, Read, Write};
+use std::thread;
 
 use daysheet_extract::{Request, extract};
 use serde::{Deserialize, Serialize};
 
-use super::confine::{Reach, confine};
+use super::confine::{Reach, confine, landlock};
 use crate::body::{self, NewAccount, Readable, Reading};
 use crate::provider::MessageContent;
 
 /// The stack of the thread that does the job, in bytes.
-pub const STACK: usize = 64 << 20;
+const STACK: usize = 64 << 20;
 /// The most bytes of a job's first line, and of what follows it.
 const HEAD: u64 = 1 << 20;
 const LARGEST: u64 = 160 << 20;
@@ -44,6 +45,8 @@ pub enum Probe {
     Output,
     /// To panic.
     Panic,
+    /// To abort.
+    Abort,
 }
 
 /// The text of a message, as it is returned.
@@ -55,12 +58,27 @@ pub(super) struct BodyText {
     pub(super) payment: Option<NewAccount>,
 }
 
-/// Confines the process, reads a job and does it.
+/// Confines the process, which has no other thread yet, reads a job and does it.
 ///
 /// # Errors
-/// If the process cannot be confined, the job has no form, or nobody takes what comes of it.
-pub fn run(input: impl Read, mut output: impl Write) -> io::Result<()> {
-    let by = confine()?;
+/// If the process cannot be confined, the job has no form, nobody takes what comes of it, or
+/// doing it panics.
+pub fn run(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> io::Result<()> {
+    let landlock = landlock();
+    let thread = thread::Builder::new().stack_size(STACK);
+    let done = thread.spawn(move || work(landlock, input, output))?.join();
+    done.unwrap_or_else(|_panic| Err(io::Error::other("the job panicked")))
+}
+
+fn work(
+    landlock: Option<&'static str>,
+    input: impl Read,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let by = confine(landlock)?;
     let mut input = io::BufReader::new(input);
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
@@ -94,6 +112,7 @@ pub fn run(input: impl Read, mut output: impl Write) -> io::Result<()> {
         },
         #[expect(clippy::panic, reason = "it is what is tried")]
         Job::Probe(Probe::Panic) => panic!("as it was asked to"),
+        Job::Probe(Probe::Abort) => std::process::abort(),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use daysheet::app::App;
 use daysheet::cli::sandboxed::Who;
+use daysheet::config::Config;
 use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::tools::TOOLS;
 use futures_util::future::join_all;
@@ -64,6 +65,10 @@ impl Wire {
     pub async fn open(who: Who) -> Self {
         let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
+        Self::over(config, home, who).await
+    }
+
+    async fn over(config: Config, home: TempDir, who: Who) -> Self {
         let (app, sandbox) =
             App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
         let (ours, theirs) = tokio::io::duplex(1 << 20);
@@ -174,6 +179,34 @@ async fn cancelled_reads_make_no_further_request() {
     });
     let wrong: Vec<String> = join_all(wrong).await.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// A worker ends with the call that started it.
+#[cfg(all(feature = "documents", target_os = "linux"))]
+#[tokio::test]
+async fn cancelled_reading_leaves_no_worker() {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = TempDir::new().unwrap();
+    let (id, program) = (home.path().join("id"), home.path().join("worker"));
+    let script = format!("#!/bin/sh\necho $$ > {}\nexec /bin/sleep 600\n", id.display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o700)).unwrap();
+    let worker = Some(daysheet::worker::Worker::at(program));
+    let config = Config { worker, ..config(home.path(), &[]) };
+    let mut wire = Wire::over(config, home, Who::These(&[("google", ME)])).await;
+    let found = json!({"name": "mail_search", "arguments": {"q": "filename:pdf"}});
+    wire.request("tools/call", found).await;
+    let process = || fs::read_to_string(&id).ok()?.strip_suffix('\n').map(str::to_owned);
+    let started = async |_: &App, _: &Sandbox| process().is_some();
+    wire.cancel("mail_attachment", &json!({"ids": "m1", "as": "text"}), started).await.unwrap();
+    let process = format!("/proc/{}", process().unwrap());
+    let begun = Instant::now();
+    while fs::exists(&process).unwrap() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{process} is still there");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Signing out is completed: nobody is left with a grant that no account belongs to.

@@ -46,12 +46,15 @@ async fn limits_end_workers_with_their_reason() {
         (Probe::Stack, Ended::Deep),
         (Probe::Output, Ended::Full),
         (Probe::Panic, Ended::Broken),
+        (Probe::Abort, Ended::Broken),
         (Probe::Time, Ended::Time),
     ] {
         let begun = Instant::now();
         assert_eq!(worker().exceed(probe).await.unwrap(), expected, "{probe:?}");
         assert!(begun.elapsed() < Duration::from_secs(25), "{probe:?}: {:?}", begun.elapsed());
-        let (lines, ended) = worker().file(&request("a.bin"), b"\0\x01\x02\x03").await.unwrap();
+        let again = worker();
+        let place = again.place().await.unwrap();
+        let (lines, ended) = place.file(&request("a.bin"), b"\0\x01\x02\x03").await.unwrap();
         assert_eq!(ended, Ended::Whole);
         assert_eq!(lines.first(), Some(&Line::Kind(Kind::Binary)));
     }

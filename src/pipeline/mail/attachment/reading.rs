@@ -182,6 +182,7 @@ impl Pipeline {
         sources: &Sources,
         request: &AttachmentRequest,
     ) -> Result<ReadFile> {
+        let place = worker.place().await?;
         let (file, bytes) = self.fetched(&wanted.chosen, sources).await?;
         let asked = Request {
             media: media(&file),
@@ -191,7 +192,7 @@ impl Pipeline {
             sheet: request.sheet.clone(),
             zone: self.config.zone.iana_name().unwrap_or("UTC").to_owned(),
         };
-        let (lines, ended) = worker.file(&asked, &bytes).await?;
+        let (lines, ended) = place.file(&asked, &bytes).await?;
         if let Some(Line::End(End { failure: Some(failure), .. })) = lines.last()
             && let Some(error) = words::no_such_part(failure, &asked)
         {

@@ -44,6 +44,22 @@ async fn nobody_reaches_the_machine_of_the_server() {
     assert!(config.token_commands.is_empty() && config.google_service_account.is_none());
 }
 
+/// A file is read by a worker of the server, for the person whose it is.
+#[cfg(feature = "documents")]
+#[tokio::test]
+async fn files_are_read_for_their_owner() {
+    let stage = Stage::of(&["ann", "bo"]).await;
+    let (ann, bo) = (stage.modern("ann"), stage.modern("bo"));
+    let csv = "data:text/csv;base64,SXRlbSxQcmljZQpMYW1wLDEyOS41Cg==";
+    let draft = json!({"to": ["bo@example.com"], "body": "x", "attach": [csv]});
+    ann.ok("mail_draft", draft).await;
+    let read = ann.ok("mail_attachment", json!({"ids": "d1", "as": "text"})).await;
+    assert!(read.contains("{Item\tPrice}:\n  Lamp\t129.5\n"), "{read}");
+    assert!(ann.ok("mail_attachment", json!({"ids": "a1", "as": "text"})).await.contains("Lamp"));
+    let refused = bo.error("mail_attachment", json!({"ids": "a1", "as": "text"})).await;
+    assert_eq!(refused, "there is no `a1`: use an id from a search or lookup");
+}
+
 #[tokio::test]
 async fn apps_of_people_are_kept_while_they_are_used() {
     let stage = Stage::of(&["ann"]).await;

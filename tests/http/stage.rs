@@ -228,6 +228,10 @@ impl Shared {
         // What nobody finds is not waited for as long as services may take.
         config.look = Duration::from_millis(40);
         config.use_sandbox(self.sandbox.base()).unwrap();
+        #[cfg(feature = "documents")]
+        {
+            config.worker = Some(daysheet::worker::Worker::at(env!("CARGO_BIN_EXE_daysheet")));
+        }
         config
     }
 }

@@ -145,14 +145,43 @@ def check_settings(daysheet):
                 done.returncode != 0 and "PostgreSQL at 127.0.0.1" in done.stderr, done.stderr)
 
 
+# The calls that start a worker and shut it in, besides those that it makes afterwards.
+CONFINING = {"clone3", "execve", "landlock_create_ruleset", "landlock_restrict_self", "pipe2",
+             "prctl", "prlimit64", "seccomp", "wait4"}
+
+
+def allowed_calls(unit):
+    """The calls that the filters of a unit allow, by systemd's own groups."""
+    groups = {}
+    listing = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        if line.startswith("@"):
+            members = groups.setdefault(line, [])
+        elif line.strip() and not line.strip().startswith("#"):
+            members.append(line.strip())
+
+    def calls(name):
+        return set().union(*map(calls, groups[name])) if name in groups else {name}
+
+    allowed = set()
+    for value in re.findall(r"(?m)^SystemCallFilter=(.*)", unit):
+        named = set().union(*map(calls, value.lstrip("~").split()))
+        allowed = allowed - named if value.startswith("~") else allowed | named
+    return allowed
+
+
 def check_unit():
-    """systemd finds nothing wrong with the unit, where it is installed."""
+    """systemd finds nothing wrong with the unit, where it is installed, and workers can run in it."""
     if shutil.which("systemd-analyze") is None:
         return
+    unit = text_of("packaging/daysheet@.service")
+    needed = CONFINING | set(re.findall(r"libc::SYS_(\w+)", text_of("src/worker/confine.rs")))
+    checks.that("confine.rs names its calls", len(needed) > 30, needed)
+    checks.same("daysheet@.service: workers may make their calls",
+                sorted(needed - allowed_calls(unit)), [])
     path = os.path.join(interop.temp_folder("unit"), "daysheet@8751.service")
     with open(path, "w") as file:
-        file.write(text_of("packaging/daysheet@.service").replace("/usr/local/bin/daysheet",
-                                                                  "/bin/true"))
+        file.write(unit.replace("/usr/local/bin/daysheet", "/bin/true"))
     done = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
     checks.same("daysheet@.service: systemd complains about nothing",
                 [done.returncode, done.stderr.strip()], [0, ""])

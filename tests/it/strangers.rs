@@ -3,6 +3,7 @@
 //! filled with what a hostile sender would write.
 
 mod fields;
+mod seen;
 
 use std::fs;
 

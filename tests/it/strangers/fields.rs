@@ -19,7 +19,7 @@ const PARTS: usize = 20;
 
 /// Calls `each` with every value that is no list or object, and its place:
 /// `value/*/from/emailAddress/name`, a header by its name.
-fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
+pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
     match value {
         Value::Array(items) => {
             for item in items {

@@ -150,34 +150,37 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         })
         .collect();
     counts.unmapped += drawn.unmapped;
-    let recognised =
-        unseen.iter().filter(|g| matches!(g.hidden, Some(How::Invisible | How::Covered)));
+    let behind = |g: &Glyph| matches!(g.hidden, Some(How::Invisible | How::Covered));
+    let (mut recognised, mut unseen): (Vec<Glyph>, Vec<Glyph>) =
+        unseen.into_iter().partition(behind);
     // A picture with next to no text of its own is a scan, and what is behind it was recognised.
-    let bare = seen.len() < 20 || seen.len() * 5 < recognised.count();
+    let bare = seen.len() < 20 || seen.len() * 5 < recognised.len();
     let scan = drawn.picture >= SCAN && bare;
+    if !scan {
+        unseen.append(&mut recognised);
+    }
     let mut pieces = vec![Piece::Mark(Mark::Page(number))];
     let text = layout::text(&seen);
     if !scan {
         counts.pictures += drawn.pictures;
-    } else if unseen.is_empty() {
+    } else if recognised.is_empty() {
         counts.scans.push(number);
     }
     counts.text |= !text.is_empty();
     if !text.is_empty() {
         pieces.push(Piece::Text(text));
     }
-    if scan && !unseen.is_empty() {
+    if !recognised.is_empty() {
         counts.text = true;
-        pieces.extend([Piece::Mark(Mark::Scan), Piece::Text(layout::text(&unseen))]);
-    } else {
-        for glyph in unseen.iter().filter(|glyph| !glyph.character.is_whitespace()) {
-            if let Some(how) = glyph.hidden {
-                *counts.hidden.entry(how).or_default() += 1;
-            }
-        }
-        let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
-        counts.order |= daysheet_core::text::orders::gives_orders_unseen(&layout::text(few));
+        pieces.extend([Piece::Mark(Mark::Scan), Piece::Text(layout::text(&recognised))]);
     }
+    for glyph in unseen.iter().filter(|glyph| !glyph.character.is_whitespace()) {
+        if let Some(how) = glyph.hidden {
+            *counts.hidden.entry(how).or_default() += 1;
+        }
+    }
+    let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
+    counts.order |= daysheet_core::text::orders::gives_orders_unseen(&layout::text(few));
     let added = fields::of_page(page);
     if added.hidden > 0 {
         *counts.hidden.entry(How::Marked).or_default() += added.hidden;

@@ -131,6 +131,18 @@ impl Drawn {
         self.ground.paint(path, even_odd, clip, &paint, &mut self.left);
     }
 
+    /// Returns why a character with this middle is not seen, whatever its paint.
+    fn outside(&self, middle: Point) -> Option<How> {
+        let clipped = |clip: &Clip| {
+            !clip.area.contains(middle)
+                || clip.outline.as_ref().is_some_and(|path| path.winding(middle) == 0)
+        };
+        if !self.page.contains(middle) {
+            return Some(How::OffPage);
+        }
+        self.clips.iter().any(clipped).then_some(How::Clipped)
+    }
+
     fn character(
         &mut self,
         character: char,
@@ -144,17 +156,12 @@ impl Drawn {
             return;
         }
         let (height, width) = size;
-        let mut glyph = Glyph { character, from, to, size: height, hidden: known, step: 0 };
+        let mut glyph = Glyph { character, from, to, size: height, hidden: None, step: 0 };
         let middle = glyph.at(0.5);
-        if known.is_none() {
-            glyph.hidden = self.ground.hides(middle, height.min(width), paint).or_else(|| {
-                let outside = |clip: &Clip| {
-                    !clip.area.contains(middle)
-                        || clip.outline.as_ref().is_some_and(|path| path.winding(middle) == 0)
-                };
-                self.clips.iter().any(outside).then_some(How::Clipped)
-            });
-        }
+        glyph.hidden = self
+            .outside(middle)
+            .or(known)
+            .or_else(|| self.ground.hides(middle, height.min(width), paint));
         glyph.step = self.ground.step();
         self.glyphs.push(glyph);
     }

@@ -216,7 +216,7 @@ impl Ground {
         enough.then_some(found)
     }
 
-    /// Returns why a character is not seen when it is drawn, its middle and size given.
+    /// Returns why a character on the page is not seen when it is drawn, its middle and size given.
     pub fn hides(&self, middle: Point, size: f64, paint: &Paint) -> Option<How> {
         if paint.alpha < FAINT {
             return Some(How::Transparent);
@@ -224,8 +224,7 @@ impl Ground {
         if size < TINY {
             return Some(How::Tiny);
         }
-        let Some(cell) = self.at(middle) else { return Some(How::OffPage) };
-        let known = cell.colour.filter(|_| !self.blind);
+        let known = self.at(middle)?.colour.filter(|_| !self.blind);
         let (ground, seen) = (known?, paint.over(known)?);
         let alike = ground.iter().zip(seen).all(|(a, b)| a.abs_diff(b) <= ALIKE);
         alike.then_some(How::Colour)

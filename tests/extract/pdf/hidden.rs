@@ -163,6 +163,19 @@ fn a_scan_shows_what_was_recognised_as_such() {
     let text = "recognised in the picture";
     assert_eq!(got(&hidden), format!("[page 1]\n[Scan]\n{text}\n[page 2]\n[Scan]\n{text}\n"));
     assert_eq!(got(""), "Scan { first: 1, last: 2 }\n");
+    // What is off the page or clipped away was not recognised in the picture.
+    let away = format!(
+        "3 Tr {}q 0 0 40 40 re W n {} Q",
+        at(-200.0, 700.0, "SECRET"),
+        at(50.0, 500.0, "SECRET")
+    );
+    let counted = "Hidden { how: OffPage, count: 12, of: Characters }\n\
+                   Hidden { how: Clipped, count: 12, of: Characters }\n";
+    assert_eq!(
+        got(&format!("{hidden}{away}")),
+        format!("[page 1]\n[Scan]\n{text}\n[page 2]\n[Scan]\n{text}\n{counted}")
+    );
+    assert_eq!(got(&away), format!("{counted}Scan {{ first: 1, last: 2 }}\n"));
     // Where a page has text of its own, what is hidden stays hidden.
     let own = at(50.0, 600.0, "An offer on a picture, with words of its own.");
     let got = got(&format!("{own}{hidden}"));

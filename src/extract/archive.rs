@@ -1,17 +1,19 @@
-//! Zip archives, as a list of their files; one of them is unpacked when it is asked for.
+//! Zip archives, as a list of their files, page by page; one of them is unpacked when it is asked for.
 
 use crate::package::Package;
 use crate::{Block, Failure, File, Inside, Out, Stop};
 
-/// Files that are listed.
+/// Files that are listed on a page.
 const FILES: usize = 500;
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    match Package::open(bytes)?.files() {
-        files if files.is_empty() => Err(Failure::Empty.into()),
-        files => out.block(listed(files)),
+    let files = Package::open(bytes)?.files();
+    if files.is_empty() {
+        return Err(Failure::Empty.into());
     }
+    let (files, more, next) = out.page(files, FILES)?;
+    out.block(Block::Files { files, more, next })
 }
 
 /// Returns the file number `part` within it, from 1.
@@ -26,5 +28,5 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
 pub fn listed(mut files: Vec<Inside>) -> Block {
     let more = u64::try_from(files.len().saturating_sub(FILES)).unwrap_or(u64::MAX);
     files.truncate(FILES);
-    Block::Files { files, more }
+    Block::Files { files, more, next: None }
 }

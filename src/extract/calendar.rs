@@ -5,7 +5,7 @@ use daysheet_core::ical::{self, rows};
 
 use crate::{Block, Failure, Out, Piece, RowsOf, Stop, TextBlock, plain};
 
-/// Events in one call.
+/// Events on a page.
 const EVENTS: usize = 200;
 
 /// Reads such a file.
@@ -21,9 +21,9 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if all.is_empty() {
         return Err(Failure::Empty.into());
     }
-    let more = u64::try_from(all.len().saturating_sub(EVENTS)).unwrap_or(u64::MAX);
+    let (all, more, next) = out.page(all, EVENTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
-    for (entry, timed) in all.into_iter().take(EVENTS) {
+    for (entry, timed) in all {
         let times = timed.then(|| (entry.start.when(), entry.end.when()));
         objects.push(rows::object(&kind, entry, &entry.guests, times).into());
         let link = entry.link.as_deref().filter(|link| !entry.notes.contains(link));
@@ -33,7 +33,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             pieces.push(Piece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
         }
     }
-    out.block(Block::Rows { table: RowsOf::Invitation, objects, more })?;
+    out.block(Block::Rows { table: RowsOf::Invitation, objects, more, next })?;
     if !pieces.is_empty() {
         out.block(Block::Text(TextBlock { pieces, of: None }))?;
     }

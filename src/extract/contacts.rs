@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Block, Failure, Out, Piece, RowsOf, Stop, TextBlock, plain};
 
-/// Contacts in one call.
+/// Contacts on a page.
 const CONTACTS: usize = 500;
 /// Entries that are read in search of them.
 const ENTRIES: usize = 20_000;
@@ -31,9 +31,9 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if cards.is_empty() {
         return Err(Failure::Broken.into());
     }
-    let more = u64::try_from(cards.len().saturating_sub(CONTACTS)).unwrap_or(u64::MAX);
+    let (cards, more, next) = out.page(cards, CONTACTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
-    for card in cards.iter().take(CONTACTS) {
+    for card in &cards {
         let emails = all(card, &VCardProperty::Email);
         let [phones, companies, roles] =
             [VCardProperty::Tel, VCardProperty::Org, VCardProperty::Title]
@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             pieces.push(Piece::Text(format!("{}\n{lines}", name.unwrap_or_default())));
         }
     }
-    out.block(Block::Rows { table: RowsOf::Contact, objects, more })?;
+    out.block(Block::Rows { table: RowsOf::Contact, objects, more, next })?;
     if !pieces.is_empty() {
         out.block(Block::Text(TextBlock { pieces, of: None }))?;
     }

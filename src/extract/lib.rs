@@ -173,8 +173,16 @@ struct Out<'a> {
 }
 
 impl Out<'_> {
-    /// Gives a block. Fails with [`Stop::Full`] if it does not fit into what a call may give.
-    fn block(&mut self, block: Block) -> Result<(), Stop> {
+    /// Gives a block. Fails with [`Stop::Full`] if it does not fit into what a call may give; a
+    /// text that alone is too long is cut, so that reading can go on behind it.
+    fn block(&mut self, mut block: Block) -> Result<(), Stop> {
+        if let Block::Text(text) = &mut block
+            && self.left == TEXT
+            && text.pieces.iter().map(piece).sum::<usize>() > TEXT
+        {
+            cut(&mut text.pieces);
+            self.find(Finding::Full);
+        }
         let size = match &block {
             Block::Text(text) => text.pieces.iter().map(piece).sum(),
             Block::Sheet(sheet) => {
@@ -187,10 +195,36 @@ impl Out<'_> {
         (self.sink)(Line::Block(block)).map_err(Stop::Output)
     }
 
+    /// Returns the page of a list that is asked for: its items, how many follow, and the `page`
+    /// that goes on with them.
+    fn page<T>(&self, all: Vec<T>, each: usize) -> Result<(Vec<T>, u64, Option<u32>), Failure> {
+        let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        let before = (self.request.page.max(1) as usize - 1).saturating_mul(each);
+        if before > 0 && before >= all.len() {
+            return Err(Failure::NoSuchPage(count(all.len().div_ceil(each).max(1))));
+        }
+        let more = count(all.len() - before).saturating_sub(count(each));
+        let next = (more > 0).then(|| self.request.page.max(1) + 1);
+        Ok((all.into_iter().skip(before).take(each).collect(), more, next))
+    }
+
     /// Notes a finding.
     fn find(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
+}
+
+/// Cuts pieces to what a call may give.
+fn cut(pieces: &mut Vec<Piece>) {
+    let mut left = TEXT;
+    pieces.retain_mut(|one| {
+        if let Piece::Text(text) = one {
+            text.truncate(text.floor_char_boundary(left));
+        }
+        let room = left.checked_sub(piece(one));
+        left = room.unwrap_or(0);
+        room.is_some()
+    });
 }
 
 fn piece(piece: &Piece) -> usize {

@@ -15,7 +15,7 @@ pub struct Request {
     /// The way to a file within it: `[2, 1]` is the first file in its second one.
     pub inside: Vec<u32>,
     /// The page to begin with, from 1: a page of a document, a slide, 1,000 rows of a sheet,
-    /// or 256 KiB of any other text.
+    /// 200 events, 500 contacts or files in an archive, or 256 KiB of any other text.
     pub page: u32,
     /// The sheet of a workbook, by name or number.
     pub sheet: Option<String>,
@@ -47,15 +47,19 @@ pub enum Block {
         table: RowsOf,
         /// One object for each row.
         objects: Vec<serde_json::Value>,
-        /// How many were left out.
+        /// How many follow.
         more: u64,
+        /// The `page` that goes on with them.
+        next: Option<u32>,
     },
     /// The files within it.
     Files {
         /// The first of them.
         files: Vec<Inside>,
-        /// How many were left out.
+        /// How many follow.
         more: u64,
+        /// The `page` that goes on with them; none if nothing does.
+        next: Option<u32>,
     },
 }
 
@@ -229,7 +233,7 @@ pub enum Finding {
     Deleted(u64),
     /// Characters inserted by tracked changes are in the text.
     Inserted(u64),
-    /// Cells were shortened.
+    /// Cells of rows that are longer than a page were shortened.
     CutCells(u64),
     /// Formulas without a stored result.
     NoResult(u64),

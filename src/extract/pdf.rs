@@ -76,7 +76,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let files = if first == 1 { fields::files(&pdf) } else { Vec::new() };
     if !files.is_empty() {
         let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
-        out.block(Block::Files { files, more: 0 })?;
+        out.block(Block::Files { files, more: 0, next: None })?;
     } else if !counts.text && counts.scans.is_empty() && first == 1 && of <= u64::from(PAGES) {
         return Err(Failure::Empty.into());
     }

@@ -31,13 +31,13 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
                 }
                 out.push_str(&format!("({})\n", span(&sheet.of)));
             }
-            Line::Block(Block::Rows { table, objects, more }) => {
+            Line::Block(Block::Rows { table, objects, more, .. }) => {
                 for object in objects {
                     out.push_str(&format!("{table:?} {object}\n"));
                 }
                 out.push_str(&format!("(more: {more})\n"));
             }
-            Line::Block(Block::Files { files, more }) => {
+            Line::Block(Block::Files { files, more, .. }) => {
                 for file in files {
                     let locked = if file.encrypted { " encrypted" } else { "" };
                     let folder = if file.folder { " folder" } else { "" };
@@ -151,6 +151,11 @@ fn tables_as_text_come_with_headings_and_numbers() {
             "broken.csv",
             b"a,b\n\"open,1\n",
             "csv\nA|B\n1: a|b\n2: open,1|~\n(Row 1-2 of 2, next None)\n",
+        ),
+        (
+            "lines.csv",
+            b";;\nItem;Qty;\n;;\nLamp;4;\n",
+            "csv\nItem|Qty|C\n4: Lamp|#4|~\n(Row 1-1 of 1, next None)\n",
         ),
         ("empty.csv", b"\n,\n", "csv\nfailed: Empty\n"),
     ]);

@@ -217,7 +217,7 @@ impl Pipeline {
                 // A worker gives fewer, whatever the file.
                 Line::Block(Block::Sheet(_)) if texts.len() >= MOST => {}
                 Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
-                Line::Block(Block::Rows { table, objects, more }) => {
+                Line::Block(Block::Rows { table, objects, more, next }) => {
                     let message = wanted.chosen.message().1;
                     let (rows, columns) = match table {
                         RowsOf::Invitation => (&mut answer.events, EVENTS),
@@ -230,14 +230,14 @@ impl Pipeline {
                         .collect();
                     let new = self.rows_like(rows, &objects, account, &mut notes).await?;
                     rows.append(new);
-                    notes.extend(words::more_rows(table, more));
+                    notes.extend(words::more_rows(table, more, &id, next));
                 }
-                Line::Block(Block::Files { files, more }) => {
+                Line::Block(Block::Files { files, more, next }) => {
                     let objects: Vec<Value> =
                         files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
                     let new = self.rows_like(&answer.inside, &objects, account, &mut notes).await?;
                     answer.inside.append(new);
-                    notes.extend(words::more_files(more));
+                    notes.extend(words::more_files(more, &id, next));
                 }
             }
         }

@@ -45,17 +45,13 @@ impl Whole {
         }
     }
 
-    /// Returns all of it, if there is any; `id` names the file in a call.
+    /// Returns all of it, if there is any, or more behind it; `id` names the file in a call.
     pub(super) fn text(self, id: &str) -> Option<FileText> {
-        (!self.text.is_empty()).then(|| FileText {
+        let next = self.span.as_ref().and_then(|span| words::goes_on(span, id, ""));
+        (next.is_some() || !self.text.is_empty()).then(|| FileText {
             text: self.text,
             range: self.span.as_ref().and_then(words::range),
-            notes: self
-                .span
-                .as_ref()
-                .and_then(|span| words::goes_on(span, id, ""))
-                .into_iter()
-                .collect(),
+            notes: next.into_iter().collect(),
             ..FileText::default()
         })
     }

@@ -158,7 +158,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         Finding::Inserted(count) => {
             note!("{} characters were inserted as tracked changes", *count)
         }
-        Finding::CutCells(count) => return cut_cells(*count),
+        Finding::CutCells(count) => note!("{} cells of very long rows were cut", *count),
         Finding::NoResult(count) => note!("{} formulas have no stored result", *count),
         Finding::Unmapped(count) => {
             note!("{} characters are unknown: its fonts do not tell their letters", *count)
@@ -281,17 +281,21 @@ pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> 
     })
 }
 
-/// Returns the note on rows of a file that are not shown.
-pub(super) fn more_rows(table: RowsOf, more: u64) -> Option<Note> {
-    (more > 0).then(|| match table {
-        RowsOf::Invitation => {
-            note!("{} more events are not shown", more)
-        }
-        RowsOf::Contact => note!("{} more contacts are not shown", more),
-    })
+/// Returns the note on rows of the file with this id that are not shown.
+pub(super) fn more_rows(table: RowsOf, more: u64, id: &str, next: Option<u32>) -> Option<Note> {
+    let what = match table {
+        RowsOf::Invitation => "events",
+        RowsOf::Contact => "contacts",
+    };
+    next.map(|page| note!("{} more {}; ids={} page={} goes on", more, what, ours(id), page))
 }
 
-/// Returns the note on files inside a file that are not listed.
-pub(super) fn more_files(more: u64) -> Option<Note> {
-    (more > 0).then(|| note!("{} more files inside it are not listed", more))
+/// Returns the note on files inside the file with this id that are not listed.
+pub(super) fn more_files(more: u64, id: &str, next: Option<u32>) -> Option<Note> {
+    match next {
+        Some(page) => {
+            Some(note!("{} more files inside it; ids={} page={} goes on", more, ours(id), page))
+        }
+        None => (more > 0).then(|| note!("{} more files inside it are not listed", more)),
+    }
 }

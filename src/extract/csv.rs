@@ -4,9 +4,7 @@ use std::collections::HashSet;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use crate::{
-    Block, CELLS, Failure, Kind, Out, ROWS, SheetBlock, Span, Stop, TEXT, Unit, Value, plain,
-};
+use crate::{Block, CELLS, Failure, Kind, Out, ROWS, SheetBlock, Span, Stop, Unit, Value, plain};
 
 /// Delimiters that are tried, the likelier first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -16,6 +14,9 @@ const TRIED: usize = 30;
 const DIGITS: usize = 15;
 /// The longest heading, in characters.
 const HEADING: usize = 60;
+
+/// Bytes that the cells of a page have; those of a longer row are cut.
+const BYTES: usize = 768 << 10;
 
 /// A row: its number in the file, and its cells.
 type Row = (u32, Vec<Value>);
@@ -122,19 +123,23 @@ fn page(
     all: impl Iterator<Item = (u32, StringRecord)>,
     page: u32,
 ) -> Result<(Vec<Row>, Span), Failure> {
-    let (mut at, mut rows, mut cells, mut size) = (1_u32, Vec::new(), 0, 0);
+    let (mut at, mut rows, mut widest, mut size) = (1_u32, Vec::new(), 0, 0);
     let (mut on_page, mut count, mut first) = (0_usize, 0_u64, 0);
     for (number, record) in all {
         let (wide, long) = (record.len(), record.as_slice().len() + record.len());
-        let full = on_page >= ROWS || cells + wide > CELLS || size + long > TEXT;
+        // All rows of a page are filled up to the widest of them.
+        let cells = (on_page + 1) * wide.max(widest);
+        let full = on_page >= ROWS || cells > CELLS || size + long > BYTES;
         if full && on_page > 0 {
-            (at, on_page, cells, size) = (at.saturating_add(1), 0, 0, 0);
+            (at, on_page, widest, size) = (at.saturating_add(1), 0, 0, 0);
         }
-        (on_page, cells, size) = (on_page + 1, cells + wide, size + long);
+        (on_page, widest, size) = (on_page + 1, wide.max(widest), size + long);
         count += 1;
         if at == page {
             first = if rows.is_empty() { count } else { first };
-            rows.push((number, record.iter().map(value).collect()));
+            let room = if long > BYTES { BYTES / wide.max(1) } else { usize::MAX };
+            let cut = |cell: &str| value(cell.split_at(cell.floor_char_boundary(room)).0);
+            rows.push((number, record.iter().map(cut).collect()));
         }
     }
     if page > at || page == 0 {

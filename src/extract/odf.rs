@@ -1,6 +1,7 @@
 //! OpenDocument: texts, presentations and sheets.
 
 mod sheet;
+mod slides;
 mod styles;
 mod text;
 
@@ -25,7 +26,7 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     }
     match kind {
         Kind::Ods => sheet::read(&content, &styles, out),
-        Kind::Odp => text::slides(&content, &styles, out),
+        Kind::Odp => text::slides(&content, &shared, &styles, out),
         _ => text::document(&content, &shared, &styles, out),
     }
 }

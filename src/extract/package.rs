@@ -104,7 +104,7 @@ impl<'a> Package<'a> {
         let Some(text) = self.text(&joined(folder, &format!("_rels/{file}.rels")))? else {
             return Ok(Vec::new());
         };
-        let mut xml = Xml::new(&text);
+        let mut xml = Xml::of(&text, &["rel"]);
         let mut relations = Vec::new();
         while let Some(event) = xml.step()? {
             if let Event::Start(element) = event

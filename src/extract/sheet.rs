@@ -3,10 +3,11 @@
 mod heading;
 mod legacy;
 mod number;
+mod records;
 mod styles;
 mod xlsx;
 
-pub use heading::{Cell, Grid};
+pub use heading::{Cell, Grid, Range};
 pub use number::{Format, column, time};
 
 use crate::{Block, Failure, Finding, Kind, Out, ROWS, SheetBlock, Stop};
@@ -41,11 +42,12 @@ pub fn give(
 ) -> Result<(), Stop> {
     let page = out.request.page.max(1);
     if let Some(asked) = out.request.sheet.as_deref() {
-        let named = |(_, listed): &(usize, &Listed)| listed.name.eq_ignore_ascii_case(asked.trim());
+        let plain = |name: &str| name.trim().to_lowercase();
+        let named = |(_, listed): &(usize, &Listed)| plain(&listed.name) == plain(asked);
         let numbered = || asked.trim().parse::<usize>().ok()?.checked_sub(1);
         let found = listed.iter().enumerate().find(named).map(|(place, _)| place).or_else(numbered);
         let Some((place, one)) = found.and_then(|place| Some((place, listed.get(place)?))) else {
-            let names = listed.iter().filter(|one| !one.hidden).map(|one| one.name.clone());
+            let names = listed.iter().map(|one| one.name.clone());
             return Err(Failure::NoSuchSheet(names.collect()).into());
         };
         let mut grid = Grid::new(page);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use daysheet_core::text::orders::gives_orders_unseen;
 
 use crate::{
-    Block, Failure, Finding, How, Mark, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
+    Block, Failure, Finding, How, Mark, Of, Out, PAGES, PIECE, Piece, Span, Stop, TextBlock, Unit,
 };
 
 /// Bytes of hidden text that are kept to see whether it gives orders.
@@ -108,6 +108,12 @@ impl Story {
         }
     }
 
+    /// Adds all pieces of another text.
+    pub fn append(&mut self, other: Self) {
+        self.cut();
+        self.pieces.extend(other.pieces());
+    }
+
     /// Returns the text alone.
     pub fn plain(self) -> String {
         let text = self.pieces().into_iter().filter_map(|piece| match piece {
@@ -178,15 +184,65 @@ pub fn give(pieces: Vec<Piece>, out: &mut Out<'_>) -> Result<(), Stop> {
     out.block(Block::Text(TextBlock { pieces, of: (of > 1).then_some(span) }))
 }
 
+/// The slides of a presentation, as they are given one by one.
+pub struct Deck {
+    of: u64,
+    /// What is left out of them.
+    pub tally: Tally,
+    hidden: u64,
+    text: bool,
+}
+
+impl Deck {
+    /// Begins to give slides of a file that has so many.
+    pub fn new(of: u64, tally: Tally) -> Self {
+        Self { of, tally, hidden: 0, text: false }
+    }
+
+    /// Gives the slide with this number, from 1. One that is not shown, or is empty, is given
+    /// without text: `page` goes on after it all the same.
+    pub fn give(
+        &mut self,
+        number: u32,
+        shown: bool,
+        story: Story,
+        out: &mut Out<'_>,
+    ) -> Result<(), Stop> {
+        let mut pieces = Vec::new();
+        if shown {
+            pieces = story.pieces();
+        } else {
+            self.hidden += 1;
+            self.tally.keep(&story.plain());
+        }
+        self.text |= !pieces.is_empty();
+        let at = u64::from(number);
+        let next = (at < self.of).then_some(number + 1);
+        let of = Some(Span { unit: Unit::Slide, first: at, last: at, of: self.of, next });
+        out.block(Block::Text(TextBlock { pieces, of }))
+    }
+
+    /// Tells what was left out, however the reading ended.
+    ///
+    /// Fails as that did, or with [`Failure::Empty`] if no slide to the last has text.
+    pub fn end(self, ended: Result<(), Stop>, out: &mut Out<'_>) -> Result<(), Stop> {
+        if self.hidden > 0 {
+            out.find(Finding::Hidden { how: How::Marked, count: self.hidden, of: Of::Slides });
+        }
+        self.tally.findings().into_iter().for_each(|finding| out.find(finding));
+        ended?;
+        let last = u64::from(out.request.page.max(1)) + u64::from(PAGES) > self.of;
+        if last && !self.text { Err(Failure::Empty.into()) } else { Ok(()) }
+    }
+}
+
 /// Counts what is left out of a text, and what it does not show.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Tally {
     hidden: BTreeMap<How, u64>,
     sample: String,
-    /// Characters deleted by tracked changes.
-    pub deleted: u64,
-    /// Characters inserted by tracked changes.
-    pub inserted: u64,
+    deleted: u64,
+    inserted: u64,
     /// Pictures.
     pub pictures: u64,
 }
@@ -204,6 +260,11 @@ impl Tally {
         self.keep(text);
     }
 
+    /// Counts inserted text, which is shown.
+    pub fn insert(&mut self, text: &str) {
+        self.inserted += length(text);
+    }
+
     /// Keeps hidden text to see whether it gives orders.
     pub fn keep(&mut self, text: &str) {
         let room = SAMPLE.saturating_sub(self.sample.len());
@@ -218,8 +279,19 @@ impl Tally {
         }
     }
 
+    /// Returns true if nothing is hidden.
+    pub fn is_empty(&self) -> bool {
+        self.hidden.is_empty()
+    }
+
+    /// Returns true if what was left out reads like an order to an assistant.
+    pub fn orders(&self) -> bool {
+        gives_orders_unseen(&self.sample)
+    }
+
     /// Returns what was found.
     pub fn findings(self) -> Vec<Finding> {
+        let orders = self.orders();
         let hidden = self.hidden.into_iter().filter(|(_, count)| *count > 0);
         let mut findings: Vec<Finding> =
             hidden.map(|(how, count)| Finding::Hidden { how, count, of: Of::Characters }).collect();
@@ -230,7 +302,7 @@ impl Tally {
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         findings.extend(counts.map(|(count, finding)| finding(count)));
-        if gives_orders_unseen(&self.sample) {
+        if orders {
             findings.push(Finding::Order);
         }
         findings

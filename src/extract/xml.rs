@@ -1,19 +1,102 @@
 //! XML as events, within limits.
 //!
-//! Names are local ones: the formats that are read here never need a prefix to be told apart.
-//! Entities that a document defines are not resolved, so none can grow; the depth is counted.
+//! Of Office Open XML, names count by their namespaces, as Office reads them: what stands in one
+//! that Office does not know is not there, and of alternatives only one is. OpenDocument is read
+//! by local names. Entities that a document defines are not resolved, so none can grow; the depth
+//! is counted.
+
+use std::rc::Rc;
 
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesEnd, BytesStart, Event as Raw};
+use quick_xml::events::{BytesStart, Event as Raw};
+use quick_xml::name::QName;
 use quick_xml::reader::Reader;
 
 use crate::{DEPTH, Failure};
+
+/// Namespaces that Office understands, by the prefixes that it writes them with.
+const SPACES: &[(&str, &str)] = &[
+    ("w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
+    ("w", "http://purl.oclc.org/ooxml/wordprocessingml/main"),
+    ("a", "http://schemas.openxmlformats.org/drawingml/2006/main"),
+    ("a", "http://purl.oclc.org/ooxml/drawingml/main"),
+    ("p", "http://schemas.openxmlformats.org/presentationml/2006/main"),
+    ("p", "http://purl.oclc.org/ooxml/presentationml/main"),
+    ("x", "http://schemas.openxmlformats.org/spreadsheetml/2006/main"),
+    ("x", "http://purl.oclc.org/ooxml/spreadsheetml/main"),
+    ("r", "http://schemas.openxmlformats.org/officeDocument/2006/relationships"),
+    ("r", "http://purl.oclc.org/ooxml/officeDocument/relationships"),
+    ("m", "http://schemas.openxmlformats.org/officeDocument/2006/math"),
+    ("m", "http://purl.oclc.org/ooxml/officeDocument/math"),
+    ("rel", "http://schemas.openxmlformats.org/package/2006/relationships"),
+    ("mc", "http://schemas.openxmlformats.org/markup-compatibility/2006"),
+    ("wp", "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"),
+    ("wp", "http://purl.oclc.org/ooxml/drawingml/wordprocessingDrawing"),
+    ("xdr", "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"),
+    ("xdr", "http://purl.oclc.org/ooxml/drawingml/spreadsheetDrawing"),
+    ("pic", "http://schemas.openxmlformats.org/drawingml/2006/picture"),
+    ("pic", "http://purl.oclc.org/ooxml/drawingml/picture"),
+    ("c", "http://schemas.openxmlformats.org/drawingml/2006/chart"),
+    ("dgm", "http://schemas.openxmlformats.org/drawingml/2006/diagram"),
+    ("lc", "http://schemas.openxmlformats.org/drawingml/2006/lockedCanvas"),
+    ("v", "urn:schemas-microsoft-com:vml"),
+    ("o", "urn:schemas-microsoft-com:office:office"),
+    ("w10", "urn:schemas-microsoft-com:office:word"),
+    ("w14", "http://schemas.microsoft.com/office/word/2010/wordml"),
+    ("w15", "http://schemas.microsoft.com/office/word/2012/wordml"),
+    ("w16se", "http://schemas.microsoft.com/office/word/2015/wordml/symex"),
+    ("w16cid", "http://schemas.microsoft.com/office/word/2016/wordml/cid"),
+    ("w16", "http://schemas.microsoft.com/office/word/2018/wordml"),
+    ("w16cex", "http://schemas.microsoft.com/office/word/2018/wordml/cex"),
+    ("wp14", "http://schemas.microsoft.com/office/word/2010/wordprocessingDrawing"),
+    ("wpc", "http://schemas.microsoft.com/office/word/2010/wordprocessingCanvas"),
+    ("wpg", "http://schemas.microsoft.com/office/word/2010/wordprocessingGroup"),
+    ("wpi", "http://schemas.microsoft.com/office/word/2010/wordprocessingInk"),
+    ("wps", "http://schemas.microsoft.com/office/word/2010/wordprocessingShape"),
+    ("wne", "http://schemas.microsoft.com/office/word/2006/wordml"),
+    ("a14", "http://schemas.microsoft.com/office/drawing/2010/main"),
+    ("a16", "http://schemas.microsoft.com/office/drawing/2014/main"),
+    ("cx", "http://schemas.microsoft.com/office/drawing/2014/chartex"),
+    ("cx1", "http://schemas.microsoft.com/office/drawing/2015/9/8/chartex"),
+    ("cx2", "http://schemas.microsoft.com/office/drawing/2015/10/21/chartex"),
+    ("cx4", "http://schemas.microsoft.com/office/drawing/2016/5/10/chartex"),
+    ("aink", "http://schemas.microsoft.com/office/drawing/2016/ink"),
+    ("am3d", "http://schemas.microsoft.com/office/drawing/2017/model3d"),
+    ("c14", "http://schemas.microsoft.com/office/drawing/2007/8/2/chart"),
+    ("sle", "http://schemas.microsoft.com/office/drawing/2010/slicer"),
+    ("sle15", "http://schemas.microsoft.com/office/drawing/2012/slicer"),
+    ("tsle", "http://schemas.microsoft.com/office/drawing/2012/timeslicer"),
+    ("p14", "http://schemas.microsoft.com/office/powerpoint/2010/main"),
+    ("p15", "http://schemas.microsoft.com/office/powerpoint/2012/main"),
+    ("p159", "http://schemas.microsoft.com/office/powerpoint/2015/09/main"),
+    ("p16", "http://schemas.microsoft.com/office/powerpoint/2015/main"),
+    ("pslz", "http://schemas.microsoft.com/office/powerpoint/2016/slidezoom"),
+    ("psez", "http://schemas.microsoft.com/office/powerpoint/2016/sectionzoom"),
+    ("psuz", "http://schemas.microsoft.com/office/powerpoint/2016/summaryzoom"),
+    ("p188", "http://schemas.microsoft.com/office/powerpoint/2018/8/main"),
+    ("x14", "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"),
+    ("x14ac", "http://schemas.microsoft.com/office/spreadsheetml/2009/9/ac"),
+    ("x15", "http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"),
+    ("x15ac", "http://schemas.microsoft.com/office/spreadsheetml/2010/11/ac"),
+    ("xtc", "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"),
+];
+/// Those whose attributes have prefixes.
+const QUALIFIED: &[&str] = &["w", "w14", "m"];
+
+/// A prefix, at which depth it was declared, and which of [`SPACES`] it stands for; empty for a
+/// namespace that Office does not know.
+type Scopes = Rc<Vec<(usize, String, &'static str)>>;
 
 /// A document that is being read.
 pub struct Xml<'a> {
     reader: Reader<&'a [u8]>,
     depth: usize,
+    /// The namespaces whose names are written without a prefix here; none if all are.
+    own: &'static [&'static str],
+    scopes: Scopes,
+    /// For each `AlternateContent` that is open: whether one of its alternatives was read.
+    chosen: Vec<bool>,
 }
 
 /// What comes next in a document.
@@ -21,26 +104,37 @@ pub enum Event<'a> {
     /// An element begins; an empty one begins and ends.
     Start(Element<'a>),
     /// An element ends.
-    End(Ending<'a>),
+    End(Ending),
     /// Text.
     Text(String),
 }
 
 /// The beginning of an element.
-pub struct Element<'a>(BytesStart<'a>);
+pub struct Element<'a> {
+    raw: BytesStart<'a>,
+    name: String,
+    /// Its namespace, and the prefixes that are known; none where local names count.
+    space: Option<(&'static str, Scopes)>,
+}
 
 /// The end of an element.
-pub struct Ending<'a>(BytesEnd<'a>);
+pub struct Ending(String);
 
 impl<'a> Xml<'a> {
-    /// Begins to read a document.
+    /// Begins to read a document by local names.
     pub fn new(text: &'a str) -> Self {
+        Self::of(text, &[])
+    }
+
+    /// Begins to read a document of Office Open XML: names in its `own` namespaces are local
+    /// ones, others have the prefix that Office gives their namespace (`mc:Choice`).
+    pub fn of(text: &'a str, own: &'static [&'static str]) -> Self {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
         reader.config_mut().allow_dangling_amp = true;
         // A text may begin within an element.
         reader.config_mut().allow_unmatched_ends = true;
-        Self { reader, depth: 0 }
+        Self { reader, depth: 0, own, scopes: Scopes::default(), chosen: Vec::new() }
     }
 
     /// Returns what comes next; `None` at the end.
@@ -54,11 +148,22 @@ impl<'a> Xml<'a> {
                     if self.depth > DEPTH {
                         return Err(Failure::Depth);
                     }
-                    Event::Start(Element(element))
+                    match self.element(element) {
+                        Some(element) => Event::Start(element),
+                        None => {
+                            self.skip()?;
+                            continue;
+                        }
+                    }
                 }
                 Raw::End(ending) => {
-                    self.depth = self.depth.saturating_sub(1);
-                    Event::End(Ending(ending))
+                    let space = self.space(ending.name());
+                    let name = self.name(ending.name(), space);
+                    if name == "mc:AlternateContent" {
+                        self.chosen.pop();
+                    }
+                    self.end();
+                    Event::End(Ending(name))
                 }
                 Raw::Text(text) => Event::Text(text.xml10_content().into_owned()),
                 Raw::CData(text) => Event::Text(text.xml10_content().into_owned()),
@@ -72,6 +177,88 @@ impl<'a> Xml<'a> {
                 Raw::Eof => return Ok(None),
                 Raw::Comment(_) | Raw::Decl(_) | Raw::PI(_) | Raw::DocType(_) => continue,
             }));
+        }
+    }
+
+    /// Returns the element that begins; `None` if Office does not read it.
+    fn element(&mut self, raw: BytesStart<'a>) -> Option<Element<'a>> {
+        if self.own.is_empty() {
+            let name = raw.local_name().as_ref().to_owned();
+            return Some(Element { raw, name, space: None });
+        }
+        self.declare(&raw);
+        let space = self.space(raw.name());
+        let name = self.name(raw.name(), space);
+        let element = Element { raw, name, space: Some((space, self.scopes.clone())) };
+        let read = match element.name.as_str() {
+            "mc:AlternateContent" => {
+                self.chosen.push(false);
+                true
+            }
+            "mc:Choice" | "mc:Fallback" => {
+                let needed = element.attr("Requires");
+                let known = |prefix: &str| !space_of(&self.scopes, prefix).is_empty();
+                let fits = element.name == "mc:Fallback"
+                    || needed.is_some_and(|needed| needed.split_whitespace().all(known));
+                let chosen = self.chosen.last_mut();
+                fits && chosen.is_some_and(|chosen| !std::mem::replace(chosen, true))
+            }
+            _ => !space.is_empty(),
+        };
+        read.then_some(element)
+    }
+
+    /// Takes the prefixes that an element declares.
+    fn declare(&mut self, raw: &BytesStart<'_>) {
+        let mut attributes = raw.attributes();
+        let declared: Vec<_> = attributes
+            .with_checks(false)
+            .filter_map(Result::ok)
+            .filter_map(|attribute| {
+                let prefix = match attribute.key.decompose() {
+                    (local, Some(prefix)) if prefix.as_ref() == "xmlns" => {
+                        local.as_ref().to_owned()
+                    }
+                    (local, None) if local.as_ref() == "xmlns" => String::new(),
+                    _ => return None,
+                };
+                let known = SPACES.iter().find(|(_, address)| *address == attribute.value.as_ref());
+                Some((self.depth, prefix, known.map_or("", |(space, _)| space)))
+            })
+            .collect();
+        if !declared.is_empty() {
+            Rc::make_mut(&mut self.scopes).extend(declared);
+        } else if self.depth == 1 && raw.name().prefix().is_none() {
+            // A document without any namespace is taken for what its place in the file says.
+            let own = self.own.first().copied().unwrap_or_default();
+            Rc::make_mut(&mut self.scopes).push((1, String::new(), own));
+        }
+    }
+
+    /// Returns the namespace of a name.
+    fn space(&self, name: QName<'_>) -> &'static str {
+        if self.own.is_empty() {
+            return "";
+        }
+        let prefix = name.prefix();
+        space_of(&self.scopes, prefix.as_ref().map_or("", |prefix| prefix.as_ref()))
+    }
+
+    /// Returns a name as it is asked for.
+    fn name(&self, name: QName<'_>, space: &str) -> String {
+        let local = name.local_name();
+        if self.own.is_empty() || self.own.contains(&space) {
+            return local.as_ref().to_owned();
+        }
+        format!("{space}:{}", local.as_ref())
+    }
+
+    /// Ends an element.
+    fn end(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        let depth = self.depth;
+        if self.scopes.last().is_some_and(|(at, ..)| *at > depth) {
+            Rc::make_mut(&mut self.scopes).retain(|(at, ..)| *at <= depth);
         }
     }
 
@@ -113,24 +300,44 @@ impl<'a> Xml<'a> {
 
     /// Reads to the end of the element that began last.
     pub fn skip(&mut self) -> Result<(), Failure> {
-        self.text().map(drop)
+        let mut inner = 1;
+        while inner > 0 {
+            match self.reader.read_event().map_err(|_| Failure::Broken)? {
+                Raw::Start(_) if self.depth + inner > DEPTH => return Err(Failure::Depth),
+                Raw::Start(_) => inner += 1,
+                Raw::End(_) => inner -= 1,
+                Raw::Eof => return Err(Failure::Broken),
+                _ => {}
+            }
+        }
+        self.end();
+        Ok(())
     }
 }
 
 impl Element<'_> {
     /// Returns the name.
     pub fn name(&self) -> String {
-        self.0.local_name().as_ref().to_owned()
+        self.name.clone()
     }
 
-    /// Returns the value of the first attribute with this name.
+    /// Returns the value of the first attribute with this name, in the element's own namespace.
     pub fn attr(&self, name: &str) -> Option<String> {
-        self.find(|key, _| key == name)
+        self.find(|key, prefix| {
+            key == name
+                && self.space.as_ref().is_none_or(|(space, scopes)| match prefix {
+                    Some(prefix) => space_of(scopes, prefix) == *space,
+                    None => !QUALIFIED.contains(space),
+                })
+        })
     }
 
-    /// Returns the value of the attribute `id` that has a prefix: the name of a relation.
+    /// Returns the name of a relation: the value of the attribute `id` of that namespace.
     pub fn link(&self) -> Option<String> {
-        self.find(|key, prefixed| key == "id" && prefixed)
+        let (_, scopes) = self.space.as_ref()?;
+        self.find(|key, prefix| {
+            key == "id" && prefix.is_some_and(|prefix| space_of(scopes, prefix) == "r")
+        })
     }
 
     /// Returns the attribute as a number.
@@ -143,22 +350,29 @@ impl Element<'_> {
         self.attr(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "on"))
     }
 
-    fn find(&self, fits: impl Fn(&str, bool) -> bool) -> Option<String> {
+    fn find(&self, fits: impl Fn(&str, Option<&str>) -> bool) -> Option<String> {
         // The library would compare each attribute with all before it.
-        let mut attributes = self.0.attributes();
+        let mut attributes = self.raw.attributes();
         let mut attributes = attributes.with_checks(false).filter_map(Result::ok);
         let found = attributes.find(|attribute| {
             let (local, prefix) = attribute.key.decompose();
-            fits(local.as_ref(), prefix.is_some())
+            fits(local.as_ref(), prefix.as_ref().map(|prefix| prefix.as_ref()))
         })?;
         let value = found.normalized_value(XmlVersion::Implicit1_0);
         Some(value.map_or_else(|_| found.value.clone().into_owned(), |value| value.into_owned()))
     }
 }
 
-impl Ending<'_> {
+impl Ending {
     /// Returns the name.
     pub fn name(&self) -> String {
-        self.0.local_name().as_ref().to_owned()
+        self.0.clone()
     }
+}
+
+/// Returns the namespace that a prefix stands for; one that was not declared, for its usual one.
+fn space_of(scopes: &Scopes, prefix: &str) -> &'static str {
+    let declared = scopes.iter().rev().find(|(_, known, _)| known == prefix);
+    let usual = || SPACES.iter().find(|(space, _)| *space == prefix).map(|(space, _)| *space);
+    declared.map(|(.., space)| *space).or_else(usual).unwrap_or_default()
 }

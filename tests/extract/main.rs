@@ -14,6 +14,7 @@ mod kinds;
 mod messages;
 mod odf;
 mod office;
+mod paging;
 mod pdf;
 mod random;
 mod rows;

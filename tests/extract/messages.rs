@@ -21,7 +21,7 @@ fn rich_text_comes_without_what_nobody_sees() {
         (
             "hidden.rtf",
             b"{\\rtf1{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;}a{\\v gone} b{\\cf1 white} c{\\cf1\\highlight2 seen} d{\\fs2 tiny}{\\deleted cut}{\\revised new}}",
-            "rtf\na b cseen dnew\nHidden { how: Marked, count: 4, of: Characters }\nHidden { how: Tiny, count: 4, of: Characters }\nHidden { how: Colour, count: 5, of: Characters }\nDeleted(3)\nInserted(3)\n",
+            "rtf\na b cseen dnew\nHidden { how: Colour, count: 5, of: Characters }\nHidden { how: Tiny, count: 4, of: Characters }\nHidden { how: Marked, count: 4, of: Characters }\nDeleted(3)\nInserted(3)\n",
         ),
         (
             "order.rtf",
@@ -39,9 +39,15 @@ fn rich_text_comes_without_what_nobody_sees() {
             "rtf\nab | c\n[Comments(1)]\n[Comment { author: \"Eve\" }]\nwhy?\n",
         ),
         (
+            "merged.rtf",
+            b"{\\rtf1\\trowd\\clmgf\\cellx10\\clmrg\\cellx20\\cellx30\\intbl one\\cell gone\\cell two\\cell\\row\\pard out}",
+            "rtf\none |  | two\nout\nHidden { how: Covered, count: 4, of: Characters }\n",
+        ),
+        (
+            // By itself, it is what Word shows of it.
             "html.rtf",
             b"{\\rtf1\\ansi\\fromhtml1{\\*\\htmltag64 <p>}\\htmlrtf {\\b \\htmlrtf0 Hello &amp; {\\*\\htmltag <i>}x{\\*\\htmltag </i>}\\htmlrtf }\\htmlrtf0 {\\*\\htmltag72 <p style=\"display:none\">}gone{\\*\\htmltag </p>}}",
-            "rtf\nHello & x\nHidden { how: Marked, count: 4, of: Characters }\n",
+            "rtf\nHello &amp; xgone\n",
         ),
         ("broken.rtf", b"{\\rtf1 a\\'zz{b", "rtf\nab\n"),
         ("empty.rtf", b"{\\rtf1}", "rtf\nfailed: Empty\n"),
@@ -87,6 +93,9 @@ fn messages_come_with_their_text_and_their_files() {
     ]);
 }
 
+/// HTML as the rich text of a message.
+const HTML_BODY: &str = "{\\rtf1\\fromhtml1\\htmlrtf {\\b gone\\htmlrtf0 {\\*\\htmltag <p>}rich text\\htmlrtf }\\htmlrtf0}";
+
 /// Writes a message of Outlook's; with a message in it, if `inner`.
 pub fn msg(inner: bool) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
@@ -122,7 +131,7 @@ pub fn msg(inner: bool) -> Vec<u8> {
         let at = format!("{at}/__substg1.0_3701000D");
         put(&format!("{at}/__properties_version1.0"), &[0; 24]);
         put(&format!("{at}/__substg1.0_0037001F"), &wide("Frage"));
-        let rich = compressed_rtf::compress_rtf("{\\rtf1 rich text}").unwrap();
+        let rich = compressed_rtf::compress_rtf(HTML_BODY).unwrap();
         put(&format!("{at}/__substg1.0_10090102"), &rich);
     }
     file.flush().unwrap();

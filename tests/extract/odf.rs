@@ -63,6 +63,34 @@ fn opendocument_sheets_are_read_alike() {
             ),
             Some("Colour"),
         ),
+        (
+            "",
+            format!(
+                "{head}{}",
+                words(&["a", "SECRET"])
+                    .replace(
+                        "<table:table-cell office:value-type='string'><text:p>S",
+                        "<table:covered-table-cell office:value-type='string'><text:p>S"
+                    )
+                    .replace(
+                        "SECRET</text:p></table:table-cell>",
+                        "SECRET</text:p></table:covered-table-cell>"
+                    )
+            ),
+            Some("Covered"),
+        ),
+        (
+            "<style:style style:name='t' style:family='text'><style:text-properties fo:color='#ffffff'/></style:style>",
+            format!("{head}{}", words(&["a <text:span text:style-name='t'>SECRET</text:span>"])),
+            Some("Colour"),
+        ),
+        (
+            "",
+            format!(
+                "{head}<table:table-row><table:table-cell office:value-type='float' office:value='42'><text:p/></table:table-cell></table:table-row>"
+            ),
+            Some("Marked"),
+        ),
         ("", format!("{head}{secret}"), None),
     ];
     for (styles, rows, how) in cases {
@@ -100,10 +128,13 @@ const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:t
     <style:style style:name='banner' style:family='paragraph'><style:paragraph-properties fo:background-color='#203040'/><style:text-properties fo:color='#ffffff'/></style:style>
     <style:style style:name='dark' style:family='table-cell'><style:table-cell-properties fo:background-color='#203040'/></style:style>
     <style:style style:name='off' style:family='drawing-page'><style:drawing-page-properties presentation:visibility='hidden'/></style:style>
+    <style:style style:name='blue' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040'/></style:style>
+    <style:style style:name='blue' style:family='drawing-page'><style:drawing-page-properties draw:fill='solid' draw:fill-color='#203040'/></style:style>
     <text:list-style style:name='L'><text:list-level-style-number text:level='1' style:num-format='1' style:num-suffix='.'/>
         <text:list-level-style-bullet text:level='2'/></text:list-style>";
 
-fn odf(kind: &str, body: &str) -> Vec<u8> {
+/// Returns an OpenDocument file of a kind with this body.
+pub fn odf(kind: &str, body: &str) -> Vec<u8> {
     let content = format!(
         "<office:document-content><office:automatic-styles>{STYLES}</office:automatic-styles>\
          <office:body>{body}</office:body></office:document-content>"
@@ -136,6 +167,7 @@ fn what_writer_does_not_show_is_left_out_and_what_it_shows_stays() {
         ("<text:p><text:hidden-paragraph text:is-hidden='true'/>SECRET</text:p>".to_owned(), How::Marked),
         ("<text:p><text:hidden-text text:is-hidden='true' text:string-value='SECRET'/></text:p>".to_owned(), How::Marked),
         ("<table:table><table:table-row table:visibility='collapse'><table:table-cell><text:p>SECRET</text:p></table:table-cell></table:table-row></table:table>".to_owned(), How::Row),
+        ("<table:table><table:table-row><table:table-cell/><table:covered-table-cell><text:p>SECRET</text:p></table:covered-table-cell></table:table-row></table:table>".to_owned(), How::Covered),
         ("<text:p><draw:frame draw:display='none'><draw:text-box><text:p>SECRET</text:p></draw:text-box></draw:frame></text:p>".to_owned(), How::Marked),
     ]
     .into_iter()
@@ -213,6 +245,37 @@ fn slides_of_opendocument_come_one_by_one() {
     assert!(got.contains("[Hidden { how: Marked, count: 1, of: Slides }]"), "{got}");
 }
 
+#[test]
+fn white_words_of_a_slide_are_seen_on_what_is_painted() {
+    let box_of = |style: &str, text: &str| {
+        format!(
+            "<draw:frame draw:style-name='{style}'><draw:text-box><text:p>Seen \
+             <text:span text:style-name='white'>{text}</text:span></text:p></draw:text-box></draw:frame>"
+        )
+    };
+    let picture = "<draw:frame><draw:image/></draw:frame>";
+    let cases = [
+        ("", box_of("", "SECRET"), false),
+        (
+            "",
+            box_of("", "SECRET") + "<presentation:notes>" + picture + "</presentation:notes>",
+            false,
+        ),
+        ("blue", box_of("", "SECRET"), true),
+        ("", box_of("blue", "SECRET"), true),
+        ("", box_of("", "SECRET") + &box_of("blue", ""), true),
+        ("", box_of("", "SECRET") + picture, true),
+    ];
+    for (page, shapes, seen) in cases {
+        let body = format!(
+            "<office:presentation><draw:page draw:style-name='{page}'>{shapes}</draw:page></office:presentation>"
+        );
+        let got = shown(&request("a.odp"), &odf("presentation", &body));
+        let hidden = got.contains("[Hidden { how: Colour, count: 6, of: Characters }]");
+        assert!(got.contains("SECRET") == seen && hidden != seen, "{page} {shapes}: {got}");
+    }
+}
+
 /// Returns a presentation of one slide with this tree of shapes, on white or on blue.
 fn pptx(slide: &str, ground: &str) -> Vec<u8> {
     let slide = format!("<p:sld><p:cSld><p:spTree>{slide}</p:spTree></p:cSld></p:sld>");
@@ -276,6 +339,10 @@ fn what_a_slide_does_not_show_is_left_out_and_what_it_shows_stays() {
             "Transparent",
         ),
         (shape("", "", white), "Colour"),
+        (
+            "<a:tbl><a:tr><a:tc rowSpan='2'/></a:tr><a:tr><a:tc vMerge='1'><a:p><a:r><a:t>SECRET</a:t></a:r></a:p></a:tc></a:tr></a:tbl>".to_owned(),
+            "Covered",
+        ),
         (
             shape("", "", "<a:rPr><a:solidFill><a:schemeClr val='bg1'/></a:solidFill></a:rPr>"),
             "Colour",

@@ -40,7 +40,8 @@ const STYLES: &str = "<w:styles>
     <w:style w:type='paragraph' w:styleId='H2'><w:pPr><w:outlineLvl w:val='1'/></w:pPr></w:style>
     </w:styles>";
 
-fn docx(body: &str) -> Vec<u8> {
+/// Returns a document with this body.
+pub fn docx(body: &str) -> Vec<u8> {
     let document = format!("<w:document><w:body>{body}</w:body></w:document>");
     let rels = relations(&[
         ("styles", "styles.xml"),
@@ -84,6 +85,16 @@ fn table(table: &str, row: &str, cell: &str, run: &str) -> String {
         "<w:tbl><w:tblPr>{table}</w:tblPr><w:tr><w:trPr>{row}</w:trPr><w:tc><w:tcPr>{cell}</w:tcPr>\
          <w:p>{run}</w:p></w:tc></w:tr></w:tbl>"
     )
+}
+
+/// A table of a column: cells with these properties, the last of them with a run.
+fn rows(cells: &[&str]) -> String {
+    let last = cells.len() - 1;
+    let row = |(at, cell): (usize, &&str)| {
+        let run = if at == last { run("") } else { String::new() };
+        format!("<w:tr><w:tc><w:tcPr>{cell}</w:tcPr><w:p>{run}</w:p></w:tc></w:tr>")
+    };
+    format!("<w:tbl>{}</w:tbl>", cells.iter().enumerate().map(row).collect::<String>())
 }
 
 #[test]
@@ -163,6 +174,16 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
             format!("<w:p><w:moveFrom>{}</w:moveFrom></w:p>", run("")),
             Some(Finding::Deleted(6)),
         ),
+        (
+            "in a cell that goes on from above",
+            rows(&["<w:vMerge w:val='restart'/>", "<w:vMerge/>"]),
+            hidden(How::Covered),
+        ),
+        (
+            "in a cell that goes on from the left",
+            table("", "", "<w:hMerge w:val='continue'/>", &run("")),
+            hidden(How::Covered),
+        ),
         ("a deleted row", table("", "<w:del w:id='1'/>", "", &run("")), Some(Finding::Deleted(6))),
         (
             "a field's instruction",
@@ -172,10 +193,38 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         (
             "what older programs show",
             format!(
-                "<mc:AlternateContent><mc:Fallback>{}</mc:Fallback></mc:AlternateContent>",
+                "<mc:AlternateContent><mc:Choice Requires='w14 wps'/><mc:Fallback>{}</mc:Fallback></mc:AlternateContent>",
                 run("")
             ),
             None,
+        ),
+        (
+            "what newer programs show",
+            format!(
+                "<mc:AlternateContent xmlns:n='urn:new'><mc:Choice Requires='n'>{}</mc:Choice></mc:AlternateContent>",
+                run("")
+            ),
+            None,
+        ),
+        (
+            "a second choice",
+            format!(
+                "<mc:AlternateContent><mc:Choice Requires='wps'/><mc:Choice Requires='wps'>{}</mc:Choice></mc:AlternateContent>",
+                run("")
+            ),
+            None,
+        ),
+        (
+            "text of a foreign namespace",
+            "<w:p><w:r><n:t xmlns:n='urn:new'>SECRET</n:t><t>SECRET</t></w:r></w:p>".to_owned(),
+            None,
+        ),
+        ("within a foreign element", format!("<w:p xmlns:n='urn:new'><n:r>{}</n:r></w:p>", run("")), None),
+        ("marked, and otherwise by others", run("<w:vanish xmlns:n='urn:new' n:val='0' val='0'/>"), hidden(How::Marked)),
+        (
+            "marked by a prefix of its own",
+            "<s:p xmlns:s='http://purl.oclc.org/ooxml/wordprocessingml/main'><s:r><s:rPr><s:vanish/></s:rPr><s:t>SECRET</s:t></s:r></s:p>".to_owned(),
+            hidden(How::Marked),
         ),
         (
             "a header of no page",
@@ -185,7 +234,11 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
     ];
     let mut wrong = Vec::new();
     for (name, body, finding) in cases {
-        let body = if body.starts_with("<w:r>") { format!("<w:p>{body}</w:p>") } else { body };
+        let body = if ["<w:r>", "<mc:"].iter().any(|one| body.starts_with(one)) {
+            format!("<w:p>{body}</w:p>")
+        } else {
+            body
+        };
         let bytes = docx(&format!("<w:p><w:r><w:t>Shown.</w:t></w:r></w:p>{body}"));
         let text = shown(&request("a.docx"), &bytes);
         let found = ended("a.docx", &bytes).1.findings;
@@ -203,6 +256,18 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
     }
     let kept: Vec<(&str, String)> = vec![
         ("plain", run("")),
+        (
+            "by a prefix of its own",
+            "<s:p xmlns:s='http://purl.oclc.org/ooxml/wordprocessingml/main'><s:r><s:t>SECRET</s:t></s:r></s:p>".to_owned(),
+        ),
+        ("white for others", run("<w:color xmlns:n='urn:new' n:val='FFFFFF' val='FFFFFF'/>")),
+        (
+            "instead of what newer programs show",
+            format!(
+                "<mc:AlternateContent xmlns:n='urn:new'><mc:Choice Requires='w14 n'/><mc:Fallback>{}</mc:Fallback></mc:AlternateContent>",
+                run("")
+            ),
+        ),
         ("red", run("<w:color w:val='FF0000'/>")),
         ("of its own colour", run("<w:color w:val='auto'/>")),
         ("light grey", run("<w:color w:val='BFBFBF'/>")),
@@ -223,6 +288,11 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
             format!(
                 "<w:p><w:r><w:pict><v:shape><v:textbox><w:txbxContent><w:p>{white}</w:p></w:txbxContent></v:textbox></v:shape></w:pict></w:r></w:p>"
             ),
+        ),
+        ("in a cell that goes on from no other", rows(&["", "<w:vMerge/>"])),
+        (
+            "in a cell that goes on from another one",
+            rows(&["<w:vMerge w:val='restart'/>", "<w:vMerge w:val='restart'/>"]),
         ),
         ("not marked", run("<w:vanish w:val='0'/>")),
         ("not marked against its style", run("<w:rStyle w:val='Gone'/><w:vanish w:val='false'/>")),
@@ -250,7 +320,11 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         ),
     ];
     for (name, body) in kept {
-        let body = if body.starts_with("<w:r>") { format!("<w:p>{body}</w:p>") } else { body };
+        let body = if ["<w:r>", "<mc:"].iter().any(|one| body.starts_with(one)) {
+            format!("<w:p>{body}</w:p>")
+        } else {
+            body
+        };
         let text = shown(&request("a.docx"), &docx(&body));
         if !text.contains("SECRET") {
             wrong.push(format!("{name}: {text}"));

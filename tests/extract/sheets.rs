@@ -7,7 +7,7 @@ use crate::office::{relations, zip};
 use crate::{ended, lines, request};
 
 /// Returns a workbook with one sheet: what stands before its rows, these, and what follows.
-fn xlsx(before: &str, rows: &str, after: &str) -> Vec<u8> {
+pub fn xlsx(before: &str, rows: &str, after: &str) -> Vec<u8> {
     let sheet = format!("<worksheet>{before}<sheetData>{rows}</sheetData>{after}</worksheet>");
     zip(&[
         (
@@ -28,7 +28,9 @@ fn xlsx(before: &str, rows: &str, after: &str) -> Vec<u8> {
 const STYLES: &str = "<styleSheet>
     <numFmts><numFmt numFmtId='200' formatCode=';;;'/><numFmt numFmtId='201' formatCode='#,##0.00\\ \"€\"'/>
         <numFmt numFmtId='202' formatCode='[$-409]d/m/yy h:mm AM/PM;@'/><numFmt numFmtId='203' formatCode='0.0\" kg\"'/>
-        <numFmt numFmtId='204' formatCode='[$CHF-807] #,##0'/><numFmt numFmtId='205' formatCode='00000'/></numFmts>
+        <numFmt numFmtId='204' formatCode='[$CHF-807] #,##0'/><numFmt numFmtId='205' formatCode='00000'/>
+        <numFmt numFmtId='206' formatCode='[White]0'/><numFmt numFmtId='207' formatCode='0;-0;&quot; &quot;_);@'/>
+        <numFmt numFmtId='208' formatCode='[&lt;9]&quot;&quot;;0'/></numFmts>
     <fonts><font/><font><color rgb='FFFFFFFF'/></font><font><color theme='0'/></font><font><sz val='1'/></font>
         <font><color theme='0' tint='-0.5'/></font><font><color indexed='9'/></font></fonts>
     <fills><fill><patternFill patternType='none'/></fill>
@@ -36,11 +38,25 @@ const STYLES: &str = "<styleSheet>
         <fill><patternFill patternType='solid'><fgColor theme='0'/></patternFill></fill></fills>
     <cellXfs><xf/><xf fontId='1'/><xf fontId='2'/><xf fontId='3'/><xf fontId='4'/><xf fontId='1' fillId='1'/>
         <xf fontId='1' fillId='2'/><xf numFmtId='200'/><xf numFmtId='201'/><xf numFmtId='202'/><xf numFmtId='203'/>
-        <xf numFmtId='204'/><xf numFmtId='205'/><xf numFmtId='10'/><xf numFmtId='14'/><xf numFmtId='46'/><xf fontId='5'/></cellXfs>
+        <xf numFmtId='204'/><xf numFmtId='205'/><xf numFmtId='10'/><xf numFmtId='14'/><xf numFmtId='46'/><xf fontId='5'/>
+        <xf numFmtId='206'/><xf numFmtId='207'/><xf numFmtId='208'/></cellXfs>
     </styleSheet>";
 
 fn text(place: &str, style: u8, text: &str) -> String {
     format!("<c r='{place}' s='{style}' t='inlineStr'><is><t>{text}</t></is></c>")
+}
+
+const WHITE: &str = "<color rgb='FFFFFFFF'/>";
+const BLACK: &str = "<color rgb='FF000000'/>";
+
+/// A cell of words in fonts of their own, if they have one.
+fn words(style: u8, runs: &[(&str, &str)]) -> String {
+    let run = |(font, text): &(&str, &str)| {
+        let font = if font.is_empty() { String::new() } else { format!("<rPr>{font}</rPr>") };
+        format!("<r>{font}<t>{text}</t></r>")
+    };
+    let runs: String = runs.iter().map(run).collect();
+    format!("<c r='A3' s='{style}' t='inlineStr'><is>{runs}</is></c>")
 }
 
 fn number(place: &str, style: u8, value: &str) -> String {
@@ -91,7 +107,57 @@ fn cells_that_nobody_sees_are_left_out_and_others_stay() {
         ("white by the palette", "", style(16), "", cell(How::Colour, 1, Of::Cells)),
         ("white on white", "", style(6), "", cell(How::Colour, 1, Of::Cells)),
         ("a point", "", style(3), "", cell(How::Tiny, 1, Of::Cells)),
-        ("a format that shows nothing", "", style(7), "", None),
+        ("a format that shows nothing", "", style(7), "", cell(How::Marked, 1, Of::Cells)),
+        (
+            "a number in a format that shows nothing",
+            "",
+            row(3, "", &[number("A3", 7, "42")]),
+            "",
+            cell(How::Marked, 1, Of::Cells),
+        ),
+        (
+            "a zero in a format that shows none",
+            "",
+            row(3, "", &[number("A3", 18, "0")]),
+            "",
+            cell(How::Marked, 1, Of::Cells),
+        ),
+        (
+            "white by its format",
+            "",
+            row(3, "", &[number("A3", 17, "42")]),
+            "",
+            cell(How::Colour, 1, Of::Cells),
+        ),
+        (
+            "below a merged cell",
+            "",
+            row(3, "", &[text("A3", 0, "Lamps"), text("B3", 0, "SECRET")])
+                + &row(4, "", &[text("A4", 0, "SECRET"), text("B4", 0, "SECRET")]),
+            "<mergeCells><mergeCell ref='A3:B4'/></mergeCells>",
+            cell(How::Covered, 3, Of::Cells),
+        ),
+        (
+            "white words in a cell",
+            "",
+            row(3, "", &[words(0, &[("", "black"), (WHITE, "SECRET")])]),
+            "",
+            cell(How::Colour, 6, Of::Characters),
+        ),
+        (
+            "white words in a white cell",
+            "",
+            row(3, "", &[words(1, &[("", "SECRET"), (BLACK, "black")])]),
+            "",
+            cell(How::Colour, 6, Of::Characters),
+        ),
+        (
+            "a point, in a cell",
+            "",
+            row(3, "", &[words(0, &[("<sz val='1'/>", "SECRET"), ("", "black")])]),
+            "",
+            cell(How::Tiny, 6, Of::Characters),
+        ),
     ];
     let kept = vec![
         ("plain", "", style(0), ""),
@@ -100,6 +166,28 @@ fn cells_that_nobody_sees_are_left_out_and_others_stay() {
         ("white on what a rule paints", "", style(1), "<conditionalFormatting sqref='A1:A9 C1'/>"),
         ("white on what a table paints", "", row(3, "", &[text("E3", 1, "SECRET")]), ""),
         ("a row that is not hidden", "", row(3, "hidden='0'", &plain()), ""),
+        (
+            "a merged cell",
+            "",
+            row(3, "", &[text("A3", 0, "SECRET")]),
+            "<mergeCells><mergeCell ref='A3:B4'/></mergeCells>",
+        ),
+        (
+            "beside a merged cell",
+            "",
+            row(3, "", &[text("A3", 0, "Lamps"), text("C3", 0, "SECRET")]),
+            "<mergeCells><mergeCell ref='A2:B3'/><mergeCell ref='A4:C4'/></mergeCells>",
+        ),
+        ("black words in a white cell", "", row(3, "", &[words(1, &[(BLACK, "SECRET")])]), ""),
+        ("white words on blue", "", row(3, "", &[words(5, &[(WHITE, "SECRET")])]), ""),
+        (
+            "white words on what a rule paints",
+            "",
+            row(3, "", &[words(0, &[(WHITE, "SECRET")])]),
+            "<conditionalFormatting sqref='A1:A9 C1'/>",
+        ),
+        ("text in a format for numbers", "", row(3, "", &[text("A3", 18, "SECRET")]), ""),
+        ("a format with conditions", "", row(3, "", &[text("A3", 19, "SECRET")]), ""),
         ("a low row", "", row(3, "ht='3'", &plain()), ""),
         ("beside a hidden column", "<cols><col min='2' max='9' hidden='1'/></cols>", style(0), ""),
         (
@@ -167,6 +255,7 @@ fn headings_become_columns() {
             &[&["a", "b"], &["1", "2", "3", "4", "5"]],
             "A\tB\tC\tD\tE\n\"a\"\t\"b\"\t\t\t\n1\t2\t3\t4\t5\n",
         ),
+        (&[&["Item", "Qty", "Note"], &["Lamp", "4"]], "Item\tQty\tNote\n\"Lamp\"\t4\t\n"),
         (&[&["Names"], &["Ada"], &["Bo"]], "A\n\"Names\"\n\"Ada\"\n\"Bo\"\n"),
     ];
     for (rows, expected) in cases {

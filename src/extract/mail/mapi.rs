@@ -146,7 +146,8 @@ impl Props {
     /// Returns the forms of the text, the plainest first.
     fn forms(&self, page: &'static Encoding) -> Vec<Vec<TextPart>> {
         let plain = |text: String| vec![TextPart::Plain(PlainText { text, flowed: None })];
-        let rich = self.bytes(RICH).and_then(unpacked).and_then(|rich| rtf::parse(&rich).ok());
+        let rich =
+            self.bytes(RICH).and_then(unpacked).and_then(|rich| rtf::parse(&rich, true).ok());
         let (rich, rich_html) = match rich {
             Some(rich) if rich.html => (None, Some(rich.text)),
             Some(rich) => (Some(rich.text), None),

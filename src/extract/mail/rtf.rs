@@ -1,23 +1,24 @@
 //! Rich text (RTF): its words, without those that nobody sees.
 //!
-//! Groups stand on a stack of ours, so depth costs no stack. Outlook puts HTML into RTF
-//! (MS-OXRTFEX): that is given back as HTML. Pictures, styles and fields' instructions are
+//! Groups stand on a stack of ours, so depth costs no stack. Outlook puts the HTML of a message
+//! into RTF (MS-OXRTFEX): that is given back as HTML; of a file by itself, Word shows the RTF.
+//! Pictures, styles and fields' instructions are
 //! skipped; a link's target follows its words.
 
 use std::collections::HashMap;
 
-use daysheet_core::text;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
-use crate::{Failure, Finding, How, Mark, Of, Out, Piece, Stop, plain};
+use crate::story::Tally;
+use crate::{Failure, Finding, How, Mark, Out, Piece, Stop, plain};
 
 /// Groups within groups; no program writes a hundred.
 const DEEPEST: usize = 2_000;
+/// Cells of a row.
+const MOST: usize = 500;
 /// Comments that are kept.
 const COMMENTS: usize = 200;
-/// Bytes of text left out that are searched for orders.
-const KEPT: usize = 4 * 1024;
 /// How much a colour may differ from its ground, of 255, and still not be seen.
 const ALIKE: u8 = 20;
 
@@ -36,11 +37,10 @@ pub struct Rich {
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let rich = parse(bytes)?;
+    let rich = parse(bytes, false)?;
     for finding in rich.findings {
         out.find(finding);
     }
-    let text = if rich.html { plain::html(rich.text, out) } else { rich.text };
     let mut after = Vec::new();
     if let many @ 1.. = u32::try_from(rich.comments.len()).unwrap_or(u32::MAX) {
         after.push(Piece::Mark(Mark::Comments(many)));
@@ -48,18 +48,18 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     for (author, comment) in rich.comments {
         after.extend([Piece::Mark(Mark::Comment { author }), Piece::Text(comment)]);
     }
-    plain::give(&text, Vec::new(), after, out)
+    plain::give(&rich.text, Vec::new(), after, out)
 }
 
-/// Reads a rich text.
+/// Reads a rich text, as one that may have been made from HTML if it is the `body` of a message.
 ///
 /// # Errors
 /// [`Failure::Broken`] if it is none, [`Failure::Depth`] if its groups are nested too deep.
-pub fn parse(bytes: &[u8]) -> Result<Rich, Failure> {
+pub fn parse(bytes: &[u8], body: bool) -> Result<Rich, Failure> {
     if !bytes.starts_with(b"{\\rtf") {
         return Err(Failure::Broken);
     }
-    let mut reader = Reader { rest: bytes, ..Reader::default() };
+    let mut reader = Reader { rest: bytes, body, ..Reader::default() };
     reader.run()?;
     Ok(reader.done())
 }
@@ -93,6 +93,7 @@ struct State {
     /// Characters to skip after a `\u`.
     fallback: Option<usize>,
     vanish: bool,
+    in_table: bool,
     deleted: bool,
     inserted: bool,
     /// Half points; none is 12 points.
@@ -132,16 +133,19 @@ struct Reader<'b> {
     /// Characters that a `\u` stands for.
     skip: usize,
     star: bool,
+    /// True if it may have been made from HTML, and if it was.
+    body: bool,
     html: bool,
     out: String,
     instruction: String,
     comment: String,
     author: String,
     comments: Vec<(String, String)>,
-    deleted: u64,
-    inserted: u64,
-    unseen: [u64; 3],
-    left_out: String,
+    /// For each cell of the row: whether a merged one takes its place; and which one is open.
+    cells: Vec<bool>,
+    cell: usize,
+    next_covered: bool,
+    tally: Tally,
 }
 
 impl Reader<'_> {
@@ -270,26 +274,19 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, text: &str) {
-        let many = text.chars().filter(|c| !c.is_whitespace()).count();
-        let many = u64::try_from(many).unwrap_or(u64::MAX);
         match self.state.place {
             Place::Body if self.html => {
                 if !self.state.rtf_only {
                     self.out.push_str(text);
                 }
             }
-            Place::Body if self.state.deleted => self.deleted += many,
+            Place::Body if self.state.deleted => self.tally.delete(text),
             Place::Body => match self.unseen() {
-                Some(how) => {
-                    if let Some(count) = self.unseen.get_mut(how) {
-                        *count += many;
-                    }
-                    if self.left_out.len() < KEPT {
-                        self.left_out.push_str(text);
-                    }
-                }
+                Some(how) => self.tally.hide(how, text),
                 None => {
-                    self.inserted += if self.state.inserted { many } else { 0 };
+                    if self.state.inserted {
+                        self.tally.insert(text);
+                    }
                     self.out.push_str(text);
                 }
             },
@@ -301,14 +298,17 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns why nobody sees the text of this state: a place in [`HOW`].
-    fn unseen(&self) -> Option<usize> {
+    /// Returns why nobody sees the text of this state.
+    fn unseen(&self) -> Option<How> {
         let state = &self.state;
         if state.vanish {
-            return Some(0);
+            return Some(How::Marked);
         }
         if state.size.is_some_and(|size| size <= 2) {
-            return Some(1);
+            return Some(How::Tiny);
+        }
+        if state.in_table && self.cells.get(self.cell) == Some(&true) {
+            return Some(How::Covered);
         }
         // Colour 0 is the reader's own, which it can see.
         let own = (state.colour > 0).then(|| self.colours.get(state.colour)).flatten()?;
@@ -318,7 +318,10 @@ impl Reader<'_> {
             None if self.ground_unknown => return None,
             None => [255; 3],
         };
-        own.iter().zip(ground).all(|(own, ground)| own.abs_diff(ground) <= ALIKE).then_some(2)
+        own.iter()
+            .zip(ground)
+            .all(|(own, ground)| own.abs_diff(ground) <= ALIKE)
+            .then_some(How::Colour)
     }
 
     /// Ends what the group was.
@@ -365,8 +368,15 @@ impl Reader<'_> {
             "par" | "line" | "sect" | "softline" => self.push("\n"),
             "page" | "column" => self.push("\n\n"),
             "tab" => self.push("\t"),
-            "cell" | "nestcell" => self.push(" | "),
+            "cell" => {
+                // What stands between cells belongs to none.
+                let cell = std::mem::replace(&mut self.cell, usize::MAX);
+                self.push(" | ");
+                self.cell = cell.saturating_add(1);
+            }
+            "nestcell" => self.push(" | "),
             "row" | "nestrow" => {
+                self.cell = 0;
                 let kept = self.out.trim_end_matches(" | ").len();
                 self.out.truncate(kept);
                 self.push("\n");
@@ -381,18 +391,29 @@ impl Reader<'_> {
             "emspace" | "enspace" | "qmspace" => self.push(" "),
             // How characters look.
             "plain" => {
-                let State { place, after, fallback, paragraph, rtf_only, closes, .. } = self.state;
+                let State { place, after, fallback, paragraph, in_table, rtf_only, closes, .. } =
+                    self.state;
                 self.state = State {
                     place,
                     after,
                     fallback,
                     paragraph,
+                    in_table,
                     rtf_only,
                     closes,
                     ..State::default()
                 };
             }
-            "pard" => self.state.paragraph = 0,
+            "pard" => (self.state.paragraph, self.state.in_table) = (0, false),
+            "intbl" => self.state.in_table = on,
+            "trowd" => {
+                self.cells.clear();
+                (self.cell, self.next_covered) = (0, false);
+            }
+            "clmrg" | "clvmrg" => self.next_covered = true,
+            "cellx" if self.cells.len() < MOST => {
+                self.cells.push(std::mem::take(&mut self.next_covered));
+            }
             "v" => self.state.vanish = on,
             "deleted" => self.state.deleted = on,
             "revised" => self.state.inserted = on,
@@ -427,9 +448,9 @@ impl Reader<'_> {
                 }
             }
             // HTML within.
-            "fromhtml" => self.html = on,
+            "fromhtml" if self.body => self.html = on,
             "htmlrtf" => self.state.rtf_only = on,
-            "htmltag" if star => self.enter(Place::Tag),
+            "htmltag" if star && self.html => self.enter(Place::Tag),
             // Groups of their own.
             "fonttbl" => self.enter(Place::Fonts),
             "colortbl" => self.enter(Place::Colours),
@@ -483,24 +504,7 @@ impl Reader<'_> {
     }
 
     fn done(self) -> Rich {
-        let mut findings = Vec::new();
-        for (how, count) in HOW.into_iter().zip(self.unseen) {
-            if count > 0 {
-                findings.push(Finding::Hidden { how, count, of: Of::Characters });
-            }
-        }
-        if text::orders::gives_orders_unseen(&self.left_out) {
-            findings.push(Finding::Order);
-        }
-        if self.deleted > 0 {
-            findings.push(Finding::Deleted(self.deleted));
-        }
-        if self.inserted > 0 {
-            findings.push(Finding::Inserted(self.inserted));
-        }
+        let findings = self.tally.findings();
         Rich { text: self.out, html: self.html, comments: self.comments, findings }
     }
 }
-
-/// Why text is not seen, by the places of `Reader::unseen`.
-const HOW: [How; 3] = [How::Marked, How::Tiny, How::Colour];

@@ -1,7 +1,7 @@
 //! Sheets of OpenDocument.
 
 use super::styles::Styles;
-use crate::look::WHITE;
+use crate::look::{Look, WHITE};
 use crate::sheet::{Cell, Format, Grid, Listed, give, time};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, How, Out, Stop};
@@ -118,17 +118,38 @@ impl Sheet<'_> {
         let times = repeated(element, "number-columns-repeated");
         self.column = column.saturating_add(times);
         let place = || format!("{}{row_number}", crate::sheet::column(column));
-        let text = content(xml, grid, &place)?;
         let known = self.columns.get(self.columns.partition_point(|(last, ..)| *last <= column));
         let style = element.attr("style-name").or_else(|| known.and_then(|known| known.2.clone()));
         let style = self.styles.style("table-cell", &style.unwrap_or_default());
+        let mut shown = content(xml, grid, &place, (self.styles, &style.look))?;
+        // Words in styles of their own are hidden one by one, others with their cell.
+        let rich = shown.runs.iter().any(|(own, ..)| *own);
+        if rich {
+            shown.runs.retain(|(_, how, text)| {
+                how.is_none_or(|how| {
+                    grid.tally.hide(how, text);
+                    false
+                })
+            });
+            grid.tally.paragraph();
+            if shown.runs.is_empty() {
+                return Ok(());
+            }
+        }
+        let text: String = shown.runs.into_iter().map(|(.., text)| text).collect();
+        // What a format shows nothing of has an empty paragraph; some writers leave it out.
+        let empty = shown.paragraphs && text.is_empty() && !rich;
         let Some(cell) = value(&attr, text) else {
             return Ok(());
         };
         let apart = if known.is_some_and(|known| known.1) {
             Some(How::Column)
+        } else if element.name() == "covered-table-cell" {
+            Some(How::Covered)
+        } else if rich {
+            style.hidden.then_some(How::Marked)
         } else {
-            style.look.hidden(WHITE).or(style.hidden.then_some(How::Marked))
+            style.look.hidden(WHITE).or((style.hidden || empty).then_some(How::Marked))
         };
         let times = self.repeats(times, 1);
         for column in column..column.saturating_add(times) {
@@ -175,13 +196,28 @@ fn repeated(element: &Element<'_>, name: &str) -> u32 {
     element.number(name).unwrap_or(1.0).max(1.0) as u32
 }
 
-/// Reads the paragraphs of a cell, and its comment.
+/// What a cell shows.
+#[derive(Default)]
+struct Shown {
+    /// Its words: whether they have a style of their own, how they are hidden, and what they are.
+    runs: Vec<(bool, Option<How>, String)>,
+    /// True if there are paragraphs, though they may be empty.
+    paragraphs: bool,
+}
+
+/// Reads the paragraphs of a cell of this look, and its comment.
 fn content(
     xml: &mut Xml<'_>,
     grid: &mut Grid,
     place: &dyn Fn() -> String,
-) -> Result<String, Failure> {
-    let mut text = String::new();
+    (styles, cell): (&Styles, &Look),
+) -> Result<Shown, Failure> {
+    let mut shown = Shown::default();
+    let mut spans: Vec<Look> = Vec::new();
+    let put = |shown: &mut Shown, spans: &[Look], text: &str| {
+        let how = spans.last().unwrap_or(cell).hidden(WHITE);
+        shown.runs.push((!spans.is_empty(), how, text.to_owned()));
+    };
     let mut comment: Option<(String, String)> = None;
     let mut depth = 1;
     while depth > 0 {
@@ -199,13 +235,26 @@ fn content(
                         xml.skip()?;
                         depth -= 1;
                     }
-                    "s" => text.push(' '),
-                    "p" if comment.is_none() && !text.is_empty() => text.push('\n'),
+                    "s" => put(&mut shown, &spans, " "),
+                    "p" if comment.is_none() => {
+                        shown.paragraphs = true;
+                        if !shown.runs.is_empty() {
+                            put(&mut shown, &spans, "\n");
+                        }
+                    }
+                    "span" => {
+                        let own =
+                            styles.style("text", &element.attr("style-name").unwrap_or_default());
+                        spans.push(own.look.over(spans.last().unwrap_or(cell)));
+                    }
                     _ => {}
                 }
             }
             Event::End(ending) => {
                 depth -= 1;
+                if ending.name() == "span" {
+                    spans.pop();
+                }
                 if ending.name() == "annotation"
                     && let Some((author, text)) = comment.take()
                 {
@@ -214,11 +263,11 @@ fn content(
             }
             Event::Text(part) => match &mut comment {
                 Some((_, comment)) => comment.push_str(&part),
-                None => text.push_str(&part),
+                None => put(&mut shown, &spans, &part),
             },
         }
     }
-    Ok(text)
+    Ok(shown)
 }
 
 /// Reads the text of shapes that lie on a sheet.

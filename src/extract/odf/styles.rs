@@ -16,6 +16,9 @@ pub struct Style {
     pub look: Look,
     /// True for a sheet or a slide that is not shown.
     pub hidden: bool,
+    /// How a shape or a page is filled, and with which colour.
+    fill: Option<String>,
+    fill_colour: Option<Paint>,
     parent: Option<String>,
 }
 
@@ -98,6 +101,13 @@ impl Styles {
         Ok(())
     }
 
+    /// Returns what a shape of this kind and style paints; a frame that does not say it, nothing.
+    pub fn shape(&self, kind: &str, name: &str) -> Option<Paint> {
+        let own = ["presentation", "graphic"].map(|family| self.style(family, name).fill());
+        let usual = (kind != "frame").then_some(Paint::Other);
+        own.into_iter().flatten().next().unwrap_or(usual)
+    }
+
     /// Returns a style with what it takes from those that it is based on.
     pub fn style(&self, family: &str, name: &str) -> Style {
         let mut style = Style::default();
@@ -107,6 +117,8 @@ impl Styles {
             let Some(own) = own else { break };
             style.look = style.look.over(&own.look);
             style.hidden |= own.hidden;
+            style.fill = style.fill.or_else(|| own.fill.clone());
+            style.fill_colour = style.fill_colour.or(own.fill_colour);
             next = own.parent.clone();
         }
         style
@@ -114,8 +126,24 @@ impl Styles {
 }
 
 impl Style {
+    /// Returns what a shape or a page of this style paints: `None` if it does not say,
+    /// `Some(None)` for nothing.
+    pub fn fill(&self) -> Option<Option<Paint>> {
+        Some(match self.fill.as_deref()? {
+            "none" => None,
+            "solid" => Some(self.fill_colour.unwrap_or(Paint::Other)),
+            _ => Some(Paint::Other),
+        })
+    }
+
     fn property(&mut self, kind: &str, element: &Element<'_>) {
         let is = |name: &str, value: &str| element.attr(name).is_some_and(|found| found == value);
+        if matches!(kind, "graphic-properties" | "drawing-page-properties") {
+            self.fill = element.attr("fill").or(self.fill.take());
+            let hex = element.attr("fill-color");
+            self.fill_colour =
+                hex.map(|hex| colour(&hex).map_or(Paint::Other, Paint::Rgb)).or(self.fill_colour);
+        }
         match kind {
             "text-properties" => {
                 if let Some(display) = element.attr("display") {

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::slides::grounds;
 use super::styles::{Styles, points};
 use crate::look::{Look, Paint, WHITE};
 use crate::office::numbers::numeral;
-use crate::story::{Story, Tally, give};
+use crate::story::{Deck, Story, Tally, give};
 use crate::xml::{Element, Event, Xml};
-use crate::{Block, Failure, Finding, How, Mark, Of, Out, PAGES, Span, Stop, TextBlock, Unit};
+use crate::{Failure, How, Mark, Out, PAGES, Stop};
 
 /// Reads a text.
 pub fn document(
@@ -28,9 +29,9 @@ pub fn document(
 }
 
 /// Reads a presentation.
-pub fn slides(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
-    // Masters and shapes decide what lies behind text, so white text is shown.
+pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut reader = Reader::new(styles, Paint::Other);
+    reader.pages = grounds(content, shared, styles)?;
     reader.read(content)?;
     let slides = std::mem::take(&mut reader.slides);
     let of = slides.len() as u64;
@@ -38,32 +39,15 @@ pub fn slides(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), S
     if u64::from(first) > of {
         return Err(Failure::NoSuchPage(of).into());
     }
-    let hidden = slides.iter().filter(|(shown, _)| !shown).count() as u64;
-    if hidden > 0 {
-        out.find(Finding::Hidden { how: How::Marked, count: hidden, of: Of::Slides });
-    }
-    let last = of.min(u64::from(first) + u64::from(PAGES) - 1);
-    let mut empty = true;
-    for ((shown, text), number) in slides.into_iter().zip(1..).skip(first as usize - 1) {
-        if u64::from(number) > last {
-            break;
-        }
-        if !shown {
-            reader.tally.keep(&text.plain());
-            continue;
-        }
-        let mut pieces = text.pieces();
-        if !pieces.is_empty() {
-            empty = false;
-            pieces.insert(0, crate::Piece::Mark(Mark::Slide(number)));
-            let next = (u64::from(number) == last && last < of).then_some(number + 1);
-            let (first, last) = (u64::from(number), u64::from(number));
-            let of = Some(Span { unit: Unit::Slide, first, last, of, next });
-            out.block(Block::Text(TextBlock { pieces, of }))?;
-        }
-    }
-    reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
-    if empty { Err(Failure::Empty.into()) } else { Ok(()) }
+    let mut deck = Deck::new(of, reader.tally);
+    let mut asked = slides.into_iter().zip(1..).skip(first as usize - 1).take(PAGES as usize);
+    let ended = asked.try_for_each(|((shown, text), number)| {
+        let mut story = Story::default();
+        story.mark(Mark::Slide(number));
+        story.append(text);
+        deck.give(number, shown, story, out)
+    });
+    deck.end(ended, out)
 }
 
 /// A paragraph that is open.
@@ -104,6 +88,8 @@ struct Reader<'a> {
     found: Vec<(String, String)>,
     running: Vec<String>,
     slides: Vec<(bool, Story)>,
+    /// What lies behind each slide.
+    pages: Vec<Paint>,
     insertions: HashSet<String>,
     /// Insertions that are open.
     inserting: usize,
@@ -128,6 +114,7 @@ impl<'a> Reader<'a> {
             found: Vec::new(),
             running: Vec::new(),
             slides: Vec::new(),
+            pages: Vec::new(),
             insertions: HashSet::new(),
             inserting: 0,
             hidden: Vec::new(),
@@ -259,13 +246,22 @@ impl<'a> Reader<'a> {
             "image" => self.tally.pictures += 1,
             "page" => {
                 let shown = !self.styles.style("drawing-page", &attr("style-name")).hidden;
+                self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(Paint::Other);
                 self.slides.push((shown, Story::default()));
                 self.story = Story::default();
             }
-            "notes" => self.outer.push(std::mem::take(&mut self.story)),
+            "notes" => {
+                self.ground = Paint::Other;
+                self.outer.push(std::mem::take(&mut self.story));
+            }
             "frame" if attr("class") == "page-number" => return true,
-            "frame" | "custom-shape" | "rect" | "ellipse" | "g" => self.shape(element),
-            "text-box" => self.grounds.push(Some(Paint::Other)),
+            "g" => self.shape(element),
+            "frame" | "custom-shape" | "rect" | "ellipse" => {
+                self.grounds.push(self.styles.shape(name, &attr("style-name")));
+                self.shape(element);
+            }
+            // Nobody knows what lies behind one in a text.
+            "text-box" => self.grounds.push(self.slides.is_empty().then_some(Paint::Other)),
             "table" => {
                 self.story.table();
                 let look = self.styles.style("table", &attr("style-name")).look;
@@ -278,8 +274,11 @@ impl<'a> Reader<'a> {
                     self.hide(How::Row);
                 }
             }
-            "table-cell" => {
+            "table-cell" | "covered-table-cell" => {
                 self.story.cell();
+                if name == "covered-table-cell" {
+                    self.hide(How::Covered);
+                }
                 let look = self.styles.style("table-cell", &attr("style-name")).look;
                 self.grounds.push(look.ground);
             }
@@ -325,7 +324,10 @@ impl<'a> Reader<'a> {
                     .for_each(|(_, slide)| *slide = std::mem::take(&mut story));
             }
             "text-box" => drop(self.grounds.pop()),
-            "frame" | "custom-shape" => self.story.line(""),
+            "frame" | "custom-shape" | "rect" | "ellipse" => {
+                self.grounds.pop();
+                self.story.line("");
+            }
             "table" => {
                 self.story.table_end();
                 self.grounds.pop();
@@ -334,7 +336,7 @@ impl<'a> Reader<'a> {
                 self.story.row_end();
                 self.grounds.pop();
             }
-            "table-cell" => {
+            "table-cell" | "covered-table-cell" => {
                 self.story.cell_end();
                 self.grounds.pop();
             }
@@ -497,8 +499,7 @@ impl<'a> Reader<'a> {
             None => {
                 open.text.push_str(text);
                 if self.inserting > 0 {
-                    self.tally.inserted +=
-                        text.chars().filter(|c| !c.is_whitespace()).count() as u64;
+                    self.tally.insert(text);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Word documents: their text in order, without what Word does not show.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::numbers::Numbers;
 use super::styles::{self, Styles, properties, shading};
@@ -70,6 +70,31 @@ struct Ground {
     cell: Option<Paint>,
     deleted: bool,
     flat: bool,
+    /// The column of the cell, and in which columns a cell goes on to the next row.
+    column: usize,
+    merging: HashSet<usize>,
+    /// How many columns the cell has, and whether another one takes its place.
+    wide: usize,
+    covered: bool,
+}
+
+impl Ground {
+    /// Begins a cell.
+    fn cell(&mut self) {
+        (self.column, self.wide) = (self.column + self.wide, 1);
+        (self.cell, self.covered) = (None, false);
+    }
+
+    /// Takes whether the cell is merged with the one above it: `restart` begins, `continue` goes
+    /// on if there is something to go on with.
+    fn merge(&mut self, down: Option<&str>, across: bool) {
+        let goes_on = down.is_some_and(|kind| kind != "restart");
+        self.covered = across || goes_on && self.merging.contains(&self.column);
+        match down {
+            Some(_) => drop(self.merging.insert(self.column)),
+            None => drop(self.merging.remove(&self.column)),
+        }
+    }
 }
 
 /// Reads the parts of a document, one after the other.
@@ -123,7 +148,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a part.
     fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["w"]);
         // The footnote or the comment that is open.
         let mut open = String::new();
         while let Some(event) = xml.step()? {
@@ -160,8 +185,8 @@ impl<'a> Reader<'a> {
         xml: &mut Xml<'_>,
     ) -> Result<(), Failure> {
         match name {
-            // Of a choice, what Word itself shows; and what is no text.
-            "Fallback" | "instrText" | "delInstrText" | "sdtPr" | "ffData" | "binData" => {
+            // What is no text.
+            "instrText" | "delInstrText" | "sdtPr" | "ffData" | "binData" => {
                 xml.skip()?;
             }
             "del" | "moveFrom" => self.deleted += 1,
@@ -173,14 +198,14 @@ impl<'a> Reader<'a> {
                 self.paragraphs.push(Paragraph { text: String::new(), look });
             }
             "pPr" => self.paragraph(xml)?,
-            "r" => self.hidden = self.look(&Look::default()),
+            "r" | "m:r" => self.hidden = self.look(&Look::default()),
             "rPr" => {
                 let mut look = Look::default();
                 let style = properties(xml, &mut look)?;
                 let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
                 self.hidden = self.look(&look.over(&style));
             }
-            "t" | "delText" => {
+            "t" | "delText" | "m:t" => {
                 let text = xml.text()?;
                 self.put(&text);
             }
@@ -198,7 +223,7 @@ impl<'a> Reader<'a> {
             },
             "footnoteReference" => self.refer("f", element),
             "endnoteReference" => self.refer("e", element),
-            "blip" | "imagedata" => self.tally.pictures += 1,
+            "a:blip" | "v:imagedata" => self.tally.pictures += 1,
             "tbl" => {
                 self.story.table();
                 self.grounds.push(Ground::default());
@@ -216,28 +241,41 @@ impl<'a> Reader<'a> {
                 self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
             }
             "trPr" => {
-                let (mut deleted, mut flat) = (false, false);
+                let (mut deleted, mut flat, mut before) = (false, false, 0);
                 xml.within(|property| match property.name().as_str() {
                     "del" => deleted = true,
                     "trHeight" => {
                         let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
                         flat = exact && property.number("val").is_some_and(|height| height < 40.0);
                     }
+                    "gridBefore" => before = columns(property),
                     _ => {}
                 })?;
                 if let Some(open) = self.grounds.last_mut() {
-                    (open.deleted, open.flat) = (deleted, flat);
+                    (open.deleted, open.flat, open.wide) = (deleted, flat, before);
                 }
             }
-            "tc" => self.story.cell(),
+            "tr" => {
+                let open = self.grounds.last_mut().into_iter();
+                open.for_each(|open| (open.column, open.wide) = (0, 0));
+            }
+            "tc" => {
+                self.story.cell();
+                self.grounds.last_mut().into_iter().for_each(Ground::cell);
+            }
             "tcPr" => {
-                let mut ground = None;
-                xml.within(|property| {
-                    if property.name() == "shd" {
-                        ground = shading(property).or(ground);
-                    }
+                let (mut ground, mut wide, mut down, mut across) = (None, 1, None, false);
+                xml.within(|property| match property.name().as_str() {
+                    "shd" => ground = shading(property).or(ground),
+                    "gridSpan" => wide = columns(property),
+                    "vMerge" => down = Some(property.attr("val").unwrap_or_default()),
+                    "hMerge" => across = property.attr("val").is_none_or(|kind| kind != "restart"),
+                    _ => {}
                 })?;
-                self.grounds.last_mut().into_iter().for_each(|open| open.cell = ground);
+                if let Some(open) = self.grounds.last_mut() {
+                    (open.cell, open.wide) = (ground, wide);
+                    open.merge(down.as_deref(), across);
+                }
             }
             "sectPr" => self.section(xml)?,
             _ => {}
@@ -253,7 +291,8 @@ impl<'a> Reader<'a> {
             "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
             "tc" => {
                 self.story.cell_end();
-                self.grounds.last_mut().into_iter().for_each(|open| open.cell = None);
+                let open = self.grounds.last_mut().into_iter();
+                open.for_each(|open| (open.cell, open.covered) = (None, false));
             }
             "tr" => {
                 self.story.row_end();
@@ -324,8 +363,9 @@ impl<'a> Reader<'a> {
         // Nobody knows what lies behind a text box.
         let ground = if self.boxes > 0 { Paint::Other } else { grounds.unwrap_or(self.page) };
         let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
+        let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
         let field = self.fields.contains(&false).then_some(How::Marked);
-        look.hidden(ground).or(flat).or(field)
+        look.hidden(ground).or(flat).or(covered).or(field)
     }
 
     /// Adds text of the run that is open, or counts it.
@@ -337,7 +377,7 @@ impl<'a> Reader<'a> {
         } else if let Some(paragraph) = self.paragraphs.last_mut() {
             paragraph.text.push_str(text);
             if self.inserted > 0 {
-                self.tally.inserted += text.chars().filter(|c| !c.is_whitespace()).count() as u64;
+                self.tally.insert(text);
             }
         }
     }
@@ -408,6 +448,11 @@ impl<'a> Reader<'a> {
         story.below(Mark::HeaderFooter, &texts.concat());
         Ok(())
     }
+}
+
+/// Returns how many columns of a table a property states.
+fn columns(property: &Element<'_>) -> usize {
+    property.number("val").unwrap_or(1.0).clamp(0.0, 100.0) as usize
 }
 
 /// Returns what a glyph of the fonts for symbols shows.

@@ -35,7 +35,7 @@ impl Numbers {
     pub fn read(text: &str) -> Result<Self, Failure> {
         let mut numbers = Self::default();
         let (mut plan, mut list, mut level) = (String::new(), String::new(), 0);
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["w"]);
         while let Some(event) = xml.step()? {
             let Event::Start(element) = event else { continue };
             let val = || element.attr("val").unwrap_or_default();

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 
 use crate::look::{alike, colour};
 use crate::package::{Package, Relation};
-use crate::story::{Story, Tally};
+use crate::story::{Deck, Story, Tally};
 use crate::xml::{Element, Event, Xml};
-use crate::{Block, Failure, Finding, How, Mark, Of, Out, PAGES, Span, Stop, TextBlock, Unit};
+use crate::{Failure, Finding, How, Mark, Out, PAGES, Stop};
+
+/// The namespaces of slides.
+const SLIDE: &[&str] = &["p", "a"];
 
 /// Reads a presentation.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -21,52 +24,39 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if u64::from(first) > of {
         return Err(Failure::NoSuchPage(of).into());
     }
-    let last = of.min(u64::from(first) + u64::from(PAGES) - 1) as u32;
     if package.has("ppt/vbaProject.bin") {
         out.find(Finding::Macros);
     }
-    let mut tally = Tally::default();
-    let mut hidden = 0;
-    let mut empty = true;
-    for (path, number) in slides.iter().zip(1..).skip(first as usize - 1).take(PAGES as usize) {
-        let mut slide = Slide { size, ..Slide::default() };
-        let text = package.text(path)?.ok_or(Failure::Broken)?;
-        let relations = package.relations(path)?;
-        slide.white = white(&mut package, &text, &relations)?;
-        slide.tally = std::mem::take(&mut tally);
-        slide.read(&text)?;
-        tally = slide.tally;
-        if !slide.shown {
-            hidden += 1;
-            tally.keep(&slide.story.plain());
-            continue;
+    let mut deck = Deck::new(of, Tally::default());
+    let mut give = || -> Result<(), Stop> {
+        for (path, number) in slides.iter().zip(1..).skip(first as usize - 1).take(PAGES as usize) {
+            let text = package.text(path)?.ok_or(Failure::Broken)?;
+            let relations = package.relations(path)?;
+            let white = white(&mut package, &text, &relations)?;
+            let tally = std::mem::take(&mut deck.tally);
+            let mut slide = Slide { size, white, tally, ..Slide::default() };
+            slide.read(&text)?;
+            deck.tally = slide.tally;
+            let mut story = Story::default();
+            story.mark(Mark::Slide(number));
+            for line in slide.story.plain().lines() {
+                story.line(line);
+            }
+            if slide.shown {
+                more(&mut package, &relations, &authors, &mut deck.tally, &mut story)?;
+            }
+            deck.give(number, slide.shown, story, out)?;
         }
-        let mut story = Story::default();
-        story.mark(Mark::Slide(number));
-        for line in slide.story.plain().lines() {
-            story.line(line);
-        }
-        more(&mut package, &relations, &authors, &mut tally, &mut story)?;
-        let pieces = story.pieces();
-        if !pieces.is_empty() {
-            empty = false;
-            let next = (number == last && u64::from(last) < of).then_some(last + 1);
-            let (first, last) = (u64::from(number), u64::from(number));
-            let of = Some(Span { unit: Unit::Slide, first, last, of, next });
-            out.block(Block::Text(TextBlock { pieces, of }))?;
-        }
-    }
-    if hidden > 0 {
-        out.find(Finding::Hidden { how: How::Marked, count: hidden, of: Of::Slides });
-    }
-    tally.findings().into_iter().for_each(|finding| out.find(finding));
-    if empty { Err(Failure::Empty.into()) } else { Ok(()) }
+        Ok(())
+    };
+    let ended = give();
+    deck.end(ended, out)
 }
 
 /// Returns the slides in their order, and the size of each.
 fn presentation(text: &str, relations: &[Relation]) -> Result<(Vec<String>, (f64, f64)), Failure> {
     let (mut slides, mut size) = (Vec::new(), (f64::MAX, f64::MAX));
-    let mut xml = Xml::new(text);
+    let mut xml = Xml::of(text, SLIDE);
     while let Some(event) = xml.step()? {
         let Event::Start(element) = event else { continue };
         match element.name().as_str() {
@@ -93,7 +83,7 @@ fn authors(
     let mut authors = HashMap::new();
     for relation in relations.iter().filter(|relation| relation.kind.ends_with("uthors")) {
         let Some(text) = package.text(&relation.target)? else { continue };
-        let mut xml = Xml::new(&text);
+        let mut xml = Xml::of(&text, &["p", "p188"]);
         while let Some(event) = xml.step()? {
             if let Event::Start(element) = event
                 && let (Some(id), Some(name)) = (element.attr("id"), element.attr("name"))
@@ -149,7 +139,7 @@ fn comments(
     story: &mut Story,
 ) -> Result<(), Failure> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let mut xml = Xml::new(text);
+    let mut xml = Xml::of(text, &["p", "a", "p188"]);
     while let Some(event) = xml.step()? {
         let Event::Start(element) = event else { continue };
         match element.name().as_str() {
@@ -192,7 +182,7 @@ fn white(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<boo
         return Ok(false);
     }
     for part in &parts {
-        let mut xml = Xml::new(part);
+        let mut xml = Xml::of(part, SLIDE);
         let (mut ground, mut white) = (false, true);
         while let Some(event) = xml.step()? {
             match event {
@@ -227,7 +217,7 @@ fn white(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<boo
 
 /// Returns true if the first light colour of a theme is white.
 fn light(theme: &str) -> Result<bool, Failure> {
-    let mut xml = Xml::new(theme);
+    let mut xml = Xml::of(theme, &["a"]);
     while let Some(event) = xml.step()? {
         if let Event::Start(element) = event
             && element.name() == "lt1"
@@ -274,6 +264,8 @@ struct Slide {
     groups: usize,
     within: bool,
     hidden: Option<(usize, How)>,
+    /// True in a cell whose place a merged one takes.
+    covered: bool,
 }
 
 impl Default for Slide {
@@ -293,13 +285,14 @@ impl Default for Slide {
             groups: 0,
             within: false,
             hidden: None,
+            covered: false,
         }
     }
 }
 
 impl Slide {
     fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, SLIDE);
         while let Some(event) = xml.step()? {
             match event {
                 Event::Start(element) => self.start(&element, &mut xml)?,
@@ -313,7 +306,6 @@ impl Slide {
     fn start(&mut self, element: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
         match element.name().as_str() {
             "sld" => self.shown = !matches!(element.attr("show").as_deref(), Some("0" | "false")),
-            "Fallback" => xml.skip()?,
             "grpSp" => {
                 self.groups += 1;
                 self.within = true;
@@ -326,7 +318,10 @@ impl Slide {
             "xfrm" => self.placed(xml)?,
             "blip" => self.tally.pictures += 1,
             "tbl" => self.story.table(),
-            "tc" => self.story.cell(),
+            "tc" => {
+                self.story.cell();
+                self.covered = element.flag("hMerge") || element.flag("vMerge");
+            }
             "p" => (self.paragraph, self.level, self.run) = (String::new(), 0, None),
             "pPr" => {
                 self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
@@ -393,7 +388,10 @@ impl Slide {
                     text.lines().for_each(|line| self.story.line(line));
                 }
             }
-            "tc" => self.story.cell_end(),
+            "tc" => {
+                self.story.cell_end();
+                self.covered = false;
+            }
             "tr" => self.story.row_end(),
             "tbl" => self.story.table_end(),
             _ => {}
@@ -438,7 +436,8 @@ impl Slide {
         {
             return;
         }
-        match self.hidden.map(|(_, how)| how).or(self.shape).or(self.run) {
+        let covered = self.covered.then_some(How::Covered);
+        match self.hidden.map(|(_, how)| how).or(self.shape).or(covered).or(self.run) {
             Some(how) => self.tally.hide(how, text),
             None => self.paragraph.push_str(text),
         }

@@ -22,7 +22,7 @@ impl Styles {
     /// Reads `word/styles.xml`.
     pub fn read(text: &str) -> Result<Self, Failure> {
         let mut styles = Self::default();
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["w"]);
         while let Some(event) = xml.step()? {
             let Event::Start(element) = event else { continue };
             match element.name().as_str() {
@@ -72,11 +72,11 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
         "sz" => look.size = number(),
         "w" => look.width = number(),
         // Text without an outline is usual; text without a fill is not.
-        "textFill" => look.fill = true,
-        "textOutline" => look.fill = false,
-        "noFill" if look.fill => look.empty = Some(true),
-        "alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
-        "srgbClr" if look.fill => look.colour = colour(&val()).map(Paint::Rgb),
+        "w14:textFill" => look.fill = true,
+        "w14:textOutline" => look.fill = false,
+        "w14:noFill" if look.fill => look.empty = Some(true),
+        "w14:alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
+        "w14:srgbClr" if look.fill => look.colour = colour(&val()).map(Paint::Rgb),
         "highlight" => look.ground = highlight(&val()).or(look.ground),
         "shd" => look.ground = shading(property).or(look.ground),
         "spacing" if property.attr("line").is_some() => {

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use daysheet_core::text::orders::gives_orders_unseen;
-
 use super::number::{self, Format};
 use super::{Listed, column};
+use crate::story::Tally;
 use crate::{CELLS, Failure, Finding, How, Mark, Of, Piece, ROWS, SheetBlock, Span, Unit, Value};
 
 /// Rows among which the table may begin.
@@ -14,8 +13,6 @@ const HEAD: usize = 20;
 const LONG: usize = 60;
 /// Bytes that the cells of a page have.
 const BYTES: usize = 768 << 10;
-/// Bytes of hidden text that are kept to see whether it gives orders.
-const SAMPLE: usize = 4 << 10;
 
 /// A cell that people see something in.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +24,9 @@ pub enum Cell {
     /// A number, and what it stands for.
     Number(f64, Format),
 }
+
+/// A part of a sheet: its first and last column, its first and last row.
+pub type Range = (u32, u32, u32, u32);
 
 /// A row: its number in the sheet, and its cells by their columns.
 type Row = (u32, Vec<(u32, Cell)>);
@@ -48,11 +48,21 @@ pub struct Grid {
     first: u64,
     gaps: bool,
     previous: Option<u32>,
-    /// The page that is filled now, its rows and bytes so far.
+    /// The page that is filled now, its rows and bytes so far, and the columns they need.
     now: (u32, usize, usize),
+    needed: BTreeSet<u32>,
+    /// Cells that were cut, in rows that are longer than a page.
+    cut: u64,
     hidden: BTreeMap<How, u64>,
     columns_hidden: BTreeSet<u32>,
-    sample: String,
+    /// Merged areas from top to bottom, how many have begun at the last row, and those of them
+    /// that have not ended.
+    merged: Vec<Range>,
+    begun: usize,
+    open: Vec<Range>,
+    at: u32,
+    /// Text that people do not see.
+    pub tally: Tally,
     /// Formulas without a stored result.
     pub no_result: u64,
     /// Comments: where, by whom, and what.
@@ -69,8 +79,35 @@ impl Grid {
         Self { page, head: Some(Vec::new()), now: (1, 0, 0), ..Self::default() }
     }
 
+    /// Takes the merged areas, before the rows: each shows its first cell alone.
+    pub fn merge(&mut self, mut areas: Vec<Range>) {
+        areas.sort_by_key(|area| area.2);
+        self.merged = areas;
+    }
+
+    /// Finds the merged areas that a row is part of.
+    fn enter(&mut self, row: u32) {
+        if std::mem::replace(&mut self.at, row) > row {
+            // Rows come in order, but for files that are made to confuse.
+            (self.begun, self.open) = (0, Vec::new());
+        }
+        while let Some(area) = self.merged.get(self.begun).filter(|area| area.2 <= row) {
+            self.open.push(*area);
+            self.begun += 1;
+        }
+        self.open.retain(|area| area.3 >= row);
+    }
+
     /// Adds a row with its visible cells, by their columns in order.
-    pub fn row(&mut self, row: u32, cells: Vec<(u32, Cell)>) {
+    pub fn row(&mut self, row: u32, mut cells: Vec<(u32, Cell)>) {
+        self.enter(row);
+        let covered = |(left, right, top, _): &Range, column: u32| {
+            (*left..=*right).contains(&column) && (column, row) != (*left, *top)
+        };
+        let is_covered =
+            |(column, _): &mut (u32, Cell)| self.open.iter().any(|area| covered(area, *column));
+        let unseen: Vec<(u32, Cell)> = cells.extract_if(.., is_covered).collect();
+        self.hide(How::Covered, &unseen);
         if cells.is_empty() {
             return;
         }
@@ -98,12 +135,9 @@ impl Grid {
     /// Keeps hidden text to see whether it gives orders.
     fn keep(&mut self, cells: &[(u32, Cell)]) {
         for (_, cell) in cells {
-            if let Cell::Text(text) = cell
-                && self.sample.len() < SAMPLE
-            {
-                let end = text.floor_char_boundary(SAMPLE);
-                self.sample.push_str(text.get(..end).unwrap_or_default());
-                self.sample.push('\n');
+            if let Cell::Text(text) = cell {
+                self.tally.keep(text);
+                self.tally.paragraph();
             }
         }
     }
@@ -116,7 +150,8 @@ impl Grid {
 
     /// Returns true if there is nothing to show or to tell.
     pub fn is_empty(&self) -> bool {
-        let nothing = self.hidden.is_empty() && self.columns_hidden.is_empty();
+        let nothing =
+            self.hidden.is_empty() && self.columns_hidden.is_empty() && self.tally.is_empty();
         self.total == 0
             && self.before.is_empty()
             && self.shapes.is_empty()
@@ -126,7 +161,7 @@ impl Grid {
 
     /// Returns true if what is hidden, or all of a hidden sheet, gives orders.
     pub fn orders(&self) -> bool {
-        gives_orders_unseen(&self.sample)
+        self.tally.orders()
     }
 
     /// Finds where the table begins, and whether it begins with headings.
@@ -145,7 +180,12 @@ impl Grid {
             && let Some((number, first)) = rows.next()
         {
             match rows.peek() {
-                Some((_, second)) if heads(&first, second) => self.heading = Some(first),
+                Some((_, second)) if heads(&first, second) => {
+                    // A heading stays where nothing stands below it.
+                    let columns = first.iter().map(|(column, _)| (*column, None));
+                    self.columns.extend(columns);
+                    self.heading = Some(first);
+                }
                 _ => self.data((number, first)),
             }
         }
@@ -153,7 +193,7 @@ impl Grid {
     }
 
     /// Takes a row of the table.
-    fn data(&mut self, row: Row) {
+    fn data(&mut self, mut row: Row) {
         if self.page == 0 {
             self.keep(&row.1);
         }
@@ -170,12 +210,27 @@ impl Grid {
                 }
             }
         }
-        let size: usize = row.1.iter().map(|(_, cell)| shown(cell).len() + 1).sum();
-        let (page, rows, bytes) = &mut self.now;
-        let cells = *rows * self.columns.len();
-        if *rows == ROWS || (*rows > 0 && (*bytes + size > BYTES || cells >= CELLS)) {
-            (*page, *rows, *bytes) = (*page + 1, 0, 0);
+        let size = |row: &Row| row.1.iter().map(|(_, cell)| shown(cell).len() + 1).sum::<usize>();
+        if size(&row) > BYTES {
+            let room = BYTES / row.1.len().max(1);
+            for (_, cell) in &mut row.1 {
+                if let Cell::Text(text) = cell
+                    && text.len() > room
+                {
+                    text.truncate(text.floor_char_boundary(room));
+                    self.cut += 1;
+                }
+            }
         }
+        let size = size(&row);
+        let (page, rows, bytes) = &mut self.now;
+        let columns = || row.1.iter().map(|(column, _)| *column);
+        let wide = self.needed.len() + columns().filter(|one| !self.needed.contains(one)).count();
+        if *rows == ROWS || (*rows > 0 && (*bytes + size > BYTES || (*rows + 1) * wide > CELLS)) {
+            (*page, *rows, *bytes) = (*page + 1, 0, 0);
+            self.needed.clear();
+        }
+        self.needed.extend(columns());
         *rows += 1;
         *bytes += size;
         if *page == self.page {
@@ -194,12 +249,14 @@ impl Grid {
         if self.kept.is_empty() && self.page > 1 {
             return Err(Failure::NoSuchPage(u64::from(self.now.0)));
         }
-        let shared: BTreeMap<u32, Option<Format>> = self
-            .columns
-            .iter()
-            .map(|(column, shared)| (*column, shared.clone().flatten()))
-            .collect();
         let heading: BTreeMap<u32, Cell> = self.heading.take().into_iter().flatten().collect();
+        // Columns of other pages are none of this one.
+        let kept = self.kept.iter().flat_map(|(_, cells)| cells).map(|(column, _)| *column);
+        let needed: BTreeSet<u32> = kept.chain(heading.keys().copied()).collect();
+        let shared = needed
+            .into_iter()
+            .map(|column| (column, self.columns.get(&column).cloned().flatten().flatten()));
+        let shared: BTreeMap<u32, Option<Format>> = shared.collect();
         let mut names: HashMap<String, u32> = HashMap::new();
         let mut columns: Vec<String> = Vec::new();
         if self.gaps {
@@ -265,7 +322,7 @@ impl Grid {
         pieces
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&mut self) -> Vec<Finding> {
         let of = |how| if matches!(how, How::Row | How::Filtered) { Of::Rows } else { Of::Cells };
         let hidden =
             |(how, count): (&How, &u64)| Finding::Hidden { how: *how, count: *count, of: of(*how) };
@@ -274,15 +331,16 @@ impl Grid {
         if count > 0 {
             findings.push(Finding::Hidden { how: How::Column, count, of: Of::Columns });
         }
+        if self.cut > 0 {
+            findings.push(Finding::CutCells(self.cut));
+        }
         if self.no_result > 0 {
             findings.push(Finding::NoResult(self.no_result));
         }
         if self.unknown {
             findings.push(Finding::HiddenUnknown);
         }
-        if self.orders() {
-            findings.push(Finding::Order);
-        }
+        findings.extend(std::mem::take(&mut self.tally).findings());
         findings
     }
 }

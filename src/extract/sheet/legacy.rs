@@ -2,12 +2,12 @@
 
 use std::io::Cursor;
 
-use calamine::{Data, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
+use calamine::{Data, Dimensions, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
 
 use super::number::{self, Format};
-use super::{Cell, Listed};
+use super::{Cell, Listed, records};
 use crate::package::Package;
-use crate::{Failure, Kind, Out, Stop};
+use crate::{Failure, How, Kind, Out, Stop};
 
 /// Reads a workbook.
 pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -18,16 +18,35 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         })?;
         let listed = listed(book.sheets_metadata());
         let old = book.has_1904_epoch();
+        let unseen = records::unseen(bytes).unwrap_or_default();
         return super::give(&listed, out, |place, grid| {
             let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
             let range = book.worksheet_range(name).map_err(|_| Failure::Broken)?;
+            let merged = book.merge_cells_by_sheet_name(name).unwrap_or_default();
+            let area =
+                |area: &Dimensions| (area.start.1, area.end.1, area.start.0 + 1, area.end.0 + 1);
+            grid.merge(merged.iter().map(area).collect());
             let (top, left) = range.start().unwrap_or_default();
             for (number, cells) in (top + 1..).zip(range.rows()) {
                 let cells = (left..).zip(cells);
                 let cells = cells.filter_map(|(column, data)| Some((column, cell(data, old)?)));
-                grid.row(number, cells.collect());
+                let mut cells: Vec<(u32, Cell)> = cells.collect();
+                let Some(unseen) = unseen.get(place) else {
+                    grid.row(number, cells);
+                    continue;
+                };
+                if unseen.rows.contains(&number) {
+                    grid.hide(if unseen.filter { How::Filtered } else { How::Row }, &cells);
+                    continue;
+                }
+                let within =
+                    |column| move |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
+                let hidden =
+                    |(column, _): &mut (u32, Cell)| unseen.columns.iter().any(within(*column));
+                grid.hide(How::Column, &cells.extract_if(.., hidden).collect::<Vec<_>>());
+                grid.row(number, cells);
             }
-            grid.unknown = true;
+            grid.unknown = unseen.get(place).is_none();
             Ok(())
         });
     }

@@ -28,22 +28,97 @@ pub enum Format {
     },
     /// A length of time.
     Duration,
-    /// Nothing is shown: numbers alone, or text, too.
-    Hidden {
-        /// True if text is not shown either.
-        text: bool,
-    },
+}
+
+/// What a section of a format lets people see.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Section {
+    /// A value.
+    Shown,
+    /// Nothing.
+    Empty,
+    /// A value in white.
+    White,
+}
+
+/// The sections of a format: for positive numbers, negative ones, zero and text.
+#[derive(Debug, Clone, Default)]
+pub struct Sections(Vec<Section>);
+
+impl Sections {
+    /// Reads the code of a format; none of one whose sections have conditions of their own.
+    pub fn read(code: &str) -> Self {
+        if code.trim().is_empty() {
+            return Self::default();
+        }
+        let (mut sections, mut section) = (Vec::new(), Section::Empty);
+        let (mut text, mut colour) = (false, String::new());
+        let code = code.replace("General", "@");
+        let mut chars = code.chars();
+        loop {
+            let c = chars.next();
+            match c {
+                Some(';') | None => {
+                    let white = colour.eq_ignore_ascii_case("white");
+                    sections.push(match section {
+                        // The last of four shows text at its sign alone.
+                        _ if sections.len() == 3 && !text => Section::Empty,
+                        Section::Shown if white => Section::White,
+                        section => section,
+                    });
+                    (section, text) = (Section::Empty, false);
+                    colour.clear();
+                    if c.is_none() {
+                        break;
+                    }
+                }
+                Some('"') => {
+                    if chars.by_ref().take_while(|c| *c != '"').any(|c| !c.is_whitespace()) {
+                        section = Section::Shown;
+                    }
+                }
+                Some('_' | '*') => drop(chars.next()),
+                Some('\\') => {
+                    if chars.next().is_some_and(|c| !c.is_whitespace()) {
+                        section = Section::Shown;
+                    }
+                }
+                Some('[') => {
+                    let inside: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                    match inside.chars().next() {
+                        Some('<' | '>' | '=') => return Self::default(),
+                        Some('$' | 'h' | 'H' | 'm' | 'M' | 's' | 'S') => section = Section::Shown,
+                        _ => colour = inside,
+                    }
+                }
+                Some(c) => {
+                    text |= c == '@';
+                    if !c.is_whitespace() {
+                        section = Section::Shown;
+                    }
+                }
+            }
+        }
+        Self(sections)
+    }
+
+    /// Returns the section that shows a number, or text.
+    pub fn of(&self, number: Option<f64>) -> Section {
+        let place = match number {
+            Some(number) if number < 0.0 => 1,
+            Some(0.0) => 2,
+            Some(_) => 0,
+            None => 3,
+        };
+        let usual = if number.is_some() { self.0.first() } else { None };
+        self.0.get(place).or(usual).copied().unwrap_or(Section::Shown)
+    }
 }
 
 impl Format {
     /// Reads the code of a format.
     pub fn read(code: &str) -> Self {
         let code = code.replace("General", "");
-        match code.trim() {
-            ";;;" => return Self::Hidden { text: true },
-            ";;" => return Self::Hidden { text: false },
-            _ => {}
-        }
         let (mut literal, mut percent, mut day, mut month, mut time) =
             (String::new(), false, false, false, false);
         let (mut zeros, mut digits) = (0, false);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::number::Format;
+use super::number::{Format, Sections};
 use crate::look::{Look, Paint, WHITE, colour};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, How};
@@ -12,17 +12,37 @@ use crate::{Failure, How};
 pub struct Style {
     /// What its numbers stand for.
     pub format: Format,
-    /// How text in it is hidden, if nothing but the cell decides what lies behind it.
-    pub hidden: Option<How>,
+    /// What its format lets people see.
+    pub sections: Sections,
+    /// How its text looks.
+    pub font: Look,
+    /// What lies behind it, if nothing but the cell decides that.
+    pub ground: Option<Paint>,
+}
+
+impl Style {
+    /// Returns how text is hidden in the cell, in its font or in another one.
+    pub fn hides(&self, font: Option<&Look>) -> Option<How> {
+        font.unwrap_or(&self.font).hidden(self.ground.unwrap_or(WHITE))
+    }
+}
+
+/// Reads a property of a font.
+pub fn font(font: &mut Look, property: &Element<'_>) {
+    match property.name().as_str() {
+        "sz" => font.size = property.number("val").map(|size| size * 2.0),
+        "color" => font.colour = Some(paint(property)),
+        _ => {}
+    }
 }
 
 /// Reads `xl/styles.xml`: the styles by their number.
 pub fn read(text: &str) -> Result<Vec<Style>, Failure> {
-    let mut formats: HashMap<u32, Format> = HashMap::new();
+    let mut formats: HashMap<u32, (Format, Sections)> = HashMap::new();
     let (mut fonts, mut fills): (Vec<Look>, Vec<Option<Paint>>) = Default::default();
     let mut styles = Vec::new();
     let mut list = String::new();
-    let mut xml = Xml::new(text);
+    let mut xml = Xml::of(text, &["x"]);
     while let Some(event) = xml.step()? {
         let Event::Start(element) = event else { continue };
         let name = element.name();
@@ -31,16 +51,12 @@ pub fn read(text: &str) -> Result<Vec<Style>, Failure> {
             "fonts" | "fills" | "cellXfs" | "cellStyleXfs" | "dxfs" | "borders" => list = name,
             "numFmt" if list != "dxfs" => {
                 let code = element.attr("formatCode").unwrap_or_default();
-                formats.insert(index("numFmtId") as u32, Format::read(&code));
+                formats
+                    .insert(index("numFmtId") as u32, (Format::read(&code), Sections::read(&code)));
             }
             "font" if list == "fonts" => fonts.push(Look::default()),
-            "sz" if list == "fonts" => {
-                let size = element.number("val").map(|size| size * 2.0);
-                fonts.last_mut().into_iter().for_each(|font| font.size = size);
-            }
-            "color" if list == "fonts" => {
-                let paint = Some(paint(&element));
-                fonts.last_mut().into_iter().for_each(|font| font.colour = paint);
+            "sz" | "color" if list == "fonts" => {
+                fonts.last_mut().into_iter().for_each(|own| font(own, &element));
             }
             "fill" if list == "fills" => fills.push(None),
             "patternFill" if list == "fills" => {
@@ -58,11 +74,11 @@ pub fn read(text: &str) -> Result<Vec<Style>, Failure> {
             }
             "xf" if list == "cellXfs" => {
                 let id = index("numFmtId") as u32;
-                let format = formats.get(&id).cloned().unwrap_or_else(|| Format::built_in(id));
+                let built_in = || (Format::built_in(id), Sections::default());
+                let (format, sections) = formats.get(&id).cloned().unwrap_or_else(built_in);
                 let font = fonts.get(index("fontId")).cloned().unwrap_or_default();
-                let fill = fills.get(index("fillId")).copied().flatten();
-                let hidden = font.hidden(fill.unwrap_or(WHITE));
-                styles.push(Style { format, hidden });
+                let ground = fills.get(index("fillId")).copied().flatten();
+                styles.push(Style { format, sections, font, ground });
             }
             _ => {}
         }

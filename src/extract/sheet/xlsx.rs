@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::number::{self, Format};
+use super::number::{self, Format, Section};
 use super::styles::{self, Style};
-use super::{Cell, Grid, Listed};
+use super::{Cell, Grid, Listed, Range};
+use crate::look::{Look, WHITE};
 use crate::package::{Package, Relation};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Out, Stop};
@@ -20,9 +21,6 @@ const RANGES: usize = 1_000;
 const LONG: usize = 32_767;
 /// Comments of a sheet.
 const COMMENTS: usize = 500;
-
-/// A part of a sheet: its first and last column, its first and last row.
-type Range = (u32, u32, u32, u32);
 
 /// Reads a workbook.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -53,8 +51,13 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     super::give(&listed, out, |place, grid| {
         let path = book.paths.get(place).ok_or(Failure::Broken)?;
         let relations = package.relations(path)?;
-        let mut sheet =
-            Sheet { book: &book, columns: Vec::new(), painted: Vec::new(), filter: false };
+        let mut sheet = Sheet {
+            book: &book,
+            columns: Vec::new(),
+            painted: Vec::new(),
+            merged: Vec::new(),
+            filter: false,
+        };
         for relation in &relations {
             match relation.kind.as_str() {
                 "table" => {
@@ -77,11 +80,14 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     })
 }
 
+/// The runs of a text, each with its font if that is not its cell's.
+type Runs = Vec<(String, Option<Box<Look>>)>;
+
 /// What all sheets of a workbook share.
 #[derive(Default)]
 struct Book {
     paths: Vec<String>,
-    strings: Vec<String>,
+    strings: Vec<Runs>,
     styles: Vec<Style>,
     people: HashMap<String, String>,
     from_1904: bool,
@@ -91,7 +97,7 @@ impl Book {
     /// Reads the list of sheets; charts have none.
     fn sheets(&mut self, text: &str, relations: &[Relation]) -> Result<Vec<Listed>, Failure> {
         let mut listed = Vec::new();
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["x"]);
         while let Some(event) = xml.step()? {
             let Event::Start(element) = event else { continue };
             match element.name().as_str() {
@@ -115,18 +121,14 @@ impl Book {
         Ok(listed)
     }
 
+    /// Returns one of the texts that cells share.
+    fn shared(&self, index: &str) -> Option<&Runs> {
+        self.strings.get(index.trim().parse::<usize>().ok()?)
+    }
+
     /// Returns what people see in a cell of a type and a style; `None` for nothing.
     fn cell(&self, kind: &str, value: &str, format: &Format) -> Option<Cell> {
-        if let Format::Hidden { text } = format
-            && (*text || matches!(kind, "" | "n"))
-        {
-            return None;
-        }
         let cell = match kind {
-            "s" => {
-                let index: usize = value.trim().parse().ok()?;
-                Cell::Text(self.strings.get(index)?.clone())
-            }
             "b" => Cell::Flag(matches!(value.trim(), "1" | "true")),
             "" | "n" => match value.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() => self.number(number, format),
@@ -163,6 +165,7 @@ struct Sheet<'a> {
     columns: Vec<(u32, u32)>,
     /// Ranges in which a table or a rule may paint what lies behind text.
     painted: Vec<Range>,
+    merged: Vec<Range>,
     /// True if hidden rows are those that a filter hides.
     filter: bool,
 }
@@ -180,9 +183,12 @@ struct Row {
 impl Sheet<'_> {
     fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
         // What stands behind the rows decides what is seen in them.
-        let (_, tail) = text.rsplit_once("sheetData>").unwrap_or_default();
-        self.tail(tail)?;
-        let mut xml = Xml::new(text);
+        if ["autoFilter", "conditionalFormatting", "mergeCell"].iter().any(|one| text.contains(one))
+        {
+            self.tail(text)?;
+        }
+        grid.merge(std::mem::take(&mut self.merged));
+        let mut xml = Xml::of(text, &["x"]);
         let mut row = Row::default();
         // The next row and column, where the file names none.
         let (mut number, mut column) = (0u32, 0u32);
@@ -239,7 +245,7 @@ impl Sheet<'_> {
     ) -> Result<(), Failure> {
         let kind = element.attr("t").unwrap_or_default();
         let style = element.number("s").unwrap_or_default() as usize;
-        let (mut value, mut formula, mut inline) = (None, false, String::new());
+        let (mut value, mut formula, mut inline) = (None, false, Rich::default());
         loop {
             match xml.step()?.ok_or(Failure::Broken)? {
                 Event::Start(element) => match element.name().as_str() {
@@ -248,9 +254,8 @@ impl Sheet<'_> {
                         formula = true;
                         xml.skip()?;
                     }
-                    "t" => inline.push_str(&xml.text()?),
-                    "rPh" | "extLst" => xml.skip()?,
-                    _ => {}
+                    "extLst" => xml.skip()?,
+                    name => inline.start(name, xml)?,
                 },
                 Event::End(ending) if ending.name() == "c" => break,
                 _ => {}
@@ -258,20 +263,46 @@ impl Sheet<'_> {
         }
         let usual = Style::default();
         let style = self.book.styles.get(style).unwrap_or(&usual);
-        let cell = match value {
-            Some(value) => self.book.cell(&kind, &value, &style.format),
-            None => self.book.cell("inlineStr", &inline, &style.format),
+        let painted = |range: &Range| {
+            (range.0..=range.1).contains(&column) && (range.2..=range.3).contains(&row.number)
+        };
+        let hides = |font: Option<&Look>| {
+            style.hides(font).filter(|how| *how != How::Colour || !self.painted.iter().any(painted))
+        };
+        let runs = match &value {
+            Some(value) if kind == "s" => self.book.shared(value),
+            Some(_) => None,
+            None => Some(&inline.0),
+        };
+        // Words in fonts of their own are hidden one by one, others with their cell.
+        let rich = runs.filter(|runs| runs.iter().any(|(_, font)| font.is_some()));
+        let (cell, mut how) = match (runs, &value) {
+            (Some(runs), _) => {
+                let mut seen = String::new();
+                for (run, font) in runs {
+                    match rich.and_then(|_| hides(font.as_deref())) {
+                        Some(how) => grid.tally.hide(how, run),
+                        None => seen.push_str(run),
+                    }
+                }
+                grid.tally.paragraph();
+                let cell = (!seen.trim().is_empty()).then_some(Cell::Text(seen));
+                (cell, hides(None).filter(|_| rich.is_none()))
+            }
+            (None, Some(_)) if kind == "s" => (None, None),
+            (None, Some(value)) => (self.book.cell(&kind, value, &style.format), hides(None)),
+            (None, None) => (None, None),
         };
         let Some(cell) = cell else {
             grid.no_result += u64::from(formula && kind != "str");
             return Ok(());
         };
         let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
-        let painted = |range: &Range| {
-            (range.0..=range.1).contains(&column) && (range.2..=range.3).contains(&row.number)
-        };
-        let how =
-            style.hidden.filter(|how| *how != How::Colour || !self.painted.iter().any(painted));
+        how = how.or(match style.sections.of(number_of(&kind, value.as_deref())) {
+            Section::Empty => Some(How::Marked),
+            Section::White => hides(Some(&Look { colour: Some(WHITE), ..Look::default() })),
+            Section::Shown => None,
+        });
         if column >= COLUMNS {
         } else if self.columns.iter().any(within) {
             row.apart.push((How::Column, (column, cell)));
@@ -298,10 +329,14 @@ impl Sheet<'_> {
 
     /// Reads what decides about cells from outside of them: filters, rules and tables.
     fn tail(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["x"]);
         while let Ok(Some(event)) = xml.step() {
             let Event::Start(element) = event else { continue };
             match element.name().as_str() {
+                "sheetData" => xml.skip()?,
+                "mergeCell" => {
+                    self.merged.extend(element.attr("ref").as_deref().and_then(range_of));
+                }
                 "autoFilter" => self.filter = true,
                 "conditionalFormatting" => {
                     let ranges = element.attr("sqref").unwrap_or_default();
@@ -325,7 +360,7 @@ impl Sheet<'_> {
     fn comments(&self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
         let mut authors: Vec<String> = Vec::new();
         let mut open: Option<(String, String)> = None;
-        let mut xml = Xml::new(text);
+        let mut xml = Xml::of(text, &["x", "xtc"]);
         while let Some(event) = xml.step()? {
             let Event::Start(element) = event else { continue };
             let attr = |name: &str| element.attr(name).unwrap_or_default();
@@ -356,33 +391,62 @@ impl Sheet<'_> {
     }
 }
 
-/// Reads the texts that cells share.
-fn strings(text: &str) -> Result<Vec<String>, Failure> {
-    let mut strings: Vec<String> = Vec::new();
-    let mut xml = Xml::new(text);
-    while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
-        match element.name().as_str() {
-            "si" => strings.push(String::new()),
+/// A text that is being read, and whether its last run has a font.
+#[derive(Default)]
+struct Rich(Runs, Option<Box<Look>>);
+
+impl Rich {
+    /// Takes an element within the text.
+    fn start(&mut self, name: &str, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        match name {
+            "r" => self.1 = None,
+            "rPr" => {
+                let mut font = Look::default();
+                xml.within(|property| styles::font(&mut font, property))?;
+                self.1 = Some(Box::new(font));
+            }
             "t" => {
                 let text = unescaped(&xml.text()?);
-                strings.last_mut().into_iter().for_each(|string| {
-                    let end = text.floor_char_boundary(LONG.saturating_sub(string.len()));
-                    string.push_str(text.get(..end).unwrap_or_default());
-                });
+                let long: usize = self.0.iter().map(|(run, _)| run.len()).sum();
+                let end = text.floor_char_boundary(LONG.saturating_sub(long));
+                if let Some(text) = text.get(..end).filter(|text| !text.is_empty()) {
+                    self.0.push((text.to_owned(), self.1.clone()));
+                }
             }
             // How text is pronounced.
             "rPh" => xml.skip()?,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Reads the texts that cells share.
+fn strings(text: &str) -> Result<Vec<Runs>, Failure> {
+    let mut strings = Vec::new();
+    let mut xml = Xml::of(text, &["x"]);
+    let mut open = Rich::default();
+    while let Some(event) = xml.step()? {
+        match event {
+            Event::Start(element) => open.start(&element.name(), &mut xml)?,
+            Event::End(ending) if ending.name() == "si" => {
+                strings.push(std::mem::take(&mut open).0);
+            }
             _ => {}
         }
     }
     Ok(strings)
 }
 
+/// Returns the number that a cell of a type holds.
+fn number_of(kind: &str, value: Option<&str>) -> Option<f64> {
+    value.filter(|_| matches!(kind, "" | "n"))?.trim().parse().ok()
+}
+
 /// Reads the names of those who comment, by their ids.
 fn people(text: &str) -> Result<HashMap<String, String>, Failure> {
     let mut people = HashMap::new();
-    let mut xml = Xml::new(text);
+    let mut xml = Xml::of(text, &["xtc"]);
     while let Some(event) = xml.step()? {
         if let Event::Start(element) = event
             && let (Some(id), Some(name)) = (element.attr("id"), element.attr("displayName"))
@@ -396,12 +460,11 @@ fn people(text: &str) -> Result<HashMap<String, String>, Failure> {
 /// Reads the text of shapes that lie on a sheet, a paragraph a line.
 fn shapes(text: &str) -> Result<String, Failure> {
     let mut shapes = String::new();
-    let mut xml = Xml::new(text);
+    let mut xml = Xml::of(text, &["xdr", "a"]);
     let mut hidden = false;
     while let Some(event) = xml.step()? {
         match event {
             Event::Start(element) => match element.name().as_str() {
-                "Fallback" => xml.skip()?,
                 "cNvPr" => hidden = element.flag("hidden"),
                 "t" if !hidden => shapes.push_str(&xml.text()?),
                 _ => {}

@@ -1,0 +1,76 @@
+//! What an xls workbook says of hidden rows and columns, by the records of its stream (MS-XLS):
+//! the library for its cells tells neither. Damaged records end the sheet they stand in.
+
+use std::collections::HashSet;
+use std::io::{Cursor, Read};
+
+use crate::UNPACKED;
+
+const END: u16 = 0x000a;
+const BEGIN: u16 = 0x0809;
+const COLUMNS: u16 = 0x007d;
+const SHEET: u16 = 0x0085;
+const FILTER: u16 = 0x009b;
+const ROW: u16 = 0x0208;
+
+/// What is hidden of a sheet.
+#[derive(Debug, Default)]
+pub struct Unseen {
+    /// Rows, from 1.
+    pub rows: HashSet<u32>,
+    /// The first and last columns of runs, from 0.
+    pub columns: Vec<(u32, u32)>,
+    /// True if a filter hides rows.
+    pub filter: bool,
+}
+
+/// Returns what is hidden of each worksheet, in their order; `None` if the stream is not there.
+pub fn unseen(bytes: &[u8]) -> Option<Vec<Unseen>> {
+    let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
+    let name = ["/Workbook", "/Book"].into_iter().find(|name| file.exists(name))?;
+    let mut stream = Vec::new();
+    file.open_stream(name).ok()?.take(UNPACKED).read_to_end(&mut stream).ok()?;
+    let worksheets =
+        records(&stream).filter(|(kind, data)| *kind == SHEET && data.get(5) == Some(&0));
+    let places =
+        worksheets.filter_map(|(_, data)| data.first_chunk().copied().map(u32::from_le_bytes));
+    Some(places.map(|place| sheet(stream.get(place as usize..).unwrap_or_default())).collect())
+}
+
+/// Returns the records of a part of a workbook, to its end: what is embedded in it has its own.
+fn records(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    let mut depth = 0_u32;
+    std::iter::from_fn(move || {
+        let (head, behind) = rest.split_first_chunk::<4>()?;
+        let [kind, more, low, high] = *head;
+        let (data, next) = behind.split_at_checked(u16::from_le_bytes([low, high]).into())?;
+        rest = next;
+        let kind = u16::from_le_bytes([kind, more]);
+        match kind {
+            BEGIN => depth += 1,
+            END => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth > 0).then_some((if depth == 1 { kind } else { BEGIN }, data))
+    })
+}
+
+/// Reads a sheet.
+fn sheet(stream: &[u8]) -> Unseen {
+    let mut unseen = Unseen::default();
+    for (kind, data) in records(stream) {
+        let number = |at: usize| {
+            let bytes = data.get(at..).and_then(|bytes| bytes.first_chunk().copied());
+            bytes.map_or(0, |bytes| u32::from(u16::from_le_bytes(bytes)))
+        };
+        match kind {
+            ROW if number(12) & 0x20 != 0 => drop(unseen.rows.insert(number(0) + 1)),
+            COLUMNS if number(8) & 1 != 0 || number(4) == 0 => {
+                unseen.columns.push((number(0), number(2)));
+            }
+            FILTER => unseen.filter = true,
+            _ => {}
+        }
+    }
+    unseen
+}

@@ -1,14 +1,17 @@
 """Makes the Office files of this folder with libraries of others; LibreOffice converts some.
 
-pip install python-docx openpyxl python-pptx odfpy; then: python make.py
+pip install python-docx openpyxl python-pptx odfpy xlsxwriter; then: python make.py
 """
 
 import datetime
+import email.message
 import subprocess
+import zipfile
 
 import docx
 import openpyxl
 import pptx
+import xlsxwriter
 from docx.enum.text import WD_COLOR_INDEX
 from docx.shared import Pt, RGBColor
 from openpyxl.comments import Comment
@@ -118,6 +121,42 @@ def slides():
     file.save("spring.pptx")
 
 
+def covered():
+    """Merged cells, words in fonts of their own, and formats that show nothing."""
+    file = xlsxwriter.Workbook("covered.xlsx")
+    sheet = file.add_worksheet("Stock")
+    white = file.add_format({"font_color": "#FFFFFF"})
+    sheet.write_row("A1", ["Item", "Qty", "Note"])
+    sheet.write_row("A2", ["Lamp", 4])
+    sheet.merge_range("A3:C3", "All of brass")
+    sheet.write("B3", "below the merged cell")
+    sheet.write_rich_string("A4", "Glass ", white, "in white")
+    sheet.write("B4", 42, file.add_format({"num_format": ";;;"}))
+    sheet.write("C4", "shown", file.add_format({"num_format": "0;-0;;@"}))
+    sheet.write("A5", "white on blue", file.add_format({"font_color": "#FFFFFF", "bg_color": "#1F4E79"}))
+    file.close()
+    text = docx.Document()
+    table = text.add_table(rows=3, cols=2, style="Table Grid")
+    for place, word in enumerate(("Item", "Note", "Lamp", "brass", "Shade", "glass")):
+        table.cell(place // 2, place % 2).text = word
+    table.cell(1, 0).merge(table.cell(2, 0))
+    text.save("covered.docx")
+
+
+def message():
+    mail = email.message.EmailMessage()
+    mail["From"], mail["To"] = "Ada <ada@example.org>", "office@example.com"
+    mail["Subject"], mail["Date"] = "Lamps for Köln", "Mon, 16 Nov 2026 09:00:00 +0100"
+    mail.set_content("See the list.\n")
+    mail.add_alternative("<p>See the <b>list</b>.</p>", subtype="html")
+    mail.add_attachment("Item,Qty\nLamp,4\n", subtype="csv", filename="list.csv")
+    with open("lamps.eml", "wb") as out:
+        out.write(mail.as_bytes())
+    with zipfile.ZipFile("bundle.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (("notes/plan.md", "# Plan\n"), ("list.csv", "Item,Qty\nLamp,4\n")):
+            archive.writestr(zipfile.ZipInfo(name, (2026, 11, 16, 9, 0, 0)), text)
+
+
 def convert(name, kind):
     subprocess.run(["soffice", "--headless", "--convert-to", kind, name], check=True, capture_output=True)
 
@@ -125,7 +164,13 @@ def convert(name, kind):
 document()
 workbook()
 slides()
+covered()
+message()
 convert("quote.docx", "odt")
 convert("prices.xlsx", "ods")
 convert("prices.xlsx", "xls")
 convert("spring.pptx", "odp")
+convert("covered.xlsx", "ods")
+convert("covered.docx", "odt")
+convert("prices.xlsx", "csv")
+convert("prices.xlsx", "html")

@@ -37,6 +37,9 @@ fn read(text: &str) -> Sheet {
     sheet
 }
 
+/// Values with no more weight than this are computed at any time.
+const LIGHT: usize = 40;
+
 /// How strong a declaration is: where it comes from, the layer, the specificity, how
 /// near its scope begins, and its place.
 type Rank = (Tier, usize, u32, usize, usize);
@@ -86,6 +89,11 @@ impl<'t> Cascade<'t> {
     /// Returns true if not all that the sheets say is known.
     pub fn is_over(&self) -> bool {
         self.author.over || self.matcher.work.is_over()
+    }
+
+    /// Counts work that an element made besides; false when it has become too much.
+    pub fn spend(&self, work: usize) -> bool {
+        self.matcher.work.spend(work)
     }
 
     /// Returns the size of the root's font.
@@ -149,7 +157,9 @@ impl<'t> Cascade<'t> {
         }
         found.sort_by_key(|(rank, _)| *rank);
         let mut look = self.compute(&found, around);
-        if let Some(frames) = self.frames(&look) {
+        if let Some(frames) = self.frames(&look)
+            && self.matcher.work.spend(2 * frames.len() + found.len())
+        {
             let animated = frames.iter().map(|line| ((Tier::Animation, 0, 0, 0, 0), line));
             found.extend(animated);
             found.sort_by_key(|(rank, _)| *rank);
@@ -186,11 +196,17 @@ impl<'t> Cascade<'t> {
         };
         let mut lines = Vec::new();
         for (at, name) in names.iter().enumerate() {
+            if !self.matcher.work.spend(4) {
+                return None;
+            }
             let stays = matches!(nth(&fills, at).as_str(), "forwards" | "both");
             let ends = counts.as_ref().is_none_or(|counts| nth(counts, at) != "infinite");
             let runs = states.as_ref().is_none_or(|states| nth(states, at) != "paused");
             if let Some(frames) = self.author.frames.get(&**name).filter(|_| stays && ends && runs)
             {
+                if !self.matcher.work.spend(frames.len()) {
+                    return None;
+                }
                 lines.extend(frames.iter().cloned());
             }
         }
@@ -245,9 +261,7 @@ impl<'t> Cascade<'t> {
         if !custom.is_empty() {
             // Each element that declares some has a list of its own.
             if work.spend(look.vars.len()) {
-                let bytes;
-                (look.vars, bytes) = custom::declare(&look.vars, &custom);
-                work.spend(bytes / 16);
+                look.vars = custom::declare(&look.vars, &custom, work);
             }
         }
         let mut flat: Vec<(Rank, Property, Cow<'_, Value>)> = Vec::with_capacity(found.len());
@@ -288,7 +302,12 @@ impl<'t> Cascade<'t> {
         });
         properties.dedup();
         for property in properties.into_iter().filter(|property| *property != Property::All) {
-            if let Some(value) = winner(&flat, property) {
+            let Some(value) = winner(&flat, property, work) else { continue };
+            // Words and numbers are computed whatever was spent before.
+            let weight = value.weight();
+            if weight > LIGHT && !work.spend(weight) {
+                look.set(property, &Value::Unknown, around, rem);
+            } else {
                 look.set(property, value, around, rem);
             }
         }
@@ -309,6 +328,9 @@ fn matched(
         Some(scope) => scoped(matcher, tree, rule, scope, id)?,
     };
     let inside = |condition: &Arc<str>| {
+        if !matcher.work.spend(condition.len() / 4 + 1) {
+            return false;
+        }
         let mut input = Parser::new(condition);
         let view = View { width: container.unwrap_or(0.0), height: SCREEN.1 };
         let read = |input: &mut Parser<'_>| {
@@ -375,9 +397,10 @@ const INHERITED: &[Property] = &[
 
 /// Returns a value with what it asks for, as long as there is work left.
 fn later(text: &str, look: &Look, work: &Work) -> Text {
-    let value = custom::substitute(text, &look.vars);
-    let long = matches!(&value, Text::Known(text) if !work.spend(text.len() / 16 + 1));
-    if long || work.is_over() { Text::Unknown } else { value }
+    let value = custom::substitute(text, &look.vars, work);
+    // It is read once more, as the value it has become.
+    let long = matches!(&value, Text::Known(text) if !work.spend(text.len() / 4));
+    if long { Text::Unknown } else { value }
 }
 
 fn all(name: &str, value: &Value) -> Vec<(Property, Value)> {
@@ -388,6 +411,7 @@ fn all(name: &str, value: &Value) -> Vec<(Property, Value)> {
 fn winner<'v>(
     flat: &'v [(Rank, Property, Cow<'_, Value>)],
     property: Property,
+    work: &Work,
 ) -> Option<&'v Value> {
     let mut left = flat;
     loop {
@@ -395,6 +419,7 @@ fn winner<'v>(
         let at = left.iter().rposition(about)?;
         let (rank, _, value) = left.get(at)?;
         let below = |keep: &dyn Fn(&Rank) -> bool| {
+            work.spend(left.len() / 8);
             let end = left.iter().position(|(rank, ..)| !keep(rank)).unwrap_or(at);
             left.get(..end.min(at)).unwrap_or_default()
         };

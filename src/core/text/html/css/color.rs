@@ -34,6 +34,14 @@ pub const WHITE: Rgba = [1.0; 4];
 pub const CLEAR: Rgba = [0.0; 4];
 
 impl Paint {
+    /// Returns how much there is to compute: nothing, or its text.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Later(text) => text.len() / 4,
+            _ => 0,
+        }
+    }
+
     /// Returns the colour in an element whose text has the colour `current`.
     pub fn resolve(&self, current: Option<Rgba>) -> Option<Rgba> {
         match self {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use cssparser::{Parser, Token};
 
+use super::select::Work;
 use super::value::{Parsed, invalid};
 
 /// Values that ask for each other are followed so far.
@@ -30,9 +31,8 @@ pub enum Text {
     Unknown,
 }
 
-/// Returns `around` with the custom properties that an element declares besides, and how
-/// many bytes those come to.
-pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)]) -> (Vars, usize) {
+/// Returns `around` with the custom properties that an element declares besides.
+pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)], work: &Work) -> Vars {
     let mut raw: HashMap<Arc<str>, Arc<str>> = HashMap::new();
     let mut all = (**around).clone();
     for (name, text) in declared {
@@ -49,22 +49,20 @@ pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)]) -> (Var
             }
         }
     }
-    let resolver = Resolver { known: &all, raw: &raw, done: RefCell::default() };
+    let resolver = Resolver { known: &all, raw: &raw, done: RefCell::default(), work };
     let mut out = all.clone();
-    let mut bytes = 0;
     for name in raw.keys() {
         if let Text::Known(text) = resolver.get(name, 0) {
-            bytes += text.len();
             out.insert(Arc::clone(name), text);
         }
     }
-    (Rc::new(out), bytes)
+    Rc::new(out)
 }
 
 /// Returns a value with what it asks for.
-pub fn substitute(text: &str, vars: &Vars) -> Text {
+pub fn substitute(text: &str, vars: &Vars, work: &Work) -> Text {
     let raw = HashMap::new();
-    Resolver { known: vars, raw: &raw, done: RefCell::default() }.whole(text, 0)
+    Resolver { known: vars, raw: &raw, done: RefCell::default(), work }.whole(text, 0)
 }
 
 struct Resolver<'a> {
@@ -72,6 +70,8 @@ struct Resolver<'a> {
     raw: &'a HashMap<Arc<str>, Arc<str>>,
     /// What raw ones came to; none while they are looked at.
     done: RefCell<HashMap<Arc<str>, Option<Text>>>,
+    /// What is read and what is copied is counted, also where nothing comes of it.
+    work: &'a Work,
 }
 
 impl Resolver<'_> {
@@ -96,7 +96,7 @@ impl Resolver<'_> {
 
     fn whole(&self, text: &str, deep: usize) -> Text {
         let mut out = String::new();
-        let mut unknown = false;
+        let mut unknown = !self.work.spend(text.len() / 4 + 1);
         match self.copy(&mut Parser::new(text), &mut out, &mut unknown, deep) {
             _ if unknown || out.len() > MAX_TEXT => Text::Unknown,
             Ok(()) => Text::Known(out.trim().into()),
@@ -116,7 +116,7 @@ impl Resolver<'_> {
             let start = input.position();
             let Ok(token) = input.next_including_whitespace_and_comments() else { return Ok(()) };
             let token = token.clone();
-            if out.len() > MAX_TEXT {
+            if *unknown || out.len() > MAX_TEXT {
                 *unknown = true;
                 return Ok(());
             }
@@ -168,6 +168,11 @@ impl Resolver<'_> {
             self.copy(input, &mut other, &mut lost, deep + 1)?;
         } else {
             while input.next().is_ok() {}
+        }
+        if let Text::Known(text) = &value
+            && !self.work.spend(text.len() / 4)
+        {
+            *unknown = true;
         }
         match value {
             // Comments around it keep it from growing together with what is beside it.

@@ -12,6 +12,9 @@ const ALIKE: f32 = 0.04;
 /// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
 const NEAR: f32 = 0.045;
 
+/// The most colours of a ground that are looked at.
+const MAX_COLORS: usize = 256;
+
 /// A change of all colours in an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tint {
@@ -76,15 +79,18 @@ impl Ground {
                     };
                     let opaque = stops.iter().all(|stop| is_opaque(*stop));
                     let below = ground.colors.first().copied().unwrap_or(WHITE);
+                    covers |= opaque;
+                    ground.picture &= !opaque;
+                    ground.unknown &= !opaque;
                     let mut colors: Vec<Rgba> =
                         stops.into_iter().map(|stop| over(stop, below)).collect();
                     if !opaque {
                         colors.extend(ground.colors.iter().skip(1));
                     }
                     colors.dedup();
-                    covers |= opaque;
-                    ground.picture &= !opaque;
-                    ground.unknown &= !opaque;
+                    // Grounds in each other would have ever more.
+                    ground.unknown |= colors.len() > MAX_COLORS;
+                    colors.truncate(MAX_COLORS);
                     ground.colors = colors.into();
                     ground.tints = tints;
                 }

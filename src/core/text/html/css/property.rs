@@ -118,6 +118,29 @@ pub enum Value {
     Size(Quantity),
 }
 
+impl Value {
+    /// Returns how much work it is to compute it for an element, above that of a word.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Amount(amount) => amount.weight(),
+            Self::Paint(paint) => paint.weight(),
+            Self::Images(images) => images
+                .iter()
+                .map(|image| match image {
+                    Image::Gradient(stops) => stops.iter().map(|stop| 1 + stop.weight()).sum(),
+                    _ => 1,
+                })
+                .sum(),
+            Self::Calls(calls) => calls
+                .iter()
+                .map(|call| 8 + call.args.iter().map(|arg| 1 + arg.weight()).sum::<usize>())
+                .sum(),
+            Self::Names(names) => names.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// Under what rules a value is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mode {

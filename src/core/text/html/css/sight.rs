@@ -5,6 +5,7 @@
 //! and what is cut off. A text asks the element it stands in.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::super::Why;
@@ -74,6 +75,8 @@ pub struct Viewer<'t> {
     boxes: Boxes,
     /// The texts shown so far: their characters, and why they may be hidden.
     shown: Vec<(usize, Option<Why>)>,
+    /// From which of them to which boxes lie over them.
+    covers: Vec<Range<usize>>,
     page: Frame,
     /// True if there is a shadow tree, which mail programs take out.
     shadows: bool,
@@ -105,6 +108,7 @@ impl<'t> Viewer<'t> {
             stack: Vec::new(),
             boxes: Boxes::default(),
             shown: Vec::new(),
+            covers: Vec::new(),
             page,
             shadows: tree.below(super::super::tree::ROOT).any(|id| is_shadow(tree, id)),
         }
@@ -113,8 +117,17 @@ impl<'t> Viewer<'t> {
     /// Returns why texts may be hidden, and how many characters of them.
     pub fn doubts(&self) -> BTreeMap<Why, usize> {
         let mut all = BTreeMap::new();
-        for (chars, why) in &self.shown {
-            if let Some(why) = why {
+        // How many covers begin at a text, less those that end there.
+        let mut steps = vec![0_isize; self.shown.len() + 1];
+        for (at, step) in self.covers.iter().flat_map(|one| [(one.start, 1), (one.end, -1)]) {
+            if let Some(slot) = steps.get_mut(at) {
+                *slot += step;
+            }
+        }
+        let mut above = 0;
+        for ((chars, why), step) in self.shown.iter().zip(steps) {
+            above += step;
+            if let Some(why) = why.as_ref().or((above > 0).then_some(&Why::Covered)) {
                 *all.entry(*why).or_default() += chars;
             }
         }
@@ -238,7 +251,7 @@ impl<'t> Viewer<'t> {
                 name => tints.push(Tint { name, by }),
             }
         }
-        if !tints.is_empty() {
+        if !tints.is_empty() && self.cascade.spend(frame.tints.len()) {
             frame.tints = frame.tints.iter().copied().chain(tints).collect();
         }
         if frame.alpha < CLEAR {
@@ -344,23 +357,20 @@ impl<'t> Viewer<'t> {
         if !paints || under || !frame.place.positioned || flat(width) || flat(height) {
             return;
         }
-        let text = |id: Id| self.tree.text(id).is_some_and(|text| !text.trim().is_empty());
+        let text = |id: Id| {
+            !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
+        };
         let lifted = matches!(frame.look.word(Property::Position), Some("absolute" | "fixed"));
         if self.tree.below(frame.id).any(text) || !lifted && !frame.place.rises {
             return;
         }
-        let mark = |texts: &mut [(usize, Option<Why>)]| {
-            texts.iter_mut().for_each(|(_, why)| *why = why.or(Some(Why::Covered)));
-        };
         if !lifted {
-            if let Some(last) = self.shown.len().checked_sub(1) {
-                mark(self.shown.get_mut(last..).unwrap_or_default());
-            }
+            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
             return;
         }
         let holder = self.stack.iter().rposition(|frame| frame.place.positioned);
         let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
-        mark(self.shown.get_mut(from..).unwrap_or_default());
+        self.covers.push(from..self.shown.len());
         for frame in self.stack.iter_mut().skip(holder.unwrap_or(0)) {
             frame.covered = true;
         }
@@ -441,6 +451,12 @@ impl<'t> Viewer<'t> {
     }
 
     fn contrast(&self, frame: &Frame, look: &Look, drawn: bool) -> Contrast {
+        let colors = frame.cut_out.as_deref().map_or(1, <[_]>::len) * frame.ground.colors().len();
+        if colors * (1 + frame.tints.len()) > 1
+            && !self.cascade.spend(colors * (1 + frame.tints.len()))
+        {
+            return Contrast::Unknown;
+        }
         let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
         let through = frame.cut_out.as_deref().unwrap_or(&[]);
         let seen = |ink| frame.ground.contrast(ink, frame.alpha, &frame.tints);

@@ -152,6 +152,14 @@ impl Amount {
         matches!(self, Self::Plain(n, _) if *n < 0.0)
     }
 
+    /// Returns how much there is to compute: nothing, or the text of a function.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Plain(..) => 0,
+            Self::Math(_, text) => text.len() / 4,
+        }
+    }
+
     /// Returns what it comes to.
     pub fn compute(&self, scale: &Scale<'_>) -> Quantity {
         match self {

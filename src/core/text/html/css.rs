@@ -8,6 +8,7 @@
 //! out of sight, and what proves nothing either way is in doubt.
 
 mod attribute;
+mod boxes;
 mod cascade;
 mod color;
 mod condition;

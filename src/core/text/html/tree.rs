@@ -326,7 +326,11 @@ impl Builder {
         match child {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
             NodeOrText::AppendText(text) => {
-                tree.insert_text(parent, next, &theirs(text.to_string()));
+                // A style sheet is matched against names, which keep every character.
+                match text.contains(MARKS) && tree.name(parent) != "style" {
+                    true => tree.insert_text(parent, next, &theirs(text.to_string())),
+                    false => tree.insert_text(parent, next, &text),
+                }
             }
         }
         self.size.set(tree.nodes.len());
@@ -353,7 +357,11 @@ impl TreeSink for Builder {
     }
 
     fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
-        for attr in attrs.iter_mut().filter(|attr| attr.value.contains(MARKS)) {
+        // What selectors name is never shown; without its marks it would match others.
+        let named = |name: &str| matches!(name, "class" | "id") || name.starts_with("data-");
+        let marked =
+            |attr: &&mut Attribute| attr.value.contains(MARKS) && !named(&*attr.name.local);
+        for attr in attrs.iter_mut().filter(marked) {
             attr.value = theirs(attr.value.to_string()).into();
         }
         let name = Rc::new(name);

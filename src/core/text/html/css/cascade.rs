@@ -114,7 +114,8 @@ impl<'t> Cascade<'t> {
         };
         for (number, sheet) in browsers.iter().enumerate() {
             for (at, rule) in sheet.candidates(self.tree, id, self.tree.has_attributes(id)) {
-                if !self.browser.matches(&rule.selector, id, None) {
+                let known = rule.is_tag() && self.tree.is_html(id);
+                if !known && !self.browser.matches(&rule.selector, id, None) {
                     continue;
                 }
                 for line in rule.lines.iter() {
@@ -387,12 +388,17 @@ const INHERITED: &[Property] = &[
     Property::FillOpacity,
     Property::FontSize,
     Property::LineHeight,
+    Property::PaintOrder,
     Property::SizeAdjust,
+    Property::Spacing,
+    Property::StrokeColor,
+    Property::StrokeWidth,
     Property::TextFill,
     Property::TextIndent,
     Property::TextSecurity,
     Property::Visibility,
     Property::WhiteSpace,
+    Property::WordSpacing,
 ];
 
 /// Returns a value with what it asks for, as long as there is work left.

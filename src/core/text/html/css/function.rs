@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cssparser::{ParseError, Parser, Token};
 
-use super::color::{Paint, paint};
+use super::color::{CLEAR, Paint, paint};
 use super::property::{Call, Image, Property};
 use super::value::{Amount, Kind, Parsed, amount, invalid, word};
 
@@ -15,14 +15,16 @@ use super::value::{Amount, Kind, Parsed, amount, invalid, word};
 pub fn images(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
     let images = input.parse_comma_separated(|input| {
         let mut found = None;
+        let mut nothing = false;
         while !input.is_exhausted() {
             match input.try_parse(image) {
                 Ok(image) if found.is_none() => found = Some(image),
                 Ok(_) => return invalid(),
-                Err(_) => placing(input)?,
+                Err(_) => nothing |= placing(input)?,
             }
         }
-        found.map_or_else(invalid, Ok)
+        let clear = || Image::Gradient(vec![Paint::Rgba(CLEAR)]);
+        found.map(|image| if nothing { clear() } else { image }).map_or_else(invalid, Ok)
     })?;
     Ok(images.into())
 }
@@ -83,11 +85,15 @@ fn stops(input: &mut Parser<'_>) -> Parsed<Vec<Paint>> {
     if colors.is_empty() { invalid() } else { Ok(colors) }
 }
 
-/// Reads where a picture stands, how large it is and whether it repeats.
-pub fn placing(input: &mut Parser<'_>) -> Parsed<()> {
+/// Reads where a picture stands, how large it is and whether it repeats; true if it has no
+/// size at all.
+pub fn placing(input: &mut Parser<'_>) -> Parsed<bool> {
     let start = input.state();
     match input.next()? {
-        Token::Delim('/') => Ok(()),
+        Token::Delim('/') => {
+            let size = input.try_parse(length_or_part);
+            Ok(size.is_ok_and(|size| matches!(size, Amount::Plain(0.0, _))))
+        }
         Token::Ident(_) => {
             input.reset(&start);
             word(
@@ -100,14 +106,14 @@ pub fn placing(input: &mut Parser<'_>) -> Parsed<()> {
                     "add", "subtract", "intersect", "exclude", "border-area",
                 ],
             )
-            .map(|_| ())
+            .map(|_| false)
         }
         _ => {
             input.reset(&start);
             let read = amount(input)?;
             let zero = matches!(read, Amount::Plain(n, _) if n == 0.0);
             if zero || matches!(read.kind(), Kind::Length | Kind::Percent) {
-                Ok(())
+                Ok(false)
             } else {
                 invalid()
             }

@@ -1,7 +1,8 @@
 //! What transforms make of a box: where it goes, how much of it is left, and whether
-//! it shows its back; and what shapes leave of it.
+//! it shows its back; what shapes leave of it, and what is left of it in what holds it.
 
-use super::property::Call;
+use super::look::Look;
+use super::property::{Call, Property as P, Value};
 use super::value::{Quantity, Scale};
 
 /// A matrix of four columns.
@@ -212,4 +213,101 @@ fn area(name: &str, args: &[Quantity], width: f32, height: f32) -> f32 {
         }
         _ => width * height,
     }
+}
+
+/// The columns and rows of a grid: which have no size.
+#[derive(Debug)]
+pub struct Grid {
+    columns: Vec<bool>,
+    rows: Vec<bool>,
+    /// Those that no template names.
+    more: bool,
+    /// How many items there were.
+    items: usize,
+}
+
+impl Grid {
+    /// Returns the grid that an element is, if some of its tracks have no size.
+    pub fn of(look: &Look) -> Option<Self> {
+        let tracks = |property| match look.get(property) {
+            Some(Value::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
+            _ => Vec::new(),
+        };
+        let (columns, rows) = (tracks(P::GridColumns), tracks(P::GridRows));
+        let more = tracks(P::GridRowsAuto).first() == Some(&true);
+        let any = more || columns.contains(&true) || rows.contains(&true);
+        any.then_some(Self { columns, rows, more, items: 0 })
+    }
+
+    /// Counts an item; returns whether it has no width, and no height.
+    pub fn item(&mut self) -> Option<(bool, bool)> {
+        let across = self.columns.len().max(1);
+        let (column, row) = (self.items % across, self.items / across);
+        self.items += 1;
+        let width = self.columns.get(column).copied().unwrap_or(false);
+        Some((width, self.rows.get(row).copied().unwrap_or(self.more)))
+    }
+}
+
+/// What holds a box, as far as it makes it small.
+#[derive(Debug, Clone, Copy)]
+pub struct Around {
+    /// True if boxes stand below each other there.
+    pub stacks: bool,
+    /// Which side is flexible: true for the width.
+    pub flexes: Option<bool>,
+    /// Whether its tracks have no width, and no height.
+    pub item: Option<(bool, bool)>,
+    /// True if the box is not in the flow.
+    pub out: bool,
+}
+
+/// Returns the width and height of a box in what holds it: containment, a ratio, tracks and
+/// flexible lines can leave nothing of it.
+pub fn squeezed(
+    look: &Look,
+    around: Around,
+    (mut width, mut height): (Option<f32>, Option<f32>),
+) -> (Option<f32>, Option<f32>) {
+    let least = |side| look.size(side).is_some_and(|size| size.n > 0.0 || size.part > 0.0);
+    let auto = |side| look.size(side).is_none();
+    let (free_width, free_height) = (!least(P::MinWidth), !least(P::MinHeight));
+    let held = look.word(P::Contain).unwrap_or_default();
+    let holder = look.word(P::ContainerType).unwrap_or_default();
+    let sized = matches!(held, "size" | "strict") || holder == "size";
+    if look.get(P::ContainSize).is_none() {
+        if sized && auto(P::Height) && free_height && around.stacks {
+            height = Some(0.0);
+        }
+        let across = sized || held == "inline-size" || holder == "inline-size";
+        if across && around.out && auto(P::Width) && free_width {
+            width = Some(0.0);
+        }
+    }
+    if let Some(ratio) = look.size(P::AspectRatio).map(|ratio| ratio.n) {
+        match (width, height) {
+            (Some(width), None) if auto(P::Height) && free_height => height = Some(width / ratio),
+            (None, Some(height)) if auto(P::Width) && free_width => width = Some(height * ratio),
+            _ => {}
+        }
+    }
+    if around.out {
+        return (width, height);
+    }
+    let grows = look.size(P::FlexGrow).is_some_and(|grow| grow.n > 0.0);
+    let basis = look.size(P::FlexBasis).map(|basis| basis.n + basis.part);
+    match (around.flexes, basis) {
+        (Some(true), _) if grows => width = None,
+        (Some(true), Some(0.0)) if free_width => width = Some(0.0),
+        (Some(false), Some(0.0)) if free_height && !grows => height = Some(0.0),
+        _ => {}
+    }
+    let (no_width, no_height) = around.item.unwrap_or_default();
+    if no_width && auto(P::Width) && free_width {
+        width = Some(0.0);
+    }
+    if no_height && auto(P::Height) && free_height {
+        height = Some(0.0);
+    }
+    (width, height)
 }

@@ -5,10 +5,11 @@
 
 use cssparser::{ParseError, Parser, Token};
 
+use super::boxes;
 use super::color::{Paint, paint};
 use super::function;
 use super::property::{ANIMATION, Image, Mode, Property, Value, Wide, named};
-use super::value::{Amount, Kind, Parsed, amount, invalid, word};
+use super::value::{Amount, Kind, Parsed, amount, invalid, length, number, word};
 
 /// Reads the value of the property `name` and adds what it sets to `out`.
 pub fn read(
@@ -31,6 +32,17 @@ pub fn read(
         ("background", _) => background(input, mode, out),
         ("font", _) => font(input, mode, out),
         ("animation" | "-webkit-animation", _) => animation(input, out),
+        ("flex" | "-webkit-flex", _) => {
+            boxes::flex(input, out, |input| one(Property::FlexBasis, input, mode))
+        }
+        ("grid" | "grid-template", _) => boxes::grid(input, out),
+        ("mask" | "-webkit-mask", _) => function::images(input).map(|images| {
+            out.push((Property::Mask, Value::Images(images)));
+            out.push((Property::MaskSize, Value::Word("some")));
+        }),
+        ("-webkit-text-stroke", _) => boxes::stroke(input, mode, out),
+        ("border", properties) => boxes::edge(input, mode)
+            .map(|edge| out.extend(properties.iter().map(|side| (*side, edge.clone())))),
         (_, [property]) => one(*property, input, mode).map(|value| out.push((*property, value))),
         (_, properties) => sides(properties, input, mode, out),
     };
@@ -73,24 +85,6 @@ fn sides(
         out.push((*property, value.clone()));
     }
     Ok(())
-}
-
-/// Reads a length, as far as `negative` and `percent` let it.
-fn length(input: &mut Parser<'_>, negative: bool, percent: bool, unitless: bool) -> Parsed<Amount> {
-    let read = amount(input)?;
-    let fits = match (&read, read.kind()) {
-        (_, Kind::Length) => true,
-        (_, Kind::Percent) => percent,
-        (Amount::Plain(n, _), Kind::Number) => *n == 0.0 || unitless,
-        _ => false,
-    };
-    if fits && (negative || !read.is_negative()) { Ok(read) } else { invalid() }
-}
-
-/// Reads a number or a percentage.
-fn number(input: &mut Parser<'_>) -> Parsed<Amount> {
-    let read = amount(input)?;
-    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
 }
 
 const DISPLAY: &[&str] = &[
@@ -225,11 +219,20 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             words(input, &["normal", "size", "inline-size", "scroll-state", "anchored"])
         }
         P::Contain => {
-            let mut paints = false;
+            let (mut paints, mut sized, mut across) = (false, false, false);
             while !input.is_exhausted() {
-                paints |= matches!(word(input, CONTAIN)?, "strict" | "content" | "paint");
+                let word = word(input, CONTAIN)?;
+                paints |= matches!(word, "strict" | "content" | "paint");
+                sized |= matches!(word, "strict" | "size");
+                across |= word == "inline-size";
             }
-            Ok(Value::Word(if paints { "paint" } else { "none" }))
+            Ok(Value::Word(match (paints, sized, across) {
+                (true, true, _) => "strict",
+                (false, true, _) => "size",
+                (_, _, true) => "inline-size",
+                (true, ..) => "paint",
+                _ => "none",
+            }))
         }
         P::LineClamp => match input.try_parse(|input| word(input, &["none", "auto"])) {
             Ok(word) => Ok(Value::Word(word)),
@@ -259,6 +262,40 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             })?;
             Ok(Value::Names(names.into()))
         }
+        P::AspectRatio => boxes::ratio(input),
+        P::BackgroundSize | P::MaskSize => boxes::sizes(input),
+        P::BorderTop | P::BorderRight | P::BorderBottom | P::BorderLeft | P::Outline => {
+            boxes::edge(input, mode)
+        }
+        P::BoxShadow => boxes::shadow(input),
+        P::ContainSize => {
+            while input.next().is_ok() {}
+            Ok(Value::Word("some"))
+        }
+        P::FlexBasis => match or(input, SIZE, false, true)? {
+            Value::Word("none") => invalid(),
+            value => Ok(value),
+        },
+        P::FlexDirection => boxes::direction(input),
+        P::FlexGrow => number(input).map(Value::Amount),
+        P::GridColumns | P::GridRows | P::GridRowsAuto => boxes::tracks(input),
+        P::MaskMode => {
+            let plain =
+                |word: &str| matches!(word, "add" | "alpha" | "match-source" | "source-over");
+            let words = input.parse_comma_separated(|input| {
+                Ok::<_, ParseError<()>>(plain(&input.expect_ident()?.to_ascii_lowercase()))
+            })?;
+            Ok(Value::Word(if words.contains(&false) { "some" } else { "none" }))
+        }
+        P::OutlineOffset => length(input, true, false, false).map(Value::Amount),
+        P::PaintOrder => {
+            let first = words(input, &["normal", "fill", "stroke", "markers"])?;
+            while input.try_parse(|input| input.expect_ident_cloned()).is_ok() {}
+            Ok(first)
+        }
+        P::Spacing | P::WordSpacing => or(input, &["normal"], true, true),
+        P::StrokeColor => paint(input, false).map(Value::Paint),
+        P::StrokeWidth => boxes::thickness(input, mode).map(Value::Amount),
         P::All => invalid(),
     }
 }
@@ -329,6 +366,7 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
         let mut image = None;
         let mut clips = false;
         let mut any = false;
+        let mut nothing = false;
         while !input.is_exhausted() {
             any = true;
             if image.is_none()
@@ -343,10 +381,11 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
             } else if input.try_parse(|input| input.expect_ident_matching("text")).is_ok() {
                 clips = true;
             } else {
-                function::placing(input)?;
+                nothing |= function::placing(input)?;
             }
         }
         text &= clips;
+        let image = image.map(|image| if nothing { Image::None } else { image });
         if any { Ok(image.unwrap_or(Image::None)) } else { invalid() }
     })?;
     out.push((Property::BackgroundImage, Value::Images(images.into())));
@@ -354,6 +393,7 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
     out.push((Property::BackgroundClip, Value::Word(clip)));
     let color = color.unwrap_or(Paint::Rgba(super::color::CLEAR));
     out.push((Property::BackgroundColor, Value::Paint(color)));
+    out.push((Property::BackgroundSize, Value::Word("some")));
     Ok(())
 }
 

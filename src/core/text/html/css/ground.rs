@@ -66,6 +66,9 @@ impl Ground {
             _ if look.images(Property::BackgroundImage).is_empty() => return (ground, false),
             _ => {}
         }
+        if look.is(Property::BackgroundSize, "nothing") {
+            return (ground, covers);
+        }
         for image in look.images(Property::BackgroundImage).iter().rev() {
             match image {
                 Image::None => {}

@@ -6,6 +6,7 @@
 
 use super::super::Why;
 use super::super::tree::{Id, Tree};
+use super::geometry::{Around, Grid, squeezed};
 use super::look::Look;
 use super::media::SCREEN;
 use super::property::Property as P;
@@ -55,6 +56,10 @@ pub struct Place {
     flows: bool,
     /// True if boxes in it stand below each other.
     stacks: bool,
+    /// Which side of what it holds is flexible, if any: true for the width.
+    flexes: Option<bool>,
+    /// The tracks that its items stand in, where some have no size.
+    grid: Option<usize>,
     /// What the clip around it had used when it began.
     before: f32,
     around: Option<usize>,
@@ -82,12 +87,15 @@ struct Clip {
     /// How many lines are shown.
     lines: Option<f32>,
     breaks: f32,
+    /// True if it is as high as its lines, and no more.
+    fitted: bool,
 }
 
 /// All boxes that cut something off, and the lines of blocks.
 #[derive(Debug, Default)]
 pub struct Boxes {
     clips: Vec<Clip>,
+    grids: Vec<Grid>,
     /// For each block, whether its first line has ended.
     broken: Vec<bool>,
     /// What is before a place on the page takes no more room than this.
@@ -116,6 +124,8 @@ impl Place {
             clip_placed: None,
             flows: true,
             stacks: true,
+            flexes: None,
+            grid: None,
             before: 0.0,
             around: None,
             block: 0,
@@ -262,6 +272,9 @@ impl Place {
         };
         let width = bound(P::Width, P::MaxWidth, P::MinWidth, outer.width);
         let height = bound(P::Height, P::MaxHeight, P::MinHeight, outer.height);
+        let item = outer.grid.filter(|_| !out).and_then(|at| boxes.grids.get_mut(at)?.item());
+        let around = Around { stacks: outer.stacks, flexes: outer.flexes, item, out };
+        let (width, height) = squeezed(look, around, (width, height));
         let fills = !out && !table && outer.stacks && look.size(P::Width).is_none();
         self.own = if table { (None, None) } else { (width, height) };
         self.width = if table { None } else { width.or(outer.width.filter(|_| fills)) };
@@ -270,6 +283,17 @@ impl Place {
             display,
             "flex" | "inline-flex" | "grid" | "inline-grid" | "table-row" | "-webkit-flex"
         );
+        self.flexes = match display {
+            "flex" | "inline-flex" | "-webkit-flex" => Some(!look.is(P::FlexDirection, "column")),
+            _ => None,
+        };
+        self.grid = match display {
+            "grid" | "inline-grid" => Grid::of(look).map(|grid| {
+                boxes.grids.push(grid);
+                boxes.grids.len() - 1
+            }),
+            _ => None,
+        };
         if look.word(P::ContainerType).is_some_and(|word| matches!(word, "size" | "inline-size")) {
             self.container = Some(self.width.unwrap_or(SCREEN.0 - 16.0));
         }
@@ -281,7 +305,7 @@ impl Place {
         boxes.flow += room + 40.0;
         let words = [look.word(P::OverflowX), look.word(P::OverflowY)];
         let cuts = |word: &Option<&str>| word.is_some_and(|word| word != "visible");
-        let paint = look.is(P::Contain, "paint");
+        let paint = matches!(look.word(P::Contain), Some("paint" | "strict"));
         if (words.iter().any(cuts) || paint) && !part {
             let clipped = |at: usize| words.get(at).copied().flatten() == Some("clip");
             // `clip` cuts one way only; all else cuts both.
@@ -303,6 +327,9 @@ impl Place {
                 run: 0.0,
                 lines: look.size(P::LineClamp).map(|lines| lines.n),
                 breaks: 0.0,
+                fitted: height.is_none()
+                    && look.size(P::MinHeight).is_none()
+                    && padding.iter().skip(2).all(|side| *side == 0.0),
             });
             self.clip = Some(boxes.clips.len() - 1);
             self.flows = true;
@@ -408,8 +435,19 @@ impl Boxes {
             }
             doubt = Some(Why::Moved);
         }
-        if place.clip.and_then(|at| self.clips.get(at)).is_some_and(|clip| clip.cuts(own, look)) {
+        let inner = place.clip.and_then(|at| self.clips.get(at));
+        // Lines without height, in a box that is as high as its lines.
+        let flat = look.size(P::LineHeight).is_some_and(|size| size.n + size.part == 0.0);
+        if inner.is_some_and(|clip| {
+            clip.cuts(own, look) || flat && clip.fitted && clip.used == 0.0 && place.flows
+        }) {
             doubt = Some(Why::Clipped);
+        }
+        let narrow = |property, least: f32| {
+            look.px(property, Some(look.font)).is_some_and(|px| px <= least * look.font)
+        };
+        if narrow(P::Spacing, -0.4) || narrow(P::WordSpacing, -2.0) {
+            doubt = Some(Why::Moved);
         }
         doubt.map_or(Sight::Shown, Sight::Doubt)
     }

@@ -14,17 +14,25 @@ pub enum Property {
     AnimationFill,
     AnimationName,
     AnimationState,
+    AspectRatio,
     Backface,
     BackgroundClip,
     BackgroundColor,
     BackgroundImage,
+    BackgroundSize,
     Blend,
+    BorderBottom,
+    BorderLeft,
+    BorderRight,
+    BorderTop,
     Bottom,
+    BoxShadow,
     Clip,
     ClipPath,
     Color,
     ContainerType,
     Contain,
+    ContainSize,
     Content,
     ContentVisibility,
     Direction,
@@ -32,8 +40,14 @@ pub enum Property {
     Fill,
     FillOpacity,
     Filter,
+    FlexBasis,
+    FlexDirection,
+    FlexGrow,
     Float,
     FontSize,
+    GridColumns,
+    GridRows,
+    GridRowsAuto,
     Height,
     Left,
     LineClamp,
@@ -43,24 +57,32 @@ pub enum Property {
     MarginRight,
     MarginTop,
     Mask,
+    MaskMode,
+    MaskSize,
     MaxHeight,
     MaxWidth,
     MinHeight,
     MinWidth,
     OffsetPath,
     Opacity,
+    Outline,
+    OutlineOffset,
     OverflowX,
     OverflowY,
     PaddingBottom,
     PaddingLeft,
     PaddingRight,
     PaddingTop,
+    PaintOrder,
     Perspective,
     Position,
     Right,
     Rotate,
     Scale,
     SizeAdjust,
+    Spacing,
+    StrokeColor,
+    StrokeWidth,
     TextFill,
     TextIndent,
     TextSecurity,
@@ -70,6 +92,7 @@ pub enum Property {
     Visibility,
     WhiteSpace,
     Width,
+    WordSpacing,
     ZIndex,
     Zoom,
     /// Every one of them.
@@ -155,8 +178,17 @@ const MARGIN: &[Property] =
     &[Property::MarginTop, Property::MarginRight, Property::MarginBottom, Property::MarginLeft];
 const PADDING: &[Property] =
     &[Property::PaddingTop, Property::PaddingRight, Property::PaddingBottom, Property::PaddingLeft];
-const BACKGROUND: &[Property] =
-    &[Property::BackgroundImage, Property::BackgroundClip, Property::BackgroundColor];
+const BACKGROUND: &[Property] = &[
+    Property::BackgroundImage,
+    Property::BackgroundClip,
+    Property::BackgroundColor,
+    Property::BackgroundSize,
+];
+const BORDER: &[Property] =
+    &[Property::BorderTop, Property::BorderRight, Property::BorderBottom, Property::BorderLeft];
+pub const FLEX: &[Property] = &[Property::FlexGrow, Property::FlexBasis];
+pub const MASK: &[Property] = &[Property::Mask, Property::MaskSize];
+pub const STROKE: &[Property] = &[Property::StrokeWidth, Property::StrokeColor];
 pub const ANIMATION: &[Property] = &[
     Property::AnimationName,
     Property::AnimationFill,
@@ -174,16 +206,25 @@ pub fn named(name: &str) -> &'static [Property] {
         "animation-iteration-count" | "-webkit-animation-iteration-count" => &[P::AnimationCount],
         "animation-name" | "-webkit-animation-name" => &[P::AnimationName],
         "animation-play-state" | "-webkit-animation-play-state" => &[P::AnimationState],
+        "aspect-ratio" => &[P::AspectRatio],
         "backface-visibility" | "-webkit-backface-visibility" => &[P::Backface],
         "background" => BACKGROUND,
         "background-clip" | "-webkit-background-clip" => &[P::BackgroundClip],
         "background-color" => &[P::BackgroundColor],
         "background-image" => &[P::BackgroundImage],
+        "background-size" | "-webkit-background-size" => &[P::BackgroundSize],
+        "border" | "border-width" => BORDER,
+        "border-bottom" | "border-bottom-width" => &[P::BorderBottom],
+        "border-left" | "border-left-width" => &[P::BorderLeft],
+        "border-right" | "border-right-width" => &[P::BorderRight],
+        "border-top" | "border-top-width" => &[P::BorderTop],
         "bottom" | "inset-block-end" => &[P::Bottom],
+        "box-shadow" | "-webkit-box-shadow" => &[P::BoxShadow],
         "clip" => &[P::Clip],
         "clip-path" | "-webkit-clip-path" => &[P::ClipPath],
         "color" => &[P::Color],
         "contain" => &[P::Contain],
+        "contain-intrinsic-size" | "contain-intrinsic-height" => &[P::ContainSize],
         "container-type" => &[P::ContainerType],
         "content" => &[P::Content],
         "content-visibility" => &[P::ContentVisibility],
@@ -192,15 +233,24 @@ pub fn named(name: &str) -> &'static [Property] {
         "fill" => &[P::Fill],
         "fill-opacity" => &[P::FillOpacity],
         "filter" | "-webkit-filter" => &[P::Filter],
+        "flex" | "-webkit-flex" => FLEX,
+        "flex-basis" | "-webkit-flex-basis" => &[P::FlexBasis],
+        "flex-direction" | "flex-flow" => &[P::FlexDirection],
+        "flex-grow" | "-webkit-flex-grow" => &[P::FlexGrow],
         "float" => &[P::Float],
         "font" => &[P::FontSize, P::LineHeight, P::SizeAdjust],
         "font-size" => &[P::FontSize],
         "font-size-adjust" => &[P::SizeAdjust],
+        "grid" | "grid-template" => &[P::GridRows, P::GridColumns],
+        "grid-auto-rows" => &[P::GridRowsAuto],
+        "grid-template-columns" => &[P::GridColumns],
+        "grid-template-rows" => &[P::GridRows],
         "height" | "block-size" => &[P::Height],
         "inset" => INSET,
         "inset-block" => &[P::Top, P::Bottom],
         "inset-inline" => &[P::Left, P::Right],
         "left" | "inset-inline-start" => &[P::Left],
+        "letter-spacing" => &[P::Spacing],
         "line-clamp" | "-webkit-line-clamp" => &[P::LineClamp],
         "line-height" => &[P::LineHeight],
         "margin" => MARGIN,
@@ -210,7 +260,10 @@ pub fn named(name: &str) -> &'static [Property] {
         "margin-left" | "margin-inline-start" | "-webkit-margin-start" => &[P::MarginLeft],
         "margin-right" | "margin-inline-end" | "-webkit-margin-end" => &[P::MarginRight],
         "margin-top" | "margin-block-start" => &[P::MarginTop],
-        "mask" | "-webkit-mask" | "mask-image" | "-webkit-mask-image" => &[P::Mask],
+        "mask" | "-webkit-mask" => MASK,
+        "mask-image" | "-webkit-mask-image" | "-webkit-mask-box-image" => &[P::Mask],
+        "mask-composite" | "-webkit-mask-composite" | "mask-mode" => &[P::MaskMode],
+        "mask-size" | "-webkit-mask-size" => &[P::MaskSize],
         "max-height" | "max-block-size" => &[P::MaxHeight],
         "max-width" | "max-inline-size" => &[P::MaxWidth],
         "min-height" | "min-block-size" => &[P::MinHeight],
@@ -218,6 +271,8 @@ pub fn named(name: &str) -> &'static [Property] {
         "mix-blend-mode" => &[P::Blend],
         "offset-path" | "offset" => &[P::OffsetPath],
         "opacity" | "-webkit-opacity" => &[P::Opacity],
+        "outline" | "outline-width" => &[P::Outline],
+        "outline-offset" => &[P::OutlineOffset],
         "overflow" => &[P::OverflowX, P::OverflowY],
         "overflow-x" | "overflow-inline" => &[P::OverflowX],
         "overflow-y" | "overflow-block" => &[P::OverflowY],
@@ -228,6 +283,7 @@ pub fn named(name: &str) -> &'static [Property] {
         "padding-left" | "padding-inline-start" => &[P::PaddingLeft],
         "padding-right" | "padding-inline-end" => &[P::PaddingRight],
         "padding-top" | "padding-block-start" => &[P::PaddingTop],
+        "paint-order" => &[P::PaintOrder],
         "perspective" | "-webkit-perspective" => &[P::Perspective],
         "position" => &[P::Position],
         "right" | "inset-inline-end" => &[P::Right],
@@ -235,6 +291,9 @@ pub fn named(name: &str) -> &'static [Property] {
         "scale" => &[P::Scale],
         "text-indent" => &[P::TextIndent],
         "-webkit-text-fill-color" => &[P::TextFill],
+        "-webkit-text-stroke" => STROKE,
+        "-webkit-text-stroke-color" => &[P::StrokeColor],
+        "-webkit-text-stroke-width" => &[P::StrokeWidth],
         "-webkit-text-security" => &[P::TextSecurity],
         "text-wrap" | "text-wrap-mode" | "white-space" => &[P::WhiteSpace],
         "top" | "inset-block-start" => &[P::Top],
@@ -242,6 +301,7 @@ pub fn named(name: &str) -> &'static [Property] {
         "translate" => &[P::Translate],
         "visibility" => &[P::Visibility],
         "width" | "inline-size" => &[P::Width],
+        "word-spacing" => &[P::WordSpacing],
         "z-index" => &[P::ZIndex],
         "zoom" => &[P::Zoom],
         _ => &[],
@@ -258,12 +318,17 @@ pub fn is_inherited(property: Property) -> bool {
             | P::Fill
             | P::FillOpacity
             | P::FontSize
+            | P::Spacing
             | P::LineHeight
+            | P::PaintOrder
             | P::SizeAdjust
+            | P::StrokeColor
+            | P::StrokeWidth
             | P::TextFill
             | P::TextIndent
             | P::TextSecurity
             | P::Visibility
             | P::WhiteSpace
+            | P::WordSpacing
     )
 }

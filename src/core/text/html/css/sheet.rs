@@ -59,6 +59,14 @@ pub struct Rule {
     pub containers: Vec<Arc<str>>,
 }
 
+impl Rule {
+    /// Returns true if the selector is one name of a tag: then the index has matched it.
+    pub fn is_tag(&self) -> bool {
+        let mut parts = self.selector.iter_raw_match_order();
+        matches!((parts.next(), parts.next()), (Some(Component::LocalName(_)), None))
+    }
+}
+
 /// A layer: its parent and its name. The first is no layer.
 #[derive(Debug, Clone, PartialEq)]
 struct Layer(usize, String);

@@ -17,7 +17,7 @@ use super::ground::{Contrast, Ground, Tint, ink};
 use super::look::Look;
 use super::media::SCREEN;
 use super::place::{Boxes, Place};
-use super::property::{Image, Property};
+use super::property::{Image, Property, Property as P};
 use super::select::Work;
 
 /// Text smaller than this, in pixels, is not seen.
@@ -26,6 +26,10 @@ const TINY: f32 = 1.5;
 const SMALL: f32 = 3.0;
 /// What is less opaque than this is not seen, whatever its colour.
 const CLEAR: f32 = 0.04;
+/// How thick the lines of glyphs are at least, in font sizes.
+const STEM: f32 = 0.1;
+/// A line of this thickness, in pixels, covers text.
+const THICK: f32 = 8.0;
 /// What is left of an area when it is turned or shrunk until it is gone.
 const GONE: f32 = 0.003;
 
@@ -63,6 +67,10 @@ pub(super) struct Frame {
     first_text: usize,
     /// True if a box may lie over it.
     covered: bool,
+    /// True for an element that is a picture.
+    picture: bool,
+    /// Which columns of a table are collapsed.
+    columns: Option<Rc<[bool]>>,
     /// The look of its first line, where that is different.
     first: Option<Rc<Look>>,
 }
@@ -100,6 +108,8 @@ impl<'t> Viewer<'t> {
             stacks: true,
             first_text: 0,
             covered: false,
+            picture: false,
+            columns: None,
             first: None,
         };
         Self {
@@ -165,6 +175,8 @@ impl<'t> Viewer<'t> {
             stacks: false,
             first_text: self.shown.len(),
             covered: around.covered,
+            picture: matches!(name, "img" | "video" | "canvas" | "object" | "embed"),
+            columns: around.columns.clone(),
             first: around.first.clone(),
             look,
         };
@@ -173,6 +185,15 @@ impl<'t> Viewer<'t> {
         }
         if !frame.place.inline {
             frame.first = frame.look.first.take().map(Rc::from);
+        }
+        if name == "table" {
+            frame.columns = self.collapsed(id, &frame.look);
+        } else if matches!(name, "td" | "th")
+            && frame.columns.as_deref().is_some_and(|columns| {
+                self.cascade.spend(columns.len()) && is_collapsed(tree, id, columns)
+            })
+        {
+            return Sight::Hidden;
         }
         if name == "select" {
             frame.chosen = chosen(tree, id);
@@ -267,6 +288,25 @@ impl<'t> Viewer<'t> {
         if !masks.is_empty() && masks.iter().all(faint) {
             return true;
         }
+        if !masks.is_empty() && look.is(Property::MaskSize, "nothing") {
+            return true;
+        }
+        // What begins faint may leave nothing of the text.
+        let begins = |image: &Image| match image {
+            Image::Gradient(stops) => {
+                let first = stops.first().and_then(|stop| look.paint(stop));
+                first.is_none_or(|[.., alpha]| alpha < 0.5)
+            }
+            _ => false,
+        };
+        if masks.iter().any(begins) || !masks.is_empty() && look.is(Property::MaskMode, "some") {
+            frame.doubt = Some(Why::Blended);
+        }
+        let outline = look.px(Property::Outline, None).unwrap_or_default();
+        let inside = -look.px(Property::OutlineOffset, None).unwrap_or_default();
+        if outline >= THICK && inside >= THICK {
+            frame.doubt = Some(Why::Covered);
+        }
         if masks.contains(&Image::Picture) {
             frame.doubt = Some(Why::Blended);
         }
@@ -305,7 +345,6 @@ impl<'t> Viewer<'t> {
 
     /// Works out what transforms do; true if nothing is left.
     fn transforms(&self, frame: &mut Frame) -> bool {
-        use Property as P;
         let look = &frame.look;
         let calls = || {
             [P::Translate, P::Rotate, P::Scale, P::Transform]
@@ -331,6 +370,30 @@ impl<'t> Viewer<'t> {
         false
     }
 
+    /// Returns which columns of a table are collapsed, if any is.
+    fn collapsed(&mut self, table: Id, look: &Look) -> Option<Rc<[bool]>> {
+        /// Nobody has more columns.
+        const MOST: usize = 1_000;
+        let tree = self.tree;
+        let groups = |id: &Id| matches!(tree.name(*id), "colgroup" | "col");
+        let mut columns = Vec::new();
+        for group in tree.children(table).filter(groups) {
+            let outer = self.cascade.look(group, look, None);
+            let mut cols = tree.children(group).filter(groups).take(MOST).peekable();
+            let alone = cols.peek().is_none().then_some(group);
+            for col in cols.chain(alone) {
+                let own = self.cascade.look(col, &outer, None);
+                let span = number(tree, col, "span");
+                let hidden = own.is(P::Visibility, "collapse");
+                columns.extend(std::iter::repeat_n(hidden, span));
+                if columns.len() > MOST {
+                    return None;
+                }
+            }
+        }
+        columns.contains(&true).then(|| columns.into())
+    }
+
     /// Works out whether the element lies behind the ground of one around it.
     fn behind(&self, frame: &mut Frame) {
         let z = frame.look.size(Property::ZIndex).map(|size| size.n);
@@ -349,10 +412,22 @@ impl<'t> Viewer<'t> {
 
     /// Finds boxes without text that lie over what was shown before.
     fn cover(&mut self, frame: &Frame) {
-        let paints =
-            frame.opaque || frame.look.images(Property::BackgroundImage).contains(&Image::Picture);
+        let look = &frame.look;
+        let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
+        let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
+        let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
+        let shadow = look.is(P::BoxShadow, "wide");
+        if outline || shadow && frame.place.positioned {
+            // It lies over all that is beside it.
+            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
+        }
+        let edges = lines.into_iter().any(thick) || shadow;
+        let paints = frame.opaque
+            || edges
+            || frame.picture
+            || look.images(P::BackgroundImage).contains(&Image::Picture);
         let under = frame.look.size(Property::ZIndex).is_some_and(|z| z.n < 0.0);
-        let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0);
+        let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
         let (width, height) = frame.place.size();
         if !paints || under || !frame.place.positioned || flat(width) || flat(height) {
             return;
@@ -458,6 +533,20 @@ impl<'t> Viewer<'t> {
             return Contrast::Unknown;
         }
         let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
+        if !drawn && let Some(stroke) = look.size(P::StrokeWidth).filter(|width| width.n > 0.0) {
+            let paint = match look.get(P::StrokeColor) {
+                Some(super::property::Value::Paint(paint)) => look.paint(paint),
+                _ => look.color,
+            };
+            let Some(paint) = paint else { return Contrast::Unknown };
+            let (seen, [.., alpha]) =
+                (frame.ground.contrast(paint, frame.alpha, &frame.tints), paint);
+            // The line around a glyph lies over it, half of it inside.
+            let within = stroke.n >= look.font * STEM && !look.is(P::PaintOrder, "stroke");
+            if seen != Contrast::Lost && stroke.n >= 0.5 || within && alpha > 0.5 {
+                return seen;
+            }
+        }
         let through = frame.cut_out.as_deref().unwrap_or(&[]);
         let seen = |ink| frame.ground.contrast(ink, frame.alpha, &frame.tints);
         if through.is_empty() {
@@ -470,6 +559,22 @@ impl<'t> Viewer<'t> {
             None => Contrast::Lost,
         }
     }
+}
+
+/// Returns the number that an attribute says, from 1 to 1,000.
+fn number(tree: &Tree, id: Id, name: &str) -> usize {
+    tree.attr(id, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1).clamp(1, 1_000)
+}
+
+/// Returns true for a cell that stands in collapsed columns alone.
+fn is_collapsed(tree: &Tree, cell: Id, columns: &[bool]) -> bool {
+    let before = std::iter::successors(tree.before(cell), |id| tree.before(*id))
+        .take(columns.len() * 3)
+        .filter(|id| matches!(tree.name(*id), "td" | "th"));
+    let at: usize = before.map(|id| number(tree, id, "colspan")).sum();
+    let own = columns.get(at..).unwrap_or_default();
+    let mut own = own.iter().take(number(tree, cell, "colspan")).peekable();
+    own.peek().is_some() && own.all(|collapsed| *collapsed)
 }
 
 fn is_shadow(tree: &Tree, id: Id) -> bool {

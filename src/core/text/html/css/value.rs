@@ -446,3 +446,26 @@ pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static s
         None => invalid(),
     }
 }
+
+/// Reads a length, as far as `negative` and `percent` let it.
+pub fn length(
+    input: &mut Parser<'_>,
+    negative: bool,
+    percent: bool,
+    unitless: bool,
+) -> Parsed<Amount> {
+    let read = amount(input)?;
+    let fits = match (&read, read.kind()) {
+        (_, Kind::Length) => true,
+        (_, Kind::Percent) => percent,
+        (Amount::Plain(n, _), Kind::Number) => *n == 0.0 || unitless,
+        _ => false,
+    };
+    if fits && (negative || !read.is_negative()) { Ok(read) } else { invalid() }
+}
+
+/// Reads a number or a percentage.
+pub fn number(input: &mut Parser<'_>) -> Parsed<Amount> {
+    let read = amount(input)?;
+    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
+}

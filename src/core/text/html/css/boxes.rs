@@ -1,0 +1,229 @@
+//! What values the properties of boxes take that can be empty: tracks, flexible sizes,
+//! borders and shadows.
+//!
+//! Of a value is kept only what decides whether text in the box, or under it, is seen.
+
+use cssparser::{ParseError, Parser, Token};
+
+use super::color::{BLACK, Paint, paint};
+use super::property::{Mode, Property, Value};
+use super::value::{Amount, Kind, Parsed, Scale, amount, invalid, length, number, word};
+
+/// Reads `flex`.
+pub fn flex(
+    input: &mut Parser<'_>,
+    out: &mut Vec<(Property, Value)>,
+    size: impl Fn(&mut Parser<'_>) -> Parsed<Value>,
+) -> Parsed<()> {
+    let (mut grow, mut basis, mut numbers) = (1.0, None, 0);
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        (grow, basis) = (0.0, Some(Value::Word("auto")));
+    }
+    while !input.is_exhausted() {
+        let plain = input.try_parse(|input| match amount(input)? {
+            Amount::Plain(n, unit) if Amount::Plain(n, unit).kind() == Kind::Number => Ok(n),
+            _ => invalid(),
+        });
+        match plain {
+            Ok(n) if numbers < 2 && n >= 0.0 => {
+                grow = if numbers == 0 { n } else { grow };
+                numbers += 1;
+            }
+            Ok(0.0) if basis.is_none() => basis = Some(Value::Amount(Amount::pixels(0.0))),
+            Err(_) if basis.is_none() => basis = Some(size(input)?),
+            _ => return invalid(),
+        }
+    }
+    out.push((Property::FlexGrow, Value::Amount(Amount::number(grow))));
+    out.push((Property::FlexBasis, basis.unwrap_or(Value::Amount(Amount::part(0.0)))));
+    Ok(())
+}
+
+/// Reads `flex-direction` and `flex-flow`.
+pub fn direction(input: &mut Parser<'_>) -> Parsed<Value> {
+    let words =
+        ["row", "row-reverse", "column", "column-reverse", "nowrap", "wrap", "wrap-reverse"];
+    let mut column = false;
+    while !input.is_exhausted() {
+        column |= word(input, &words)?.starts_with("column");
+    }
+    Ok(Value::Word(if column { "column" } else { "row" }))
+}
+
+/// Reads `grid` and `grid-template`.
+pub fn grid(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    let rows = tracks(input)?;
+    let columns = match input.try_parse(|input| input.expect_delim('/')) {
+        Ok(()) => tracks(input)?,
+        Err(_) => Value::Names([].into()),
+    };
+    out.push((Property::GridRows, rows));
+    out.push((Property::GridColumns, columns));
+    Ok(())
+}
+
+/// Reads the sizes of tracks up to a `/`: for each, whether it is nothing.
+pub fn tracks(input: &mut Parser<'_>) -> Parsed<Value> {
+    /// More of them are as good as none.
+    const MOST: usize = 100;
+    let mut all: Vec<Box<str>> = Vec::new();
+    while !input.is_exhausted() && all.len() < MOST {
+        let start = input.state();
+        let mut count = 1;
+        let nothing = match input.next()?.clone() {
+            Token::Delim('/') => {
+                input.reset(&start);
+                break;
+            }
+            Token::SquareBracketBlock | Token::QuotedString(_) => continue,
+            Token::Ident(_) => false,
+            // A part of the rest; `0fr` is none of it.
+            Token::Dimension { value, .. } => value == 0.0,
+            Token::Function(name) => input.parse_nested_block(|input| {
+                if name.eq_ignore_ascii_case("repeat") {
+                    count = input.expect_integer().map_or(1, |n| n.clamp(1, 20) as usize);
+                    let _ = input.try_parse(|input| input.expect_ident_cloned());
+                    input.expect_comma()?;
+                }
+                let mut last = false;
+                while let Ok(token) = input.next() {
+                    last = match token {
+                        Token::Comma => continue,
+                        Token::Number { value, .. } | Token::Dimension { value, .. } => {
+                            *value == 0.0
+                        }
+                        _ => false,
+                    };
+                }
+                Ok::<_, ParseError<()>>(last)
+            })?,
+            _ => {
+                input.reset(&start);
+                let size = amount(input)?.compute(&Scale::page());
+                size.n == 0.0 && size.part == 0.0
+            }
+        };
+        all.extend(std::iter::repeat_n(Box::from(if nothing { "0" } else { "1" }), count));
+    }
+    Ok(Value::Names(all.into()))
+}
+
+/// Reads the size of the pictures of all layers; "nothing" if none has any.
+pub fn sizes(input: &mut Parser<'_>) -> Parsed<Value> {
+    let layers = input.parse_comma_separated(|input| {
+        let mut nothing = false;
+        while !input.is_exhausted() {
+            if input.try_parse(|input| word(input, &["auto", "cover", "contain"])).is_err() {
+                let size = length(input, false, true, false)?.compute(&Scale::page());
+                nothing |= size.n <= 0.0 && size.part <= 0.0;
+            }
+        }
+        Ok::<_, ParseError<()>>(nothing)
+    })?;
+    Ok(Value::Word(if layers.contains(&false) { "some" } else { "nothing" }))
+}
+
+/// Reads `aspect-ratio`, as how many times wider than high.
+pub fn ratio(input: &mut Parser<'_>) -> Parsed<Value> {
+    let auto = |input: &mut Parser<'_>| {
+        input.try_parse(|input| input.expect_ident_matching("auto")).is_ok()
+    };
+    if auto(input) && input.is_exhausted() {
+        return Ok(Value::Word("auto"));
+    }
+    let read =
+        |input: &mut Parser<'_>| Ok::<_, ParseError<()>>(number(input)?.compute(&Scale::page()).n);
+    let width = read(input)?;
+    let height = match input.try_parse(|input| input.expect_delim('/')) {
+        Ok(()) => read(input)?,
+        Err(_) => 1.0,
+    };
+    auto(input);
+    Ok(match width > 0.0 && height > 0.0 {
+        true => Value::Amount(Amount::number(width / height)),
+        false => Value::Word("auto"),
+    })
+}
+
+/// Reads how thick a line is.
+pub fn thickness(input: &mut Parser<'_>, mode: Mode) -> Parsed<Amount> {
+    match input.try_parse(|input| word(input, &["thin", "medium", "thick"])) {
+        Ok("thin") => Ok(Amount::pixels(1.0)),
+        Ok("medium") => Ok(Amount::pixels(3.0)),
+        Ok(_) => Ok(Amount::pixels(5.0)),
+        Err(_) => length(input, false, false, mode.quirks),
+    }
+}
+
+/// Reads a border or an outline, or its width alone, as its width: nothing without a style
+/// or with a colour that shows what is below.
+pub fn edge(input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> {
+    const STYLES: &[&str] = &[
+        "none", "hidden", "auto", "dotted", "dashed", "solid", "double", "groove", "ridge",
+        "inset", "outset",
+    ];
+    let (mut width, mut style, mut color) = (None, None, None);
+    while !input.is_exhausted() {
+        if style.is_none()
+            && let Ok(found) = input.try_parse(|input| word(input, STYLES))
+        {
+            style = Some(found);
+        } else if color.is_none()
+            && let Ok(found) = input.try_parse(|input| paint(input, false))
+        {
+            color = Some(found);
+        } else if width.is_none() {
+            width = Some(thickness(input, mode)?);
+        } else {
+            // That of the next side, where only widths are read.
+            break;
+        }
+    }
+    let clear = matches!(color, Some(Paint::Rgba([.., alpha])) if alpha < 0.5);
+    let alone = style.is_none() && color.is_none();
+    let drawn = alone || !clear && style.is_some_and(|style| !matches!(style, "none" | "hidden"));
+    let width = width.unwrap_or(Amount::pixels(3.0));
+    Ok(Value::Amount(if drawn { width } else { Amount::pixels(0.0) }))
+}
+
+/// Reads `-webkit-text-stroke`.
+pub fn stroke(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    let (mut width, mut color) = (None, None);
+    while !input.is_exhausted() {
+        if color.is_none()
+            && let Ok(found) = input.try_parse(|input| paint(input, false))
+        {
+            color = Some(found);
+        } else if width.is_none() {
+            width = Some(thickness(input, mode)?);
+        } else {
+            return invalid();
+        }
+    }
+    out.push((Property::StrokeWidth, Value::Amount(width.unwrap_or(Amount::pixels(0.0)))));
+    out.push((Property::StrokeColor, Value::Paint(color.unwrap_or(Paint::Current))));
+    Ok(())
+}
+
+/// Reads `box-shadow`: "wide" if one reaches far without growing faint.
+pub fn shadow(input: &mut Parser<'_>) -> Parsed<Value> {
+    /// From here on a shadow covers a line of text.
+    const FAR: f32 = 8.0;
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(Value::Word("none"));
+    }
+    let wide = input.parse_comma_separated(|input| {
+        let (mut sizes, mut color) = (Vec::new(), BLACK);
+        while !input.is_exhausted() {
+            if input.try_parse(|input| input.expect_ident_matching("inset")).is_ok() {
+            } else if let Ok(found) = input.try_parse(|input| paint(input, false)) {
+                color = if let Paint::Rgba(rgba) = found { rgba } else { BLACK };
+            } else {
+                sizes.push(length(input, true, false, false)?.compute(&Scale::page()).n);
+            }
+        }
+        let [.., alpha] = color;
+        Ok::<_, ParseError<()>>(alpha >= 0.5 && sizes.get(3).is_some_and(|spread| *spread >= FAR))
+    })?;
+    Ok(Value::Word(if wide.contains(&true) { "wide" } else { "none" }))
+}

@@ -340,6 +340,43 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
         "nth", ":nth-child(2n of :nth-last-child(3n of p)){color:red}".repeat(200);
         "scope", "@scope (p) to (:has(i)){p{color:red}}".repeat(500);
         "math", format!("p{{font-size:calc({})}}", many("1px", 580, " + "));
+        "colours", format!(
+            "p{{background:linear-gradient({})}}",
+            many("color-mix(in lab,currentcolor,red)", 110, ","),
+        );
+        "polygon", format!("p{{clip-path:polygon({})}}", many("0 0", 1_000, ","));
+        "transforms", format!("p{{transform:{}}}", many("scale(1)", 440, " "));
+        "filters", format!("p{{filter:{}}}", many("opacity(calc(1*1))", 200, " "));
+        "gradient", format!("p{{background:linear-gradient({})}}", many("red", 1_000, ","));
+        "mask", format!("p{{mask-image:linear-gradient({})}}", many("red", 1_000, ","));
+        "animations", format!(
+            "@keyframes k{{to{{{}}}}}p{{animation:{}}}",
+            "top:0;".repeat(500),
+            many("k 1s forwards", 200, ","),
+        );
+        "names of animations", format!("p{{animation-fill-mode:both;animation-name:{}}}", many("k", 1_000, ","));
+        "container", format!(
+            "body{{container-type:inline-size}}@container {}{{p{{top:0}}}}",
+            many("(min-width:1px)", 1_000, " and "),
+        );
+        "containers", format!(
+            "body{{container-type:inline-size}}{}p{{top:0}}",
+            "@container (min-width:calc(1px + 1px + 1px + 1px)){".repeat(60),
+        ).repeat(4);
+        "var", format!(":root{{--a:{}}}p{{font:var(--a)}}", "calc(1px + 1px) ".repeat(1_000));
+        "var, many times", format!(
+            ":root{{--a:{}}}p{{width:calc({})}}",
+            many("1px", 1_000, " + "),
+            many("var(--a)", 500, " + "),
+        );
+        "var, without a value", format!("p{{color:{}}}", "var(--b,".repeat(1_000));
+        "declared", format!("p{{--a:{}}}", "x ".repeat(5_000));
+        "declared in vain", format!("p{{--a:{}var(--b)}}", "x ".repeat(5_000));
+        "inherited", format!(
+            ":root{{{}}}p{{--b:1}}",
+            (0..2_000).map(|at| format!("--a{at}:1;")).collect::<String>(),
+        );
+        "revert", (0..900).map(|at| format!("@layer a{at}{{p{{top:revert-layer}}}}")).collect();
     };
     let mut endless = Vec::new();
     for (name, sheet) in sheets {

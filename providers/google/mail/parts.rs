@@ -203,7 +203,9 @@ impl MessageTree {
             && header(part, "Content-ID").is_some()
         {
             let mut picture = file_object(id, part, &mime, filename);
-            picture["inline"] = true.into();
+            if let Some(members) = picture.as_object_mut() {
+                members.insert("inline".to_owned(), true.into());
+            }
             self.inline.push(picture);
         } else if !mime.starts_with("multipart/") {
             self.file(id, part, &mime);

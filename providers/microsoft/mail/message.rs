@@ -257,7 +257,9 @@ fn sort_in(id: &str, files: Vec<Value>, message: &mut MessageContent) {
             "size": file.get("size"),
         });
         if file.get("isInline") == Some(&Value::Bool(true)) && kind.starts_with("image/") {
-            object["inline"] = true.into();
+            if let Some(members) = object.as_object_mut() {
+                members.insert("inline".to_owned(), true.into());
+            }
             message.inline.push(object);
         } else {
             message.attachments.push(object);

@@ -11,6 +11,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use hyper::Method;
+use hyper::body::Bytes;
 use serde_json::Value;
 
 use daysheet_core::error::{Error, Result};
@@ -88,6 +91,41 @@ impl Alter {
 impl fmt::Debug for Alter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Alter")
+    }
+}
+
+/// A request to an API, and how long the answer to it is.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// The method.
+    pub method: Method,
+    /// The path, as it was sent.
+    pub path: String,
+    /// The body of the request.
+    pub body: Bytes,
+    /// The length of the body of the answer, in bytes.
+    pub answer: usize,
+}
+
+/// Sees every answer of an API before it is sent, and holds it back until its future ends:
+/// so it can be found out which requests wait for which.
+#[derive(Clone)]
+pub struct Observer(Arc<dyn Fn(Exchange) -> BoxFuture<'static, ()> + Send + Sync>);
+
+impl Observer {
+    /// Hands each exchange to `see`.
+    pub fn new(see: impl Fn(Exchange) -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(see))
+    }
+
+    pub(super) fn see(&self, exchange: Exchange) -> BoxFuture<'static, ()> {
+        (self.0)(exchange)
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Observer")
     }
 }
 

@@ -50,7 +50,7 @@ use tokio::sync::{oneshot, watch};
 
 use daysheet_core::error::{Error, Kind, Result};
 
-pub use faults::{Alter, Faults};
+pub use faults::{Alter, Exchange, Faults, Observer};
 pub use load::LoadReport;
 
 use auth::tokens::SignIn;
@@ -189,6 +189,11 @@ impl Sandbox {
     /// Changes the APIs' answers from the next request on, or no more.
     pub fn set_alter(&self, alter: Option<Alter>) {
         self.state.set_alter(alter);
+    }
+
+    /// Has the APIs' answers seen before they are sent, from the next request on, or no more.
+    pub fn set_observer(&self, observer: Option<Observer>) {
+        self.state.set_observer(observer);
     }
 
     /// Ends all grants: refreshing gives `invalid_grant` from now on.

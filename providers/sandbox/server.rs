@@ -21,7 +21,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::auth;
-use super::faults::Fault;
+use super::faults::{Exchange, Fault};
 use super::gmail::upload as gmail_upload;
 use super::google::error as google_error;
 use super::graph::error as graph_error;
@@ -85,6 +85,8 @@ async fn answer(
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
     let alter = api.and_then(|_| state.alter());
+    let observer = api.and_then(|path| Some((state.observer()?, path.to_owned())));
+    let mut seen = None;
     let (delay, mut fault) = state.next_fault(api);
     // Held until the answer is made: that is how long a request is under way.
     let _place = match graph {
@@ -102,6 +104,10 @@ async fn answer(
         Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late | Fault::Overdue) | None => {
             match read(request).await {
                 Ok(request) => {
+                    seen = observer.map(|(observer, path)| {
+                        let (method, body) = (request.method.clone(), request.body.clone());
+                        (observer, Exchange { method, path, body, answer: 0 })
+                    });
                     fault = fault.or_else(|| state.write_fault(&request));
                     match fault {
                         Some(Fault::Late | Fault::Overdue) => {
@@ -128,6 +134,9 @@ async fn answer(
     };
     if let Some(alter) = alter {
         answer.body = alter.apply(answer.body);
+    }
+    if let Some((observer, exchange)) = seen {
+        observer.see(Exchange { answer: answer.body.len(), ..exchange }).await;
     }
     match fault {
         Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::auth::tokens::SignIn;
-use super::faults::{Alter, Fault, Faults};
+use super::faults::{Alter, Fault, Faults, Observer};
 use super::gmail::attachment_id::AttachmentIds;
 use super::gmail::sessions::Uploads;
 use super::graph::exchange::index::Index;
@@ -41,6 +41,7 @@ pub(crate) struct Shared {
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
     alter: Mutex<Option<Alter>>,
+    observer: Mutex<Option<Observer>>,
     requests: AtomicU64,
     writes: AtomicU64,
     sync_epoch: AtomicU64,
@@ -148,6 +149,7 @@ impl Shared {
             sign_in: Mutex::new(sign_in),
             faults: Mutex::new(faults),
             alter: Mutex::default(),
+            observer: Mutex::default(),
             requests: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             sync_epoch: AtomicU64::new(1),
@@ -225,6 +227,16 @@ impl Shared {
     /// What changes the APIs' answers.
     pub fn alter(&self) -> Option<Alter> {
         lock(&self.alter).clone()
+    }
+
+    /// Has the APIs' answers seen from the next request on, or no more.
+    pub fn set_observer(&self, observer: Option<Observer>) {
+        *lock(&self.observer) = observer;
+    }
+
+    /// What sees the APIs' answers.
+    pub fn observer(&self) -> Option<Observer> {
+        lock(&self.observer).clone()
     }
 
     /// Counts a request and tells its delay and, for an API's path, its fault.

@@ -7,12 +7,12 @@ use daysheet::schemas::{self, TABLES};
 use daysheet::{describe, event_time, server, tools};
 use serde_json::Value;
 
-fn path(name: &str) -> PathBuf {
+pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 /// Rewrites a stale file and says so.
-fn stale(name: &str, expected: impl AsRef<str>) -> Option<String> {
+pub fn stale(name: &str, expected: impl AsRef<str>) -> Option<String> {
     let (file, expected) = (path(name), expected.as_ref());
     if fs::read_to_string(&file).ok().as_deref() == Some(expected) {
         return None;

@@ -72,6 +72,7 @@ mod progress;
 mod promises;
 mod reach;
 mod request;
+mod requests;
 mod routes;
 mod save;
 mod send;

@@ -1,0 +1,396 @@
+//! What a call costs at its provider: requests, how many of them wait for one another, and
+//! the bytes that come back.
+//!
+//! Each task is the first of its session, but for the calls that it needs. The sandbox holds
+//! every answer back until the whole process waits: the requests that come until then are one
+//! step, because none of them needs the answer to another.
+//!
+//! The figures are committed as `docs/requests.md`. Those that fall are rewritten; a call that
+//! makes more requests, or more steps, or gets more bytes than it did, fails.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use daysheet::cli::sandboxed::Who;
+use daysheet::sandbox::{Exchange, Observer};
+use daysheet::tools::TOOLS;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+use crate::answers::{MessageAction, filled, remembered};
+use crate::generated::{path, stale};
+use crate::support::{ME, Session};
+
+/// The page of all figures.
+const PAGE: &str = "docs/requests.md";
+/// The sample's private mailbox, at one provider or the other.
+const PROVIDERS: [(&str, Who); 2] =
+    [("Gmail", Who::These(&[("google", ME)])), ("Outlook", Who::These(&[("microsoft", ME)]))];
+/// No step ends sooner after a request, and none later than the other.
+const QUIET: Duration = Duration::from_millis(25);
+const SILENT: Duration = Duration::from_millis(300);
+/// How often a task is measured again that costs more than it did.
+const TRIES: usize = 2;
+/// How often in a row every thread has to wait.
+const ROUNDS: usize = 4;
+/// By how much bytes may differ that are not the same in every run, and still be the same.
+const SAME: f64 = 0.03;
+
+const TEN: MessageAction = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
+const FIRST: MessageAction =
+    ("mail_search", r#"{"folder": "inbox", "limit": 1}"#, &[("first", "/messages/0/id")]);
+const THREAD: MessageAction = (
+    "mail_search",
+    r#"{"by": "thread", "q": "subject:\"Lantern walk\"", "limit": 1}"#,
+    &[("thread", "/threads/0/id")],
+);
+const FILES: MessageAction =
+    ("mail_search", r#"{"q": "has:attachment", "limit": 1}"#, &[("files", "/messages/0/id")]);
+const TWENTY: MessageAction = ("mail_search", r#"{"q": "is:read", "limit": 20}"#, &[]);
+const DRAFT: MessageAction = (
+    "mail_draft",
+    r#"{"to": ["jonas@example.com"], "subject": "Lamps", "body": "They are lit."}"#,
+    &[("draft", "/draft")],
+);
+const EVENT: MessageAction = (
+    "calendar_save",
+    r#"{"events": [{"title": "Kiln", "start": "2026-12-16 13h15", "duration": "1h"}]}"#,
+    &[("event", "/events/0/id")],
+);
+
+/// A task, the calls before it, and the call.
+const TASKS: &[(&str, &[MessageAction], &str, &str)] = &cases! {
+    "ten messages", &[], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
+    "ten messages once more", &[TEN], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
+    "messages by words", &[], "mail_search", r#"{"q": "invoice", "limit": 10}"#;
+    "ten threads", &[], "mail_search", r#"{"by": "thread", "limit": 10}"#;
+    "a message", &[FIRST], "mail_read", r#"{"ids": ["$first"]}"#;
+    "a thread", &[TEN, THREAD], "mail_read", r#"{"ids": ["$thread"]}"#;
+    "ten messages read", &[TEN], "mail_read",
+        r#"{"ids": ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10"]}"#;
+    "files of a message", &[FILES], "mail_attachment", r#"{"ids": ["$files"], "as": "list"}"#;
+    "a new draft", &[], "mail_draft",
+        r#"{"to": ["jonas@example.com"], "subject": "Lamps", "body": "They are lit."}"#;
+    "a reply draft", &[FIRST], "mail_draft",
+        r#"{"mode": "reply", "id": "$first", "body": "Yes."}"#;
+    "a forward draft", &[FIRST], "mail_draft",
+        r#"{"mode": "forward", "id": "$first", "to": ["jonas@example.com"], "body": "See."}"#;
+    "a draft edited", &[DRAFT], "mail_draft",
+        r#"{"mode": "edit", "id": "$draft", "subject": "Lamps, lit"}"#;
+    "a draft discarded", &[DRAFT], "mail_draft", r#"{"mode": "discard", "id": "$draft"}"#;
+    "a draft sent", &[DRAFT], "mail_send", r#"{"id": "$draft"}"#;
+    "twenty marked unread", &[TWENTY], "mail_modify",
+        r#"{"ids": ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "m12",
+            "m13", "m14", "m15", "m16", "m17", "m18", "m19", "m20"], "do": "unread"}"#;
+    "a message archived", &[FIRST], "mail_modify", r#"{"ids": ["$first"], "do": "archive"}"#;
+    "unread messages marked read", &[], "mail_modify", r#"{"q": "is:unread", "do": "read"}"#;
+    "folders", &[], "lookup", r#"{"kind": "folders"}"#;
+    "folders once more", &[("lookup", r#"{"kind": "folders"}"#, &[])], "lookup",
+        r#"{"kind": "folders"}"#;
+    "names of folders", &[], "lookup", r#"{"kind": "folders", "fields": ["name"]}"#;
+    "labels", &[], "lookup", r#"{"kind": "labels"}"#;
+    "calendars", &[], "lookup", r#"{"kind": "calendars"}"#;
+    "contacts by name", &[], "lookup", r#"{"kind": "contacts", "q": "an"}"#;
+    "people by address", &[], "lookup",
+        r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#;
+    "aliases", &[], "lookup", r#"{"kind": "aliases"}"#;
+    "rules", &[], "lookup", r#"{"kind": "rules"}"#;
+    "settings", &[], "lookup", r#"{"kind": "settings"}"#;
+    "automatic reply", &[], "lookup", r#"{"kind": "auto_reply"}"#;
+    "signatures", &[], "lookup", r#"{"kind": "signatures"}"#;
+    "a week of events", &[], "calendar_search", r#"{"from": "2026-11-16", "to": "2026-11-22"}"#;
+    "an event", &[EVENT], "calendar_search", r#"{"ids": ["$event"]}"#;
+    "own free times", &[], "calendar_free", r#"{"from": "2026-11-16", "to": "2026-11-20"}"#;
+    "free times of two", &[], "calendar_free",
+        r#"{"who": ["mira@example.com", "jonas@example.com"], "from": "2026-11-16",
+            "to": "2026-11-20"}"#;
+    "an event created", &[], "calendar_save",
+        r#"{"events": [{"title": "Kiln", "start": "2026-12-16 13h15", "duration": "1h"}]}"#;
+    "an event moved", &[EVENT], "calendar_save",
+        r#"{"id": "$event", "events": [{"start": "2026-12-16 15h00", "duration": "1h"}]}"#;
+    "an event deleted", &[EVENT], "calendar_delete", r#"{"id": "$event"}"#;
+    "an invitation accepted",
+        &[("calendar_search", r#"{"from": "2026-11-16", "to": "2026-11-17", "q": "Box check"}"#,
+            &[("event", "/events/0/id")])],
+        "calendar_respond", r#"{"id": "$event", "response": "accept"}"#;
+    "a contact created", &[], "manage",
+        r#"{"kind": "contact", "op": "create", "set": {"name": "Ina", "emails": "ina@x.example"}}"#;
+    "a folder created", &[], "manage", r#"{"kind": "folder", "op": "create", "name": "Kilns"}"#;
+    "what is new, from now on", &[], "changes", r#"{}"#;
+    "what is new", &[("changes", r#"{}"#, &[("seen", "/next")])], "changes",
+        r#"{"cursor": "$seen"}"#;
+    "a day", &[], "brief", r#"{"from": "2026-11-16"}"#;
+    "an output read on",
+        &[THREAD, ("mail_read", r#"{"ids": ["$thread"], "budget": 700}"#,
+            &[("output", "output_read id=")])],
+        "output_read", r#"{"id": "$output"}"#;
+    "accounts", &[], "accounts", r#"{"op": "list"}"#;
+};
+
+/// What a call costs at one provider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cost {
+    requests: usize,
+    steps: usize,
+    kilobytes: f64,
+}
+
+impl Cost {
+    fn of(steps: &[Vec<Exchange>]) -> Self {
+        let exchanges = || steps.iter().flatten();
+        let bytes: usize = exchanges().map(|one| one.answer).sum();
+        let kilobytes = (bytes as f64 / 100.0).round() / 10.0;
+        Self { requests: exchanges().count(), steps: steps.len(), kilobytes }
+    }
+
+    /// The cost in three cells of a committed row.
+    fn read(cells: &[&str]) -> Option<Self> {
+        let [requests, steps, kilobytes] = cells else {
+            return None;
+        };
+        Some(Self {
+            requests: requests.parse().ok()?,
+            steps: steps.parse().ok()?,
+            kilobytes: kilobytes.parse().ok()?,
+        })
+    }
+
+    fn is_about(self, committed: Self) -> bool {
+        (self.kilobytes - committed.kilobytes).abs() <= (committed.kilobytes * SAME).max(0.2)
+    }
+
+    fn is_more_than(self, committed: Self) -> bool {
+        let bytes = self.kilobytes > committed.kilobytes && !self.is_about(committed);
+        self.requests > committed.requests || self.steps > committed.steps || bytes
+    }
+}
+
+/// The requests of a call, by steps.
+struct Steps {
+    seen: Mutex<Seen>,
+    /// How many steps have been answered.
+    answered: watch::Sender<usize>,
+}
+
+struct Seen {
+    steps: Vec<Vec<Exchange>>,
+    last: Instant,
+}
+
+impl Steps {
+    /// Begins to hold back the answers of a sandbox.
+    fn of(session: &Session) -> Arc<Self> {
+        let seen = Mutex::new(Seen { steps: Vec::new(), last: Instant::now() });
+        let steps = Arc::new(Self { seen, answered: watch::Sender::new(0) });
+        let known = steps.clone();
+        session.sandbox.set_observer(Some(Observer::new(move |exchange| {
+            let mut answered = known.answered.subscribe();
+            let step = known.add(exchange);
+            Box::pin(async move {
+                // Once nobody counts any more, there is nothing to wait for.
+                let _ = answered.wait_for(|answered| *answered > step).await;
+            })
+        })));
+        let weak = Arc::downgrade(&steps);
+        std::thread::spawn(move || {
+            let mut rounds = 0;
+            while let Some(steps) = weak.upgrade() {
+                rounds = if others_wait() { rounds + 1 } else { 0 };
+                steps.answer(rounds >= ROUNDS);
+                drop(steps);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        steps
+    }
+
+    /// Adds a request to the step that is under way; its number.
+    fn add(&self, exchange: Exchange) -> usize {
+        let mut seen = self.seen.lock().unwrap();
+        seen.last = Instant::now();
+        let step = *self.answered.borrow();
+        seen.steps.resize_with(step + 1, Vec::new);
+        seen.steps[step].push(exchange);
+        step
+    }
+
+    /// Answers the step that is under way, if nothing more can come of it.
+    fn answer(&self, idle: bool) {
+        let seen = self.seen.lock().unwrap();
+        let quiet = seen.last.elapsed();
+        let begun = seen.steps.len() > *self.answered.borrow();
+        if begun && quiet >= QUIET && (idle || quiet >= SILENT) {
+            self.answered.send_modify(|answered| *answered += 1);
+        }
+    }
+
+    fn take(&self) -> Vec<Vec<Exchange>> {
+        std::mem::take(&mut self.seen.lock().unwrap().steps)
+    }
+}
+
+/// Returns true if no other thread of this process runs or is about to. Where that cannot be
+/// found out, time alone decides.
+fn others_wait() -> bool {
+    let waits = || {
+        let own = std::fs::read_link("/proc/thread-self").ok()?;
+        for task in std::fs::read_dir("/proc/self/task").ok()? {
+            let task = task.ok()?;
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            let state = stat.rsplit(')').next()?.trim_start().chars().next();
+            if state.is_some_and(|state| matches!(state, 'R' | 'D'))
+                && Some(&*task.file_name()) != own.file_name()
+            {
+                return None;
+            }
+        }
+        Some(())
+    };
+    waits().is_some()
+}
+
+/// A request as it is shown: below its API, with `…` for ids.
+fn shown(method: &str, path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    let bases = ["/upload", "/gmail/v1/users/me", "/calendar/v3", "/v1.0", "/v1"];
+    let path = bases.iter().fold(path, |path, base| path.strip_prefix(base).unwrap_or(path));
+    let path = path.strip_prefix("/me").filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    let is_id = |part: &&str| {
+        part.len() > 20 || part.contains(['%', '@', '=']) || {
+            part.bytes().any(|byte| byte.is_ascii_digit())
+        }
+    };
+    let parts = path.split('/').map(|part| if is_id(&part) { "…" } else { part });
+    format!("{method} {}", parts.collect::<Vec<_>>().join("/"))
+}
+
+/// A step as it is shown: its requests, with how often each is made.
+fn line(step: &[Exchange]) -> String {
+    let mut requests: Vec<(String, usize)> = Vec::new();
+    for one in step {
+        let mut request = shown(one.method.as_str(), &one.path);
+        if request.ends_with("$batch") {
+            let body: Value = serde_json::from_slice(&one.body).unwrap_or_default();
+            let parts = body["requests"].as_array().into_iter().flatten();
+            let part = |part: &Value| {
+                shown(part["method"].as_str().unwrap(), part["url"].as_str().unwrap())
+            };
+            let mut parts: Vec<String> = parts.map(part).collect();
+            parts.sort_unstable();
+            let count = parts.len();
+            parts.dedup();
+            request = format!("$batch of {count}: {}", parts.join(" + "));
+        }
+        match requests.iter_mut().find(|(known, _)| *known == request) {
+            Some((_, count)) => *count += 1,
+            None => requests.push((request, 1)),
+        }
+    }
+    requests.sort_unstable();
+    let times = |(request, count): (String, usize)| match count {
+        1 => format!("`{request}`"),
+        count => format!("{count} × `{request}`"),
+    };
+    requests.into_iter().map(times).collect::<Vec<_>>().join(", ")
+}
+
+/// Carries out a task in a session of its own; its requests, by steps.
+async fn measured(
+    (task, before, tool, arguments): (&str, &[MessageAction], &str, &str),
+    who: Who,
+) -> Vec<Vec<Exchange>> {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
+    let mut known = HashMap::new();
+    for (tool, arguments, remember) in before {
+        let mut call = filled(arguments, &known);
+        call["format"] = "json".into();
+        let blocks = session.ok(tool, call).await;
+        let document = serde_json::from_str(&blocks[0]).unwrap();
+        let missing = remembered(&document, &blocks, remember, &mut known);
+        assert!(missing.is_empty(), "{task}: no {missing:?} in {blocks:?}");
+    }
+    let steps = Steps::of(&session);
+    session.ok(tool, filled(arguments, &known)).await;
+    session.sandbox.set_observer(None);
+    steps.take()
+}
+
+/// The figures of the committed page, by task.
+fn committed() -> HashMap<String, Vec<Option<Cost>>> {
+    let page = std::fs::read_to_string(path(PAGE)).unwrap_or_default();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let row = |row: &str| {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let costs = cells.get(2..)?.chunks(3).map(Cost::read).collect();
+        Some((cells[0].to_owned(), costs))
+    };
+    rows.filter_map(row).collect()
+}
+
+#[tokio::test]
+async fn no_call_makes_more_requests_than_it_did() {
+    let committed = committed();
+    let mut grown = Vec::new();
+    let (mut figures, mut details) = (String::new(), String::new());
+    for task in TASKS {
+        let (name, _, tool, arguments) = task;
+        let words = arguments.split_whitespace().collect::<Vec<_>>().join(" ");
+        write!(figures, "| {name} | `{tool}` |").unwrap();
+        write!(details, "\n**{name}**: `{tool} {words}`\n\n").unwrap();
+        for (at, (provider, who)) in PROVIDERS.into_iter().enumerate() {
+            let before = committed.get(*name).and_then(|costs| *costs.get(at)?);
+            let mut steps = Box::pin(measured(*task, who)).await;
+            // On a busy machine a step may be answered too soon, and then counts as two.
+            for _ in 0..TRIES {
+                if before.is_some_and(|before| Cost::of(&steps).is_more_than(before)) {
+                    steps = Box::pin(measured(*task, who)).await;
+                }
+            }
+            let mut cost = Cost::of(&steps);
+            if let Some(before) = before {
+                if cost.is_more_than(before) {
+                    grown
+                        .push(format!("{name}, {provider}: {before:?} is now {cost:?}: {steps:?}"));
+                }
+                if cost.is_about(before) {
+                    cost.kilobytes = before.kilobytes;
+                }
+            }
+            let Cost { requests, steps: count, kilobytes } = cost;
+            write!(figures, " {requests} | {count} | {kilobytes:.1} |").unwrap();
+            for (at, step) in steps.iter().enumerate() {
+                writeln!(details, "- {provider} {}: {}", at + 1, line(step)).unwrap();
+            }
+        }
+        figures.push('\n');
+    }
+    assert!(
+        grown.is_empty(),
+        "if more is meant, remove the task from {PAGE} and run this again:\n{}",
+        grown.join("\n")
+    );
+    let page = format!("{HEAD}{figures}\n## Step by step\n{details}");
+    let problem = stale(PAGE, page);
+    assert!(problem.is_none(), "{problem:?}");
+    for tool in TOOLS {
+        assert!(TASKS.iter().any(|(_, _, called, _)| *called == tool.name), "{}", tool.name);
+    }
+}
+
+/// The beginning of the page.
+const HEAD: &str = "\
+# Requests
+
+What each task costs at its provider, over the sample mailbox of the sandbox: requests, steps, and \
+kilobytes of answers. The requests of one step do not wait for each other, so a task takes about \
+as long as its steps. Each is the first of its session; what has to be known before, such as the \
+id of a message, was asked for by another call.
+This page is generated by `tests/it/requests.rs`. It may only become shorter: a task that costs \
+more than it says fails the test.
+
+| task | tool | Gmail requests | steps | kB | Outlook requests | steps | kB |
+|---|---|---:|---:|---:|---:|---:|---:|
+";

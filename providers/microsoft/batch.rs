@@ -21,6 +21,11 @@ const BATCH: usize = 20;
 /// the whole message, and a part that is not read is in doubt.
 const LONGEST_WRITTEN: usize = 128 << 20;
 
+/// Returns the permits that a batch takes: Graph sends the mailbox four parts at a time.
+fn weight(parts: usize) -> u32 {
+    u32::try_from(parts).unwrap_or(IN_FLIGHT).clamp(1, IN_FLIGHT)
+}
+
 /// One change in a batch.
 #[derive(Debug, Clone)]
 pub struct BatchChange {
@@ -153,8 +158,7 @@ impl Graph {
                 _ => Ok(found),
             }
         };
-        // Graph sends the mailbox four parts at a time, so a batch takes all permits.
-        self.limiter.read_weighted(IN_FLIGHT, call).await
+        self.limiter.read_weighted(weight(open.len()), call).await
     }
 
     /// Carries out changes, 20 in one round trip, each once; one result for each, in
@@ -292,7 +296,7 @@ impl Graph {
             let answer = self.send(call).await?.json()?;
             Ok((token, sub_answers(answer)?))
         };
-        self.limiter.write_weighted(IN_FLIGHT, call).await.map_err(|error| {
+        self.limiter.write_weighted(weight(parts.len()), call).await.map_err(|error| {
             let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
             open(match unread {
                 true => Error::new(Kind::Provider(502), "Outlook's response was lost"),

@@ -233,6 +233,12 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>>;
 
+    /// Returns the messages of a thread that are drafts, oldest first.
+    async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
+        let messages = self.thread(thread).await?.into_iter();
+        Ok(messages.filter(|one| one.role == Role::Draft).map(|one| one.id).collect())
+    }
+
     /// Returns the messages of threads, oldest first: one result for each id, in the
     /// order of `ids`; nothing at all if the mailbox cannot tell.
     async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {

@@ -480,8 +480,8 @@ impl Drafts for FakeMailbox {
     ) -> Result<StoredDraft> {
         let (line, thread) = match origin {
             Origin::New => ("create new".to_owned(), "thread9"),
-            Origin::Reply { id, all: false } => (format!("create reply {id}"), "thread1"),
-            Origin::Reply { id, all: true } => (format!("create reply_all {id}"), "thread1"),
+            Origin::Reply { id, all: false, .. } => (format!("create reply {id}"), "thread1"),
+            Origin::Reply { id, all: true, .. } => (format!("create reply_all {id}"), "thread1"),
             Origin::Forward { id } => (format!("create forward {id}"), "thread8"),
         };
         self.drafted.lock().unwrap().push(line);

@@ -28,6 +28,7 @@ use daysheet_core::call::course::counted;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::mail::Alias;
 use daysheet_core::provider::{
     BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
 };
@@ -124,6 +125,8 @@ pub struct Gmail {
     /// True once the searches of the People API were announced.
     people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
+    /// The addresses to send from.
+    senders: Mutex<Option<(Instant, Vec<Alias>)>>,
 }
 
 impl Gmail {
@@ -138,6 +141,7 @@ impl Gmail {
             people: services.endpoints.google_people.clone(),
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
+            senders: Mutex::new(None),
         })
     }
 

@@ -33,9 +33,11 @@ use super::client::Graph;
 use super::people;
 use crate::json::text;
 use crate::oldest;
+use compose::MADE;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::mail::Alias;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
     BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
@@ -62,6 +64,8 @@ pub struct Outlook {
     folders: Mutex<Option<(Instant, Arc<FolderTree>)>>,
     /// The owner's addresses.
     aliases: OnceCell<Vec<String>>,
+    /// The addresses to send from.
+    senders: OnceCell<Vec<Alias>>,
 }
 
 impl Outlook {
@@ -76,6 +80,7 @@ impl Outlook {
             address: account.email.clone(),
             folders: Mutex::new(None),
             aliases: OnceCell::new(),
+            senders: OnceCell::new(),
         })
     }
 
@@ -344,6 +349,13 @@ impl Mailbox for Outlook {
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         check(id)?;
         threads::thread(self, id).await
+    }
+
+    async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
+        check(thread)?;
+        let mut drafts = self.drafts_of(thread).await?;
+        drafts.sort_by(|one, other| text(one, MADE).cmp(text(other, MADE)));
+        Ok(drafts.iter().map(|draft| text(draft, "id").to_owned()).collect())
     }
 
     async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {

@@ -107,8 +107,12 @@ pub enum Origin {
     Reply {
         /// The message.
         id: String,
+        /// Its thread.
+        thread: String,
         /// True to reply to all recipients.
         all: bool,
+        /// True if it has attachments, shown in its text or not.
+        has_files: bool,
     },
     /// To send a message of the mailbox on, by the provider's id.
     Forward {
@@ -182,7 +186,8 @@ pub struct StoredDraft {
     pub thread: String,
     /// The version, which differs after every change.
     pub version: String,
-    /// The message; its attachments are [`AttachmentContent::Existing`].
+    /// The message; its attachments are [`AttachmentContent::Existing`], unless it was just
+    /// created and nothing else was read.
     pub content: OutgoingMessage,
 }
 

@@ -306,12 +306,18 @@ async fn reply_draft_is_created_in_its_thread() {
     for (origin, thread) in [
         (Origin::New, Value::Null),
         (Origin::Forward { id: "b1".to_owned() }, Value::Null),
-        (Origin::Reply { id: "b1".to_owned(), all: true }, json!("t1")),
+        (
+            Origin::Reply {
+                id: "b1".to_owned(),
+                thread: "t1".to_owned(),
+                all: true,
+                has_files: false,
+            },
+            json!("t1"),
+        ),
     ] {
         let gmail = Gmail::scripted(|request| match request.target.as_str() {
-            "GET messages/b1" => ok(&json!({"id": "b1", "threadId": "t1"})),
-            "POST drafts" => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
-            "GET drafts/r1" => ok(&reported("a1")),
+            "POST drafts" => ok(&json!({"id": "r1", "message": {"id": "a1", "threadId": "t1"}})),
             _ => None,
         })
         .await;

@@ -16,6 +16,16 @@ fn reads(line: &str) -> Option<ScriptedAnswer> {
     line.starts_with(&format!("GET /me/messages/{DRAFT}?")).then(|| (200, graph_draft()))
 }
 
+/// An answer to a message with files.
+fn reply(all: bool) -> Origin {
+    Origin::Reply {
+        id: MESSAGE.to_owned(),
+        thread: "the-conversation".to_owned(),
+        all,
+        has_files: true,
+    }
+}
+
 /// The draft as it is held.
 fn stored_draft() -> StoredDraft {
     StoredDraft {
@@ -97,7 +107,6 @@ async fn replies_and_forwards_are_created_from_the_message() {
                "isInline": true, "contentId": cid})
     };
     let (shown, unseen) = ("AAkALgAApicture00000001=", "AAkALgAApicture00000002=");
-    let reply = |all| Origin::Reply { id: MESSAGE.to_owned(), all };
     let forward = Origin::Forward { id: MESSAGE.to_owned() };
     let own = || vec![file("own.pdf", b"%PDF")];
     for (origin, action, files, dropped) in [
@@ -127,7 +136,10 @@ async fn replies_and_forwards_are_created_from_the_message() {
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
         let mut expected = lines([
-            (&format!("POST /me/messages/{MESSAGE}/{action}"), json!({})),
+            (
+                &format!("POST /me/messages/{MESSAGE}/{action}"),
+                json!({ "message": properties.clone() }),
+            ),
             (&format!("PATCH /me/messages/{DRAFT}"), properties),
         ]);
         for id in dropped {
@@ -194,6 +206,7 @@ async fn reply_draft_is_never_created_twice() {
             line if line.starts_with(&format!("GET /me/messages/{MESSAGE}?")) => {
                 (200, json!({"id": MESSAGE, "conversationId": "the ' one"}))
             }
+            line if line.contains("internetMessageId eq") => (200, json!({"value": []})),
             line if line.contains("conversationId eq 'the '' one'") => {
                 (200, json!({ "value": drafts }))
             }
@@ -203,7 +216,7 @@ async fn reply_draft_is_never_created_twice() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let origin = Origin::Reply { id: MESSAGE.to_owned(), all: false };
+        let origin = reply(false);
         let made = mailbox.create(&origin, &sample_message(), &NonInteractive).await;
         let replies = written(&outlook);
         let replies = replies.iter().filter(|(line, _)| line.ends_with("createReply"));

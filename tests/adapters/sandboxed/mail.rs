@@ -111,9 +111,20 @@ async fn message_is_drafted_changed_sent_and_received() {
             ..made.content.clone()
         };
         assert!(same == message, "{:?}", same.from);
-        for id in [&made.id, &made.message] {
-            assert_eq!(mine.draft(id).await, Ok(made.clone()));
-        }
+        let stored = mine.draft(&made.id).await.unwrap();
+        assert_eq!(mine.draft(&made.message).await.as_ref(), Ok(&stored));
+        assert_eq!(names(&stored), names(&made));
+        let bare = |draft: &StoredDraft| StoredDraft {
+            content: OutgoingMessage {
+                text: draft.content.text.trim_end().to_owned(),
+                html: draft.content.html.trim_end().to_owned(),
+                files: Vec::new(),
+                ..draft.content.clone()
+            },
+            ..draft.clone()
+        };
+        assert_eq!(bare(&stored), bare(&made));
+        let made = stored;
         let AttachmentContent::Existing { id: film, size } = &made.content.files[1].content else {
             panic!("the file is not there");
         };
@@ -175,7 +186,12 @@ async fn message_is_drafted_changed_sent_and_received() {
             references: vec![message.message_id.clone()],
             ..to_other("thanks-1@daysheet.example", "Re: Final proofs")
         };
-        let reply = Origin::Reply { id: came.clone(), all: true };
+        let reply = Origin::Reply {
+            id: came.clone(),
+            thread: original.thread.clone(),
+            all: true,
+            has_files: !original.files.is_empty(),
+        };
         let answer = theirs.create(&reply, &thanks, &NonInteractive).await.unwrap();
         assert_eq!(answer.thread, original.thread);
         assert_eq!(answer.content.html.trim_end(), thanks.html);

@@ -310,7 +310,9 @@ impl Gmail {
             let is_ours = new == html || new != text(alias, "signature");
             Ok(Some(found).filter(|_| is_ours))
         };
-        self.change_for_sure(Method::PATCH, &path, Some(&body), signed).await
+        let done = self.change_for_sure(Method::PATCH, &path, Some(&body), signed).await;
+        *self.senders.lock().await = None;
+        done
     }
 
     async fn aliases_for_signing(&self) -> Result<Vec<Value>> {

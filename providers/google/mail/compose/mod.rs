@@ -7,6 +7,7 @@ mod drafts;
 mod upload;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use hyper::Method;
@@ -33,16 +34,26 @@ use upload::MOST;
 
 /// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";
+/// How long the addresses to send from are cached.
+const SENDERS_LAST: Duration = Duration::from_secs(600);
 /// Header fields that are passed on unchanged.
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 #[async_trait]
 impl Drafts for Gmail {
     async fn senders(&self) -> Result<Vec<Alias>> {
+        let mut known = self.senders.lock().await;
+        if let Some((when, senders)) = known.as_ref()
+            && when.elapsed() < SENDERS_LAST
+        {
+            return Ok(senders.clone());
+        }
         let fields = "sendAs(sendAsEmail,displayName,replyToAddress,signature,isPrimary,\
                       isDefault,verificationStatus)";
         let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
-        Ok(usable(&client::items_of(answer, "sendAs")?))
+        let senders = usable(&client::items_of(answer, "sendAs")?);
+        *known = Some((Instant::now(), senders.clone()));
+        Ok(senders)
     }
 
     async fn source_message(&self, id: &str) -> Result<SourceMessage> {
@@ -100,13 +111,15 @@ impl Drafts for Gmail {
     ) -> Result<StoredDraft> {
         // A forwarded message starts a new thread.
         let thread = match origin {
-            Origin::Reply { id, .. } => Some(self.thread_of(id).await?),
+            Origin::Reply { thread, .. } => Some(thread.as_str()),
             Origin::New | Origin::Forward { .. } => None,
         };
         let bytes = mime(outgoing)?;
-        let made = self.put_draft(None, thread.as_deref(), &bytes, caller).await;
-        let id = match made {
-            Ok(made) => text(&made, "id").to_owned(),
+        let id = match self.put_draft(None, thread, &bytes, caller).await {
+            Ok(made) => match just_made(&made, outgoing) {
+                Some(draft) => return Ok(draft),
+                None => text(&made, "id").to_owned(),
+            },
             Err(error) => {
                 let made = || self.made_as(&outgoing.message_id);
                 self.google.settle(error, made).await?
@@ -245,13 +258,6 @@ impl Gmail {
         Ok(found.map(sent_message))
     }
 
-    async fn thread_of(&self, id: &str) -> Result<String> {
-        check(id)?;
-        let params = [("format", "minimal"), ("fields", "id,threadId")];
-        let item = self.get(&["messages", id], &params).await?;
-        Ok(text(&item, "threadId").to_owned())
-    }
-
     /// Returns true if one of them is an address of the account.
     async fn is_own(&self, from: &[Person]) -> Result<bool> {
         if from.is_empty() {
@@ -288,6 +294,22 @@ impl Gmail {
         }
         Ok(outgoing)
     }
+}
+
+/// Returns a draft that was just created, if Gmail says where it is: it stores messages as
+/// they are.
+fn just_made(made: &Value, outgoing: &OutgoingMessage) -> Option<StoredDraft> {
+    let message = made.get("message")?;
+    let [id, version, thread] =
+        [(made, "id"), (message, "id"), (message, "threadId")].map(|(of, key)| text(of, key));
+    let whole = ![id, version, thread].contains(&"");
+    whole.then(|| StoredDraft {
+        id: id.to_owned(),
+        message: version.to_owned(),
+        thread: thread.to_owned(),
+        version: version.to_owned(),
+        content: outgoing.clone(),
+    })
 }
 
 /// Returns the addresses that may be used, the default first.

@@ -14,7 +14,7 @@ mod upload;
 use async_trait::async_trait;
 use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,
@@ -41,6 +41,8 @@ pub(super) const PAGES: usize = 10;
 const BESIDE: u64 = 64 << 10;
 /// The maximum lag of the service's clock behind ours when a draft is looked up.
 const BEHIND: SignedDuration = SignedDuration::from_secs(2);
+/// When a draft was made.
+pub(super) const MADE: &str = "createdDateTime";
 /// The property that has a message sent later (`PidTagDeferredSendTime`).
 const DEFERRED: &str = "SystemTime 0x3FEF";
 /// A time to be sent at that holds nothing up.
@@ -59,14 +61,16 @@ impl Drafts for Outlook {
             // Of a shared mailbox only the address is known; it sends as itself.
             return Ok(vec![alias(None, self.address().to_owned(), true)]);
         }
-        let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
-        let user = self.graph().get(&self.graph().user_url(&select)).await?;
-        let name = Some(cell(text(&user, "displayName"))).filter(|name| !name.is_empty());
-        Ok(addresses(&user)
-            .into_iter()
-            .enumerate()
-            .map(|(at, (address, _))| alias(name.clone(), address, at == 0))
-            .collect())
+        let senders = self.senders.get_or_try_init(async || {
+            let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
+            let user = self.graph().get(&self.graph().user_url(&select)).await?;
+            let name = Some(cell(text(&user, "displayName"))).filter(|name| !name.is_empty());
+            let addresses = addresses(&user).into_iter().enumerate();
+            Ok::<_, Error>(
+                addresses.map(|(at, (address, _))| alias(name.clone(), address, at == 0)).collect(),
+            )
+        });
+        senders.await.cloned()
     }
 
     async fn source_message(&self, id: &str) -> Result<SourceMessage> {
@@ -139,16 +143,27 @@ impl Drafts for Outlook {
         if !own || self.graph().is_shared() {
             body.insert("from".to_owned(), recipient(&outgoing.from));
         }
-        let draft = match origin {
-            Origin::New => self.post_draft(&Value::Object(body), outgoing).await?,
-            Origin::Reply { id, all } => {
+        let body = Value::Object(body);
+        let (made, has_copies) = match origin {
+            Origin::New => (self.post_draft(&body, outgoing).await?, false),
+            Origin::Reply { id, all, has_files, .. } => {
                 let action = if *all { "createReplyAll" } else { "createReply" };
-                self.draft_reply(id, action, body, outgoing).await?
+                (self.draft_reply(id, action, &body, outgoing).await?, *has_files)
             }
-            Origin::Forward { id } => self.draft_reply(id, "createForward", body, outgoing).await?,
+            Origin::Forward { id } => {
+                (self.draft_reply(id, "createForward", &body, outgoing).await?, true)
+            }
         };
-        self.put_files(&draft, &outgoing.files, caller).await?;
-        self.draft(&draft)
+        if !has_copies && outgoing.files.is_empty() && is_whole(&made) {
+            return Ok(stored_draft(&made, &[], self.address()));
+        }
+        let draft = text(&made, "id");
+        if has_copies {
+            let forwards = matches!(origin, Origin::Forward { .. });
+            self.drop_copies(draft, outgoing, forwards).await?;
+        }
+        self.put_files(draft, &outgoing.files, caller).await?;
+        self.draft(draft)
             .await
             .map_err(|error| error.context("the draft was created, but could not be read back"))
     }
@@ -336,46 +351,63 @@ impl Outlook {
         Ok((message, files))
     }
 
-    /// Makes a new draft; its id.
-    async fn post_draft(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<String> {
+    /// Makes a new draft; returns what Graph says of it, at least its id.
+    async fn post_draft(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<Value> {
         let request = self.graph().mailbox_url("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {
-            Ok(made) => id_of(made),
+            Ok(made) => created(made),
             Err(error) => {
-                let place = "mailFolders/drafts/messages";
-                let made = async || {
-                    let found = self.by_message_id(place, &outgoing.message_id).await?;
-                    Ok(found.first().map(|draft| text(draft, "id").to_owned()))
-                };
+                let made = || self.made_as(outgoing);
                 self.graph().settle(error, made).await.map_err(maybe_made)
             }
         }
     }
 
-    /// Has Exchange create a draft from a message, and replaces its content; returns its id.
+    /// Returns the draft with the Message-ID of a message.
+    async fn made_as(&self, outgoing: &OutgoingMessage) -> Result<Option<Value>> {
+        let place = "mailFolders/drafts/messages";
+        let mut found = self.by_message_id(place, &outgoing.message_id).await?.into_iter();
+        Ok(found.next())
+    }
+
+    /// Has Exchange create a draft from a message, with our content in place of its own;
+    /// returns what Graph says of it, at least its id.
     async fn draft_reply(
         &self,
         message: &str,
         action: &str,
-        body: Map<String, Value>,
+        body: &Value,
         outgoing: &OutgoingMessage,
-    ) -> Result<String> {
+    ) -> Result<Value> {
         check_id(message)?;
         let since = Timestamp::now();
         let request = self.graph().mailbox_url(&format!("{}/{action}", at(message)), &[]);
-        let nothing = json!({});
-        let made = self.graph().write(&Method::POST, &request, None, Some(&nothing));
-        let draft = match made.await {
-            Ok(made) => id_of(made)?,
+        let make = async |content: Value| {
+            self.graph().write(&Method::POST, &request, None, Some(&content)).await
+        };
+        let made = match make(json!({ "message": body })).await {
+            // Nothing was created.
+            Err(error) if error.kind() == Kind::Provider(400) => make(json!({})).await,
+            made => made,
+        };
+        let made = match made {
+            Ok(made) => created(made)?,
             Err(error) => {
-                let made = || self.made_since(message, since);
+                let made = async || match self.made_as(outgoing).await? {
+                    None => self.made_since(message, since).await,
+                    found => Ok(found),
+                };
                 self.graph().settle(error, made).await.map_err(maybe_made)?
             }
         };
-        let body = Value::Object(body);
+        // Whatever Exchange has not taken over is written once more.
+        if holds(Some(&made), body) {
+            return Ok(made);
+        }
+        let draft = text(&made, "id").to_owned();
         let request = self.graph().mailbox_url(&at(&draft), &[]);
-        let write = || self.graph().write(&Method::PATCH, &request, None, Some(&body));
+        let write = || self.graph().write(&Method::PATCH, &request, None, Some(body));
         let written = match write().await {
             // The same properties once more do no harm.
             Err(error) if error.is_open() => write().await,
@@ -387,52 +419,56 @@ impl Outlook {
                     let select = [("$select", DRAFT)];
                     let found = self.graph().mailbox_url(&at(&draft), &select);
                     let found = self.graph().there(&found).await?;
-                    Ok(found.filter(|found| holds(Some(found), &body)))
+                    Ok(found.filter(|found| holds(Some(found), body)))
                 };
                 self.graph().settle(error, filled).await.map(Some)
             }
             done => done,
         };
-        if let Err(error) = written {
-            // A draft without its text would only be in the way.
-            let why = error.message();
-            return Err(match self.graph().delete(&request, None).await {
-                Ok(()) => Error::new(
-                    Kind::Provider(503),
-                    format!("the draft's text could not be written, and it was deleted ({why})"),
-                )
-                .next("try again in a minute"),
-                Err(_) => {
-                    error.context("an empty draft was created, but its text could not be written")
-                }
-            });
-        }
-        self.drop_copies(&draft, outgoing, action == "createForward").await?;
-        Ok(draft)
+        let error = match written {
+            Ok(now) => return Ok(now.filter(is_whole).unwrap_or(made)),
+            Err(error) => error,
+        };
+        // A draft without its text would only be in the way.
+        let why = error.message();
+        Err(match self.graph().delete(&request, None).await {
+            Ok(()) => Error::new(
+                Kind::Provider(503),
+                format!("the draft's text could not be written, and it was deleted ({why})"),
+            )
+            .next("try again in a minute"),
+            Err(_) => {
+                error.context("an empty draft was created, but its text could not be written")
+            }
+        })
     }
 
     /// Returns the one draft of a message's thread that was created just now.
-    async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<String>> {
+    async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<Value>> {
         let request = self.graph().mailbox_url(&at(message), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
-        let thread = text(&message, "conversationId");
-        let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
-        let query =
-            [("$filter", filter.as_str()), ("$select", "id,createdDateTime"), ("$top", "100")];
-        let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);
-        let answer = self.graph().get(&request).await?;
-        let (drafts, _) = self.graph().all(answer, MOST_FILES, PAGES).await?;
+        let drafts = self.drafts_of(text(&message, "conversationId")).await?;
         let new: Vec<&Value> = drafts
             .iter()
             .filter(|draft| {
-                let made = text(draft, "createdDateTime").parse::<Timestamp>();
+                let made = text(draft, MADE).parse::<Timestamp>();
                 made.is_ok_and(|made| made + BEHIND >= since)
             })
             .collect();
         Ok(match new.as_slice() {
-            [one] => Some(text(one, "id").to_owned()),
+            [one] => Some((*one).clone()),
             _ => None,
         })
+    }
+
+    /// Returns the drafts of a thread, in any order, with their ids and when they were made.
+    pub(super) async fn drafts_of(&self, thread: &str) -> Result<Vec<Value>> {
+        let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
+        let select = format!("id,{MADE}");
+        let query = [("$filter", filter.as_str()), ("$select", &select), ("$top", "100")];
+        let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);
+        let answer = self.graph().get(&request).await?;
+        Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
     }
 
     /// Returns the messages of a list with a Message-ID.
@@ -455,12 +491,15 @@ fn check_id(id: &str) -> Result<()> {
     check_as(id, "m12 from a search, or d5 from mail_draft")
 }
 
-/// Returns the id of the created message.
-fn id_of(made: Option<Value>) -> Result<String> {
-    match text(&made.unwrap_or_default(), "id") {
-        "" => Err(not_ours("message")),
-        id => Ok(id.to_owned()),
-    }
+/// Returns a created message, which has an id.
+fn created(made: Option<Value>) -> Result<Value> {
+    made.filter(|made| !text(made, "id").is_empty()).ok_or_else(|| not_ours("message"))
+}
+
+/// Returns true if a message is complete, but for its attachments.
+fn is_whole(message: &Value) -> bool {
+    let has = |key: &str| message.get(key).is_some();
+    ["id", "conversationId", "body", "toRecipients", "isDraft"].into_iter().all(has)
 }
 
 fn sent_of(message: &Value) -> Sent {

@@ -164,16 +164,22 @@ pub(super) fn arrange(
     Ok(())
 }
 
-/// Makes a draft that answers a message.
+/// Makes a draft that answers a message, with what the request says of it.
 pub(super) fn answer(
     context: &MailContext<'_>,
     id: &str,
     how: ReplyKind,
 ) -> Result<GraphResponse, GraphError> {
-    read(context.request, &ANSWER, false)?;
+    let mut parameters = read(context.request, &ANSWER, false)?;
+    let members = match parameters.remove("message") {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
     let original = context.message(id)?;
     let mut editable = blank(context);
     reply_body::begin(context, &mut editable, original, how)?;
+    editable.apply(&members)?;
     let id = put(context, editable.bytes(true), Some(original.thread))?;
+    arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }

@@ -39,9 +39,9 @@ pub(crate) static MESSAGE: ObjectType = object! { "message";
     "singleValueExtendedProperties": Many(&Of(&PROPERTY)),
 };
 
-/// The parameters of what makes a draft of a message: those that say nothing of
-/// it, which is written afterwards.
-pub(crate) static ANSWER: ObjectType = action(&[]);
+/// The parameters of what makes a draft of a message: what is to be otherwise than
+/// Exchange makes it.
+pub(crate) static ANSWER: ObjectType = action(&[("message", Of(&MESSAGE))]);
 
 /// The parameters of `move` and `copy`.
 pub(crate) static MOVE: ObjectType = action(&[("destinationId", Text)]);

@@ -12,6 +12,7 @@ mod undo;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::future::join;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
-use crate::provider::{Account, Mailbox, Role};
+use crate::provider::{Account, Mailbox};
 use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text as words;
@@ -75,7 +76,8 @@ impl Pipeline {
     }
 
     async fn new_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
-        let (context, original) = match &request.id {
+        let mut notes = Vec::new();
+        let (context, original, aliases) = match &request.id {
             None => {
                 let account = self.account_named(request.account.as_deref()).await;
                 let account = match (account, &request.account, &request.from) {
@@ -86,26 +88,34 @@ impl Pipeline {
                     }
                     (account, ..) => account?,
                 };
-                (self.draft_context(account)?, None)
+                let context = self.draft_context(account)?;
+                let aliases = self.aliases(&context, &mut notes).await;
+                (context, None, aliases)
             }
             Some(name) => {
                 let (account, id) = self.named_message(name, request.account.as_deref()).await?;
                 let context = self.draft_context(account)?;
-                let original = context.mailbox.source_message(&id).await;
+                // Neither needs the other.
+                let original = context.mailbox.source_message(&id);
+                let (original, aliases) = join(original, self.aliases(&context, &mut notes)).await;
                 let original = original.map_err(|error| error.context(name))?;
                 if original.draft && request.mode != DraftMode::Forward {
                     return Err(Error::argument(format!("{} is a draft", words::brief(name)))
                         .next("change it with mode=edit, or reply to a message that was sent"));
                 }
-                (context, Some(original))
+                (context, Some(original), aliases)
             }
         };
-        let mut draft = self.new_content(request, &context, original.as_ref()).await?;
-        let origin = match (request.mode, &original) {
+        let original = original.as_ref();
+        let mut draft = self.new_content(request, &context, original, &aliases, notes).await?;
+        let origin = match (request.mode, original) {
             (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
-            (_, Some(original)) => {
-                Origin::Reply { id: original.id.clone(), all: request.mode == DraftMode::ReplyAll }
-            }
+            (_, Some(original)) => Origin::Reply {
+                id: original.id.clone(),
+                thread: original.thread.clone(),
+                all: request.mode == DraftMode::ReplyAll,
+                has_files: !original.files.is_empty(),
+            },
             (_, None) => Origin::New,
         };
         let op = match request.mode {
@@ -116,37 +126,48 @@ impl Pipeline {
         };
         let ids: Vec<String> = request.id.iter().cloned().collect();
         let is_reply = matches!(origin, Origin::Reply { .. });
-        let thread = original.as_ref().map(|original| &original.thread).filter(|_| is_reply);
-        let open = match thread {
-            Some(thread) => self.open_drafts(&context, thread).await,
-            None => None,
-        };
+        let thread = original.map(|original| &original.thread).filter(|_| is_reply);
         self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
-        let made = context.mailbox.create(&origin, &draft.content, caller).await;
+        let beside = async {
+            match thread {
+                Some(thread) => context.mailbox.open_drafts(thread).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        // The new draft may be in the thread already when that is read.
+        let create = context.mailbox.create(&origin, &draft.content, caller);
+        let (made, beside) = join(create, Box::pin(beside)).await;
         match (&made, thread) {
             (Ok(made), Some(thread)) if made.thread != *thread => draft.notes.push(
                 "it begins a new thread, because its subject is another: leave out `subject` to \
                  stay in the thread"
                     .into(),
             ),
-            _ => draft.notes.extend(open),
+            (Ok(made), _) => {
+                draft.notes.extend(self.beside(&context, beside, &made.message).await);
+            }
+            (Err(_), _) => {}
         }
         self.draft_written(&context, op, ids, draft, made, (is_reply, None)).await
     }
 
-    /// Returns a note on drafts that a thread already has.
-    async fn open_drafts(&self, context: &DraftContext, thread: &str) -> Option<Note> {
-        let messages = match context.mailbox.thread(thread).await {
-            Ok(messages) => messages,
+    /// Returns a note on the drafts of a thread other than the `new` one.
+    async fn beside(
+        &self,
+        context: &DraftContext,
+        drafts: Result<Vec<String>>,
+        new: &str,
+    ) -> Option<Note> {
+        let drafts = match drafts {
+            Ok(drafts) => drafts,
             Err(error) => {
                 return Some(note!("drafts in this thread could not be looked for: {}", error));
             }
         };
         let mut handles = Vec::new();
-        for open in messages.iter().rev().filter(|one| one.role == Role::Draft) {
+        for id in drafts.iter().rev().filter(|id| *id != new) {
             let kind = HandleKind::Message;
-            handles
-                .push(self.handle_after(&context.account, kind, &open.id, &mut Vec::new()).await);
+            handles.push(self.handle_after(&context.account, kind, id, &mut Vec::new()).await);
         }
         let (first, drafts) = (handles.first()?, handles.join(" "));
         Some(note!(
@@ -267,12 +288,12 @@ impl Pipeline {
         request: &DraftOf,
         context: &DraftContext,
         original: Option<&SourceMessage>,
+        aliases: &[Alias],
+        mut notes: Vec<Note>,
     ) -> Result<NewDraft> {
-        let mut notes = Vec::new();
-        let aliases = self.aliases(context, &mut notes).await;
-        let alias = people::sender(&aliases, request.from.as_deref(), original)?;
+        let alias = people::sender(aliases, request.from.as_deref(), original)?;
         let forward = request.mode == DraftMode::Forward;
-        let own = people::own(&aliases, &context.account);
+        let own = people::own(aliases, &context.account);
         // A message from any of the user's addresses is the user's own.
         let original = &original.map(|original| SourceMessage {
             own: original.own

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::future::{join_all, try_join_all};
 use serde_json::Value;
 use url::Url;
 
@@ -68,12 +69,13 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     }
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
-            for list in LISTS {
-                if found.len() < people.limit
-                    && !all(google, base, list, people.limit, &mut found).await?
-                {
+            let lists = LISTS.map(|list| all(google, base, list, people.limit));
+            for (list, listed) in LISTS.into_iter().zip(join_all(lists).await) {
+                let (listed, whole) = listed?;
+                if !whole && found.len() < people.limit {
                     notes.push(note!("only some of the {} were read", ours(list.name)));
                 }
+                add_new(&mut found, listed);
             }
         }
         (Some(q), _) => {
@@ -98,16 +100,11 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     Ok(Page { items: found, notes, ..Page::default() })
 }
 
-/// Adds the people of a list until there are `limit`; false if there are more than may
-/// be read.
-async fn all(
-    google: &Google,
-    base: &Url,
-    list: &List,
-    limit: usize,
-    found: &mut Vec<Value>,
-) -> Result<bool> {
-    let size = (limit - found.len()).clamp(1, 1_000).to_string();
+/// Returns the people of a list until there are `limit`, and false if there are more than
+/// may be read.
+async fn all(google: &Google, base: &Url, list: &List, limit: usize) -> Result<(Vec<Value>, bool)> {
+    let size = limit.clamp(1, 1_000).to_string();
+    let mut found = Vec::new();
     let mut token = String::new();
     for _ in 0..PAGES {
         let mut params = vec![list.fields, ("pageSize", size.as_str())];
@@ -117,25 +114,33 @@ async fn all(
         let url = address(base, list.path, &params)?;
         let answer = google.get(&url).await?;
         let people = page(&answer, list.key, OF_A_PAGE)?;
-        add(found, people, |item| Some(item));
+        add(&mut found, people, |item| Some(item));
         let next = answer.get("nextPageToken").and_then(Value::as_str);
         match next {
             Some(next) if found.len() < limit && next != token => token = next.to_owned(),
-            Some(_) => return Ok(found.len() >= limit),
-            None => return Ok(true),
+            Some(_) => {
+                let enough = found.len() >= limit;
+                return Ok((found, enough));
+            }
+            None => return Ok((found, true)),
         }
     }
-    Ok(false)
+    Ok((found, false))
 }
 
 /// Sends an empty search, as the documentation requires before the first search: it
 /// makes Google refresh its search cache.
 async fn announce(google: &Google, base: &Url) -> Result<()> {
-    for (path, fields) in SEARCHES {
-        let params = [("query", ""), ("readMask", fields), ("pageSize", "1")];
-        google.get(&address(base, path, &params)?).await?;
-    }
-    Ok(())
+    ask(google, base, "", "1").await.map(drop)
+}
+
+/// Returns the answers of both searches.
+async fn ask(google: &Google, base: &Url, q: &str, size: &str) -> Result<Vec<Value>> {
+    let searches = SEARCHES.map(async |(path, fields)| {
+        let params = [("query", q), ("readMask", fields), ("pageSize", size)];
+        google.get(&address(base, path, &params)?).await
+    });
+    try_join_all(searches).await
 }
 
 /// Adds the people whom both searches find; returns true if one of them may have more.
@@ -148,9 +153,7 @@ async fn search(
 ) -> Result<bool> {
     let size = limit.clamp(1, MOST).to_string();
     let mut cut = false;
-    for (path, fields) in SEARCHES {
-        let url = address(base, path, &[("query", q), ("readMask", fields), ("pageSize", &size)])?;
-        let answer = google.get(&url).await?;
+    for answer in ask(google, base, q, &size).await? {
         let results = page(&answer, "results", OF_A_PAGE)?;
         cut |= results.len() >= MOST;
         add(found, results, |item| item.get("person"));

@@ -98,6 +98,8 @@ fn most(uri: &Uri) -> usize {
     let asks = |what: &str| query.split('&').any(|one| one == what);
     if path.contains("/attachments/") {
         FILES
+    } else if path.contains("/threads/") {
+        LISTS
     } else if asks("format=full") || asks("format=raw") {
         MESSAGES
     } else if path.ends_with("/me/messages") || path.ends_with("/me/threads") {

@@ -136,6 +136,15 @@ pub struct ThreadMessage {
     pub role: Role,
 }
 
+/// A thread that was fetched at once.
+#[derive(Debug, Default)]
+pub struct WholeThread {
+    /// Its messages, oldest first.
+    pub messages: Vec<ThreadMessage>,
+    /// Those of them that are complete, by their ids.
+    pub contents: HashMap<String, MessageContent>,
+}
+
 /// What a message of a thread is to its owner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
@@ -229,6 +238,18 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>>;
+
+    /// Returns a thread with its messages as [`read_messages`](Mailbox::read_messages) does;
+    /// `None` if they have to be read one by one.
+    async fn whole_thread(
+        &self,
+        id: &str,
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Result<Option<WholeThread>> {
+        let _ = (id, projection, form);
+        Ok(None)
+    }
 
     /// Returns a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>>;

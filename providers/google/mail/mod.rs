@@ -31,6 +31,7 @@ use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::mail::Alias;
 use daysheet_core::provider::{
     BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
+    WholeThread,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
@@ -358,6 +359,36 @@ impl Mailbox for Gmail {
         stream::iter(counted("messages", calls)).buffered(MESSAGES_AT_ONCE).collect().await
     }
 
+    async fn whole_thread(
+        &self,
+        id: &str,
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Result<Option<WholeThread>> {
+        let Some((mut projection, format)) = requested(projection, form) else {
+            return Ok(None);
+        };
+        let state = ["id", "labelIds", "internalDate"].map(str::to_owned);
+        projection.paths.retain(|path| !state.contains(path));
+        projection.paths.extend(state);
+        projection.paths.iter_mut().for_each(|path| path.insert_str(0, "messages/"));
+        let answer = match self.conversation(id, &projection, format).await {
+            // It is too long as a whole.
+            Err(error) if error.kind() == Kind::Argument => return Ok(None),
+            answer => answer?,
+        };
+        let items = list(&answer, "messages");
+        let mut thread = WholeThread { messages: states::thread(&items), ..WholeThread::default() };
+        for item in items {
+            let id = text(&item, "id").to_owned();
+            // What cannot be completed is read again, with its error.
+            if let Ok(content) = self.content(&id, item, form).await {
+                thread.contents.insert(id, content);
+            }
+        }
+        Ok(Some(thread))
+    }
+
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         let paths = ["messages/id", "messages/labelIds", "messages/internalDate"];
         let projection =
@@ -395,29 +426,27 @@ impl Gmail {
         projection: &Projection,
         form: BodyForm,
     ) -> Result<MessageContent> {
-        let mut projection = projection.clone();
+        match requested(projection, form) {
+            None => self.raw(id, projection).await,
+            Some((projection, format)) => {
+                let item = self.message(id, &projection, format).await?;
+                self.content(id, item, form).await
+            }
+        }
+    }
+
+    /// Reads a message that was fetched as [`requested`] says.
+    async fn content(&self, id: &str, item: Value, form: BodyForm) -> Result<MessageContent> {
         match form {
-            BodyForm::None => Ok(MessageContent {
-                item: self.message(id, &projection, format(&projection)).await?,
+            BodyForm::None | BodyForm::Raw => {
+                Ok(MessageContent { item, ..MessageContent::default() })
+            }
+            BodyForm::Headers => Ok(MessageContent {
+                source: Some(parts::headers(&item)),
+                item,
                 ..MessageContent::default()
             }),
-            BodyForm::Raw => self.raw(id, &projection).await,
-            BodyForm::Headers => {
-                projection.headers.clear();
-                projection.paths.push("payload/headers".to_owned());
-                let item = self.message(id, &projection, "metadata").await?;
-                Ok(MessageContent {
-                    source: Some(parts::headers(&item)),
-                    item,
-                    ..MessageContent::default()
-                })
-            }
             BodyForm::Parts => {
-                // The tree of parts holds the headers too.
-                projection.headers.clear();
-                projection.paths.retain(|path| !path.starts_with("payload"));
-                projection.paths.push("payload".to_owned());
-                let item = self.message(id, &projection, "full").await?;
                 let mut tree = parts::read(id, &item);
                 for part in tree.elsewhere() {
                     let data = self.fetch_part(id, part.attachment()).await?;
@@ -526,6 +555,29 @@ fn not_gmails() -> Error {
 fn format(projection: &Projection) -> &'static str {
     let payload = |path: &String| path.split('/').any(|key| key == "payload");
     if projection.paths.iter().any(payload) { "metadata" } else { "minimal" }
+}
+
+/// Returns what is requested of a message to read it in a form, and Gmail's format with it;
+/// `None` for its source, which is a request of its own.
+fn requested(projection: &Projection, form: BodyForm) -> Option<(Projection, &'static str)> {
+    let mut projection = projection.clone();
+    let format = match form {
+        BodyForm::None => format(&projection),
+        BodyForm::Raw => return None,
+        BodyForm::Headers => {
+            projection.headers.clear();
+            projection.paths.push("payload/headers".to_owned());
+            "metadata"
+        }
+        BodyForm::Parts => {
+            // The tree of parts holds the headers too.
+            projection.headers.clear();
+            projection.paths.retain(|path| !path.starts_with("payload"));
+            projection.paths.push("payload".to_owned());
+            "full"
+        }
+    };
+    Some((projection, format))
 }
 
 /// Returns a partial response mask for the projection.

@@ -53,14 +53,7 @@ pub async fn fetch(
     projection: &Projection,
     form: BodyForm,
 ) -> Vec<Result<MessageContent>> {
-    let mut select = projection.roots();
-    let more: &[&str] = match form {
-        BodyForm::None | BodyForm::Raw => &[],
-        BodyForm::Parts => &["body", "hasAttachments"],
-        BodyForm::Headers => &["internetMessageHeaders"],
-    };
-    let more = more.iter().filter(|property| !projection.roots().contains(*property));
-    select.extend(more.copied());
+    let mut select = selected(projection, form);
     let sized = select.contains(&SIZE);
     select.retain(|property| *property != SIZE);
     let select = select.join(",");
@@ -78,6 +71,28 @@ pub async fn fetch(
             }
         })
     });
+    complete(graph, ids, items, form).await
+}
+
+/// Returns the properties that a message in a form is read from.
+pub(super) fn selected(projection: &Projection, form: BodyForm) -> Vec<&str> {
+    let mut select = projection.roots();
+    let more: &[&str] = match form {
+        BodyForm::None | BodyForm::Raw => &[],
+        BodyForm::Parts => &["body", "hasAttachments"],
+        BodyForm::Headers => &["internetMessageHeaders"],
+    };
+    select.extend(more.iter().filter(|property| !projection.roots().contains(*property)));
+    select
+}
+
+/// Reads messages that have been fetched, with what belongs to them.
+pub(super) async fn complete(
+    graph: &Graph,
+    ids: &[&str],
+    items: impl Iterator<Item = Result<Value>>,
+    form: BodyForm,
+) -> Vec<Result<MessageContent>> {
     match form {
         BodyForm::None => items
             .map(|item| Ok(MessageContent { item: item?, ..MessageContent::default() }))

@@ -41,7 +41,7 @@ use daysheet_core::provider::mail::Alias;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
     BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
-    no_list,
+    WholeThread, no_list,
 };
 use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::note;
@@ -344,6 +344,16 @@ impl Mailbox for Outlook {
                 messages.next().unwrap_or_else(lost)
             })
             .collect()
+    }
+
+    async fn whole_thread(
+        &self,
+        id: &str,
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Result<Option<WholeThread>> {
+        check(id)?;
+        threads::whole(self, id, projection, form).await
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {

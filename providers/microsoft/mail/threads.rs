@@ -10,24 +10,31 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures_util::future::join3;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::folders::FolderTree;
 use super::list::ListQuery;
-use super::{Outlook, count};
+use super::{Outlook, count, message};
 use crate::json::text;
 use crate::microsoft::client::Graph;
+use crate::microsoft::response::too_long;
 use crate::oldest;
 use crate::written::hash;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::{Failed, ListRequest, Page, Role, ThreadMessage, Total};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{
+    BodyForm, Failed, ListRequest, Page, Role, ThreadMessage, Total, WholeThread,
+};
 use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;
 /// The page size for the messages of one conversation.
 const TOP: &str = "100";
+/// The same with their texts.
+const WHOLE: &str = "25";
 /// Pages of a conversation that a row sums up, and those that are read to read
 /// the conversation itself.
 const PAGES: usize = 10;
@@ -152,7 +159,7 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
             select.push(property);
         }
     }
-    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select)).collect();
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &select, TOP)).collect();
     let answers = graph.batch(&requests).await;
     for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
         let messages = match answer {
@@ -188,27 +195,64 @@ const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId",
 /// Returns the messages of a conversation, oldest first.
 pub async fn thread(outlook: &Outlook, id: &str) -> Result<Vec<ThreadMessage>> {
     let graph = outlook.graph();
-    let answer = graph.get(&request(graph, id, &STATE)).await?;
-    let messages = all_messages(graph, answer).await?;
+    let list = request(graph, id, &STATE, TOP);
+    let (answer, tree, own) =
+        join3(graph.get(&list), outlook.tree(), outlook.own_addresses()).await;
+    let messages = all_messages(graph, answer?).await?;
     if messages.is_empty() {
         return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
             .next("search again for its handle"));
     }
-    let (tree, own) = (outlook.tree().await?, outlook.own_addresses().await);
+    let tree = tree?;
     Ok(messages.iter().map(|item| member(own, &tree, item)).collect())
+}
+
+/// Returns a conversation with its messages as they are read; `None` if one page of a list
+/// does not have them all.
+pub async fn whole(
+    outlook: &Outlook,
+    id: &str,
+    projection: &Projection,
+    form: BodyForm,
+) -> Result<Option<WholeThread>> {
+    let mut select = message::selected(projection, form);
+    if matches!(form, BodyForm::Raw) || select.contains(&message::SIZE) {
+        return Ok(None);
+    }
+    select.extend(STATE.iter().filter(|property| !projection.roots().contains(*property)));
+    let graph = outlook.graph();
+    let list = request(graph, id, &select, WHOLE);
+    let (answer, tree, own) =
+        join3(graph.get(&list), outlook.tree(), outlook.own_addresses()).await;
+    let answer = match answer {
+        Err(error) if too_long(&error) => return Ok(None),
+        answer => answer?,
+    };
+    let (items, is_whole) = messages(graph, answer, 1).await?;
+    if !is_whole || items.is_empty() {
+        return Ok(None);
+    }
+    let tree = tree?;
+    let members: Vec<ThreadMessage> = items.iter().map(|item| member(own, &tree, item)).collect();
+    let ids: Vec<&str> = members.iter().map(|one| one.id.as_str()).collect();
+    let contents = message::complete(graph, &ids, items.into_iter().map(Ok), form).await;
+    let contents = ids.iter().map(|id| (*id).to_owned()).zip(contents);
+    let contents = contents.filter_map(|(id, content)| Some((id, content.ok()?))).collect();
+    Ok(Some(WholeThread { messages: members, contents }))
 }
 
 /// Returns the messages of conversations, one result for each id.
 pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
     let graph = outlook.graph();
-    let tree = match outlook.tree().await {
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE, TOP)).collect();
+    let (tree, own, answers) =
+        join3(outlook.tree(), outlook.own_addresses(), graph.batch(&requests)).await;
+    let tree = match tree {
         Ok(tree) => tree,
         Err(error) => return ids.iter().map(|_| Err(error.clone())).collect(),
     };
-    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE)).collect();
-    let own = outlook.own_addresses().await;
     let mut threads = Vec::new();
-    for answer in graph.batch(&requests).await {
+    for answer in answers {
         let found = match answer {
             Ok(answer) => all_messages(graph, answer).await,
             Err(error) => Err(error),
@@ -250,9 +294,9 @@ fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
     }
 }
 
-fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
+fn request(graph: &Graph, id: &str, select: &[&str], top: &str) -> String {
     let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
-    let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", TOP)];
+    let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", top)];
     graph.mailbox_url("messages", &query)
 }
 

@@ -33,13 +33,17 @@ pub(super) enum Answered {
 /// The answers by the ids of messages or threads; one's own messages have none.
 pub(super) type Answers = HashMap<String, Answered>;
 
-/// Looks the messages or threads up, which have been fetched with their ids and threads;
-/// returns what is known, and why the rest is not.
+/// Threads that have been fetched, by their ids.
+pub(super) type Threads = HashMap<String, Vec<ThreadMessage>>;
+
+/// Looks the messages or threads up, which have been fetched with their ids and threads,
+/// unless they are `known`; returns what is known, and why the rest is not.
 pub(super) async fn look_up(
     mailbox: &dyn Mailbox,
     table: &'static Table,
     items: &[Value],
     context: &Context<'_>,
+    known: Option<&Threads>,
 ) -> (Answers, Option<Error>) {
     let of_messages = *table == MESSAGE;
     let keys: Vec<(String, String)> = items
@@ -63,13 +67,27 @@ pub(super) async fn look_up(
     if threads.is_empty() {
         return (answers, None);
     }
-    let found = mailbox.thread_states(&threads).await;
-    if found.is_empty() {
+    let known = |thread: &String| known.and_then(|known| known.get(thread)).cloned();
+    let unknown: Vec<String> =
+        threads.iter().filter(|thread| known(thread).is_none()).cloned().collect();
+    let found = match unknown.is_empty() {
+        true => Vec::new(),
+        false => mailbox.thread_states(&unknown).await,
+    };
+    if found.is_empty() && !unknown.is_empty() {
         let error = Error::argument("this mailbox cannot report whether messages were answered");
         return (answers, Some(error.next("leave out `is:answered` and `is:unanswered`")));
     }
     let mut failed = None;
-    for (thread, found) in threads.iter().zip(found) {
+    let mut found = found.into_iter();
+    for thread in &threads {
+        let found = match known(thread) {
+            Some(messages) => Some(Ok(messages)),
+            None => found.next(),
+        };
+        let Some(found) = found else {
+            continue;
+        };
         let messages = match found {
             Ok(messages) => messages,
             Err(error) => {
@@ -104,7 +122,7 @@ pub(super) async fn keep(
     context: &Context<'_>,
     is_answered: bool,
 ) -> Result<Answers> {
-    let (answers, failed) = look_up(mailbox, table, items, context).await;
+    let (answers, failed) = look_up(mailbox, table, items, context, None).await;
     if let Some(error) = failed {
         return Err(error);
     }

@@ -347,7 +347,9 @@ impl Pipeline {
         if request.looks_up() {
             let (looked_up, failed) = match request.answered {
                 Some(_) => (part.fetched.answers.clone(), None),
-                None => answered::look_up(&*part.mailbox, request.table, &items, &context).await,
+                None => {
+                    answered::look_up(&*part.mailbox, request.table, &items, &context, None).await
+                }
             };
             own.extend(failed.map(|error| answered::unknown(&error)));
             self.fill_answered(&mut rows, &looked_up, &part.account).await?;

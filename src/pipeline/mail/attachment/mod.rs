@@ -420,7 +420,7 @@ impl Pipeline {
         id: &String,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<MessageTarget>> {
-        let found = self.spread(std::slice::from_ref(id), None, Some(notes)).await;
+        let found = self.spread(std::slice::from_ref(id), None, Some(notes), None).await;
         let (messages, _) = found.map_err(|error| match error.kind() {
             Kind::Argument => {
                 error.next("give attachment, message, thread or draft ids, such as a3 or m12")

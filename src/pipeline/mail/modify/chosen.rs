@@ -64,7 +64,7 @@ impl Pipeline {
     ) -> Result<Choice> {
         let mut notes = Vec::new();
         let noted = Some(&mut notes).filter(|_| !hidden);
-        let (mut messages, failed) = self.spread(ids, account, noted).await?;
+        let (mut messages, failed) = self.spread(ids, account, noted, None).await?;
         let left = messages.len().saturating_sub(MOST_MESSAGES);
         messages.truncate(MOST_MESSAGES);
         let mut choice = Choice {

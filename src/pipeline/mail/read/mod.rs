@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::items::MessageLocation;
+use self::targets::Fetched;
 use super::answered;
 use super::senders::{needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
@@ -76,7 +77,7 @@ struct ReadRest {
 }
 
 /// A message to read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(in crate::pipeline) struct MessageTarget {
     /// The account's id.
     pub(in crate::pipeline) account: String,
@@ -94,9 +95,10 @@ struct FetchedMessage {
 impl Pipeline {
     pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
         let mut hidden = Vec::new();
+        let mut known = Fetched::new(body_form(read.body));
         let (rest, failed_targets) = match &read.cursor {
             Some(cursor) => (self.load_cursor(KIND, cursor).await?, Vec::new()),
-            None => self.targets(&read, &mut hidden).await?,
+            None => self.targets(&read, &mut hidden, &mut known).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
         let zone = &self.zone(rest.tz.as_deref())?;
@@ -108,7 +110,7 @@ impl Pipeline {
         let mut at_once = AT_ONCE;
         while !now.is_empty() && at_once > 0 {
             let others = now.split_off(now.len().min(at_once));
-            let (mut some, mut errors) = self.fetch(now, form, &rest).await?;
+            let (mut some, mut errors) = self.fetch(now, form, &rest, &mut known.contents).await?;
             fetched.append(&mut some);
             failed.append(&mut errors);
             now = others;
@@ -126,7 +128,7 @@ impl Pipeline {
         failed.extend(failed_targets);
 
         let mut response = Response::default();
-        self.rows(&fetched, zone, &mut response).await?;
+        self.rows(&fetched, &known, zone, &mut response).await?;
         self.invitations(&fetched, zone, &mut response).await?;
         self.reports(&fetched, &mut response).await?;
         let places = self.conversations(&fetched).await?;
@@ -157,18 +159,29 @@ impl Pipeline {
         targets: Vec<MessageTarget>,
         form: Body,
         rest: &ReadRest,
+        known: &mut HashMap<MessageTarget, MessageContent>,
     ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
         let columns = columns()?;
         let groups = by_owner(targets);
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
             let columns = &columns;
+            let known: Vec<_> = targets.iter().map(|target| known.remove(target)).collect();
             let request = async move {
                 let account = self.accounts.by_id(account).await?;
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
-                let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-                let answers = mailbox.read_messages(&ids, &projection, body_form(form)).await;
+                let unknown = targets.iter().zip(&known).filter(|(_, known)| known.is_none());
+                let ids: Vec<String> = unknown.map(|(target, _)| target.id.clone()).collect();
+                let answers = match ids.is_empty() {
+                    true => Vec::new(),
+                    false => mailbox.read_messages(&ids, &projection, body_form(form)).await,
+                };
+                let mut answers = answers.into_iter();
+                let answers = known.into_iter().filter_map(|known| match known {
+                    Some(content) => Some(Ok(content)),
+                    None => answers.next(),
+                });
                 let context =
                     Context { room: Room::One, ..self.context_for(mailbox.api(), "", &account) };
                 let named = |message: MessageContent| {
@@ -176,7 +189,7 @@ impl Pipeline {
                     let subject = subject.unwrap_or_default();
                     (message, text::cell(&text::header(&subject)))
                 };
-                Ok(answers.into_iter().map(|answer| answer.map(named)).collect())
+                Ok(answers.map(|answer| answer.map(named)).collect())
             };
             self.await_account(several, request)
         }))
@@ -229,6 +242,7 @@ impl Pipeline {
     async fn rows(
         &self,
         fetched: &[FetchedMessage],
+        known: &Fetched,
         zone: &TimeZone,
         response: &mut Response,
     ) -> Result<()> {
@@ -258,7 +272,9 @@ impl Pipeline {
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             // What is unknown stays null: the message itself could be read.
-            let (answers, unknown) = answered::look_up(&*mailbox, &MESSAGE, &items, &context).await;
+            let threads = known.threads.get(&account.id);
+            let (answers, unknown) =
+                answered::look_up(&*mailbox, &MESSAGE, &items, &context, threads).await;
             response.notes.extend(unknown.map(|error| answered::unknown(&error)));
             self.fill_answered(&mut some, &answers, &account).await?;
             let senders = senders(items.iter(), mailbox.api());

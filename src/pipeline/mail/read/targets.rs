@@ -1,11 +1,13 @@
 //! The messages to read: ids of every kind resolved to messages and their accounts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::{MessageTarget, ReadRest};
+use super::{MessageTarget, ReadRest, columns};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
-use crate::provider::{Account, Role};
+use crate::pipeline::mail::answered::Threads;
+use crate::project::project;
+use crate::provider::{Account, BodyForm, Mailbox, MessageContent, Role, ThreadMessage};
 use crate::store::HandleKind;
 use crate::text::{self, Note, note, ours};
 use crate::tools::mail::Read;
@@ -14,15 +16,51 @@ use crate::words::Words;
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
 
+/// Threads that were fetched together with their messages.
+pub(in crate::pipeline) struct Fetched {
+    form: BodyForm,
+    /// Threads by their accounts.
+    pub(super) threads: HashMap<String, Threads>,
+    /// Messages that need not be fetched any more.
+    pub(super) contents: HashMap<MessageTarget, MessageContent>,
+}
+
+impl Fetched {
+    pub(super) fn new(form: BodyForm) -> Self {
+        Self { form, threads: HashMap::new(), contents: HashMap::new() }
+    }
+
+    /// Fetches a thread, with its messages if one request brings them all.
+    async fn thread(
+        &mut self,
+        mailbox: &dyn Mailbox,
+        account: &str,
+        thread: &str,
+    ) -> Result<Vec<ThreadMessage>> {
+        let projection = project(mailbox.api(), &columns()?);
+        let Some(whole) = mailbox.whole_thread(thread, &projection, self.form).await? else {
+            return mailbox.thread(thread).await;
+        };
+        for (id, content) in whole.contents {
+            self.contents.insert(MessageTarget { account: account.to_owned(), id }, content);
+        }
+        let threads = self.threads.entry(account.to_owned()).or_default();
+        threads.insert(thread.to_owned(), whole.messages.clone());
+        Ok(whole.messages)
+    }
+}
+
 impl Pipeline {
     /// Returns what to read: handles resolved, threads expanded newest first.
     pub(super) async fn targets(
         &self,
         read: &Read,
         notes: &mut Vec<Note>,
+        fetched: &mut Fetched,
     ) -> Result<(ReadRest, Vec<(String, Error)>)> {
         let account = read.account.as_deref();
-        let (messages, failed) = self.spread(&read.ids, account, Some(notes)).await?;
+        let (messages, failed) =
+            self.spread(&read.ids, account, Some(notes), Some(fetched)).await?;
         let rest = ReadRest {
             messages,
             body: read.body.word().to_owned(),
@@ -36,7 +74,8 @@ impl Pipeline {
 
     /// Resolves ids of messages, drafts and threads to messages, in their order, and
     /// returns the ids that mean nothing. With `notes`, messages of a thread that are in
-    /// the trash or in spam are left out with a note, unless it has no others.
+    /// the trash or in spam are left out with a note, unless it has no others. With
+    /// `fetched`, threads are fetched with their messages.
     ///
     /// # Errors
     /// If there is no message at all.
@@ -45,12 +84,13 @@ impl Pipeline {
         ids: &[String],
         account: Option<&str>,
         mut notes: Option<&mut Vec<Note>>,
+        mut fetched: Option<&mut Fetched>,
     ) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
         let mut messages: Vec<MessageTarget> = Vec::new();
         let mut known = HashSet::new();
         let mut failed = Vec::new();
         for name in ids {
-            let found = self.target(name, account, notes.as_deref_mut());
+            let found = self.target(name, account, notes.as_deref_mut(), fetched.as_deref_mut());
             let found = match ids.len() {
                 1 => found.await,
                 _ => self.await_account(true, found).await,
@@ -81,6 +121,7 @@ impl Pipeline {
         name: &str,
         account: Option<&str>,
         notes: Option<&mut Vec<Note>>,
+        fetched: Option<&mut Fetched>,
     ) -> Result<Vec<MessageTarget>> {
         let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
         if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
@@ -92,7 +133,11 @@ impl Pipeline {
         }
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
-            let mut messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
+            let mailbox = self.connect.mailbox(&owner)?;
+            let mut messages = match fetched {
+                Some(fetched) => fetched.thread(&*mailbox, &owner.id, &thread).await?,
+                None => mailbox.thread(&thread).await?,
+            };
             let all = messages.len();
             if let (Some(notes), true) =
                 (notes, messages.iter().any(|one| one.role != Role::Hidden))

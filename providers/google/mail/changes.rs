@@ -269,7 +269,7 @@ fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
 }
 
 /// Gmail writes its numbers as text, and the generated types as numbers.
-fn number(answer: &Value) -> Option<String> {
+pub(super) fn number(answer: &Value) -> Option<String> {
     match answer.get("historyId")? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -126,6 +126,8 @@ pub struct Gmail {
     /// True once the searches of the People API were announced.
     people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
+    /// Where the history was before a change that may follow.
+    history: Mutex<Option<(Instant, String)>>,
     /// The addresses to send from.
     senders: Mutex<Option<(Instant, Vec<Alias>)>>,
 }
@@ -142,6 +144,7 @@ impl Gmail {
             people: services.endpoints.google_people.clone(),
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
+            history: Mutex::new(None),
             senders: Mutex::new(None),
         })
     }

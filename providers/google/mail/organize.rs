@@ -5,14 +5,17 @@
 //! hundreds, and for those that the history does not list, one by one.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
 
 use async_trait::async_trait;
+use futures_util::future::join;
 use futures_util::stream::{self, StreamExt};
 use hyper::Method;
 use serde_json::{Value, json};
 
+use super::changes::number;
 use super::states::{Difference, grouped, labels, of_step, state, state_of};
-use super::{Gmail, check, list};
+use super::{Gmail, NAMES_LAST, check, list};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 use daysheet_core::call::course::counted;
@@ -53,7 +56,9 @@ struct LabelHistory {
 #[async_trait]
 impl MessageActions for Gmail {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
-        let items = self.fetch_labels(ids).await;
+        // A change of these messages is read from the history that begins here.
+        let begin = Box::pin(self.begin_history());
+        let (items, ()) = join(Box::pin(self.fetch_labels(ids)), begin).await;
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
 
@@ -75,10 +80,14 @@ impl MessageActions for Gmail {
             Err(error) => return all(error),
         };
         // Without a history id, every message is read one by one.
-        let since = match self.history_id().await {
-            Ok(since) => Some(since),
-            Err(error) if error.kind() == Kind::Auth => return all(error),
-            Err(_) => None,
+        let begun = self.history.lock().await.take();
+        let since = match begun {
+            Some((when, since)) if when.elapsed() < NAMES_LAST => Some(since),
+            _ => match self.history_id().await {
+                Ok(since) => Some(since),
+                Err(error) if error.kind() == Kind::Auth => return all(error),
+                Err(_) => None,
+            },
         };
         for (work, places) in &work {
             for some in places.chunks(AT_ONCE) {
@@ -136,6 +145,15 @@ fn plan(
 }
 
 impl Gmail {
+    /// Fetches where the history is, if it is not known.
+    async fn begin_history(&self) {
+        let mut history = self.history.lock().await;
+        if history.as_ref().is_none_or(|(when, _)| when.elapsed() >= NAMES_LAST) {
+            // Without it, the change looks for it again.
+            *history = self.history_id().await.ok().map(|id| (Instant::now(), id));
+        }
+    }
+
     /// Fetches messages with only their labels, several at a time.
     async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
@@ -233,7 +251,7 @@ impl Gmail {
                 ("historyTypes", "messageDeleted"),
                 (
                     "fields",
-                    "nextPageToken,history(labelsAdded/message(id,labelIds),\
+                    "historyId,nextPageToken,history(labelsAdded/message(id,labelIds),\
                      labelsRemoved/message(id,labelIds),messagesDeleted/message/id)",
                 ),
             ];
@@ -246,6 +264,7 @@ impl Gmail {
             }
             token = text(&page, "nextPageToken").to_owned();
             if token.is_empty() {
+                *self.history.lock().await = number(&page).map(|id| (Instant::now(), id));
                 return Ok(history);
             }
         }

@@ -163,9 +163,12 @@ impl Outlook {
 
     /// Returns the part that performs a named action on a message.
     fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> BatchChange {
+        // Only what is given something answers with a message.
+        let answer = [("$select", "id,parentFolderId")];
+        let answer = if body.is_some() { &answer[..] } else { &[] };
         BatchChange {
             method: Method::POST,
-            request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), &[]),
+            request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), answer),
             body,
         }
     }
@@ -206,7 +209,7 @@ impl Outlook {
                 Err(error) => Err(error),
                 Ok(_) if !touched => Ok(Some(message.clone())),
                 Ok(response) => {
-                    let now = response.as_ref().and_then(state);
+                    let now = response.as_ref().and_then(|now| changed(message, now));
                     if now.is_none() {
                         unknown.push((after.len(), message.id.clone()));
                     }
@@ -312,9 +315,13 @@ impl Outlook {
 }
 
 fn patch_request(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
+    // What is changed; without a selection, the response is the whole message.
+    let mut select = vec!["id"];
+    select.extend(body.as_object().into_iter().flat_map(|body| body.keys().map(String::as_str)));
+    let answer = [("$select", &*select.join(","))];
     BatchChange {
         method: Method::PATCH,
-        request: outlook.graph().mailbox_url(&at(&message.id), &[]),
+        request: outlook.graph().mailbox_url(&at(&message.id), &answer),
         body: Some(body),
     }
 }
@@ -343,27 +350,47 @@ fn flag_of(flag: &Flag, now: Timestamp) -> Value {
 
 /// Returns the state of a message, if it is complete.
 fn state(message: &Value) -> Option<MailState> {
-    let some = |key| Some(text(message, key).to_owned()).filter(|text| !text.is_empty());
-    let flag = nested(message, "flag");
-    let labels = message.get("categories").and_then(Value::as_array);
+    let nothing = MailState {
+        id: String::new(),
+        unread: false,
+        flag: Flag::None,
+        folder: String::new(),
+        labels: BTreeSet::new(),
+        draft: is(message, "isDraft"),
+    };
     message.get("isRead")?;
+    changed(&nothing, message).filter(|state| !state.folder.is_empty())
+}
+
+/// Returns the state of a message with what a response says of it, if that is anything.
+fn changed(before: &MailState, message: &Value) -> Option<MailState> {
+    let some = |key| Some(text(message, key).to_owned()).filter(|text| !text.is_empty());
+    let (read, flag) = (message.get("isRead").and_then(Value::as_bool), message.get("flag"));
+    let labels = message.get("categories").and_then(Value::as_array);
+    let folder = some("parentFolderId");
+    if read.is_none() && flag.is_none() && labels.is_none() && folder.is_none() {
+        return None;
+    }
     Some(MailState {
         id: some("id")?,
-        unread: !is(message, "isRead"),
-        flag: match text(flag, "flagStatus").to_ascii_lowercase().as_str() {
-            "flagged" => Flag::Set { due: due(flag) },
-            "complete" => Flag::Done,
-            _ => Flag::None,
+        unread: read.map_or(before.unread, |read| !read),
+        flag: flag.map_or_else(|| before.flag.clone(), flag_in),
+        folder: folder.unwrap_or_else(|| before.folder.clone()),
+        labels: match labels {
+            Some(labels) => labels.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            None => before.labels.clone(),
         },
-        folder: some("parentFolderId")?,
-        labels: labels
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect::<BTreeSet<_>>(),
-        draft: is(message, "isDraft"),
+        draft: before.draft,
     })
+}
+
+/// Reads a flag of Graph's.
+fn flag_in(flag: &Value) -> Flag {
+    match text(flag, "flagStatus").to_ascii_lowercase().as_str() {
+        "flagged" => Flag::Set { due: due(flag) },
+        "complete" => Flag::Done,
+        _ => Flag::None,
+    }
 }
 
 fn due(flag: &Value) -> Option<Timestamp> {

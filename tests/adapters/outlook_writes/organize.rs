@@ -102,6 +102,15 @@ async fn message_states_are_read() {
     assert_eq!(request_lines(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
 }
 
+/// What a response to a move is to have.
+const PLACE: &str = "$select=id,parentFolderId";
+
+/// The request for a change; the response is to have what is changed.
+fn patch(number: usize, body: &Value) -> String {
+    let keys: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    format!("PATCH /me/messages/{}?$select=id,{}", id(number), keys.join(","))
+}
+
 #[tokio::test]
 async fn every_action_becomes_its_graph_request() {
     let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
@@ -140,11 +149,12 @@ async fn every_action_becomes_its_graph_request() {
         let outlook = taker().await;
         let done = outlook.mailbox().await.apply(&[state(1)], &step).await;
         assert_eq!(done, [Ok(after)], "{step:?}");
-        let line = match path {
-            "PATCH" => format!("PATCH /me/messages/{}", id(1)),
-            action => format!("POST /me/messages/{}{action}", id(1)),
+        let line = |body: &Value| match path {
+            "PATCH" => patch(1, body),
+            "/permanentDelete" => format!("POST /me/messages/{}{path}", id(1)),
+            action => format!("POST /me/messages/{}{action}?{PLACE}", id(1)),
         };
-        let expected: Vec<_> = body.map(|body| (line, body)).into_iter().collect();
+        let expected: Vec<_> = body.map(|body| (line(&body), body)).into_iter().collect();
         assert_eq!(written(&outlook), expected, "{step:?}");
     }
 }
@@ -167,7 +177,10 @@ async fn messages_move_to_well_known_folders() {
             request_lines(&outlook),
             lines([
                 (&format!("GET /me/mailFolders/{folder}?$select=id"), Value::Null),
-                (&format!("POST /me/messages/{}/move", id(1)), json!({"destinationId": ARCHIVE})),
+                (
+                    &format!("POST /me/messages/{}/move?{PLACE}", id(1)),
+                    json!({"destinationId": ARCHIVE}),
+                ),
             ])
         );
     }
@@ -281,13 +294,14 @@ async fn undo_restores_only_what_differs() {
             Ok(Some(now[4].clone()))
         ]
     );
-    let patch = |number: usize| format!("PATCH /me/messages/{}", id(number));
-    let to = |number: usize| format!("POST /me/messages/{}/move", id(number));
+    let to = |number: usize| format!("POST /me/messages/{}/move?{PLACE}", id(number));
+    let read = json!({"isRead": true});
+    let done = json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]});
     assert_eq!(
         request_lines(&outlook),
         lines([
-            (&patch(1), json!({"isRead": true})),
-            (&patch(4), json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]})),
+            (&patch(1, &read), read.clone()),
+            (&patch(4, &done), done.clone()),
             (&to(1), json!({"destinationId": CLIENTS})),
             (&to(2), json!({"destinationId": CLIENTS})),
         ])
@@ -303,13 +317,11 @@ async fn undo_restores_a_flag_without_due_date() {
     let now = flagged(Some(DUE.parse().unwrap()));
     let done = outlook.mailbox().await.apply(&[now], &step).await;
     assert_eq!(done, [Ok(Some(flagged(None)))]);
-    let patch = format!("PATCH /me/messages/{}", id(1));
+    let flag = |word: &str| json!({"flag": {"flagStatus": word}});
+    let line = patch(1, &flag("flagged"));
     assert_eq!(
         request_lines(&outlook),
-        lines([
-            (&patch, json!({"flag": {"flagStatus": "notFlagged"}})),
-            (&patch, json!({"flag": {"flagStatus": "flagged"}})),
-        ])
+        lines([(&line, flag("notFlagged")), (&line, flag("flagged"))])
     );
 }
 

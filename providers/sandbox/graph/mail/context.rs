@@ -14,6 +14,7 @@ use crate::graph::pages;
 use crate::graph::params::{Prefer, QueryOptions};
 use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
+use crate::graph::types::mail::MESSAGE;
 use crate::http::Request;
 use crate::state::State;
 use crate::store::mailbox::change::Change;
@@ -91,7 +92,8 @@ impl<'a> MailContext<'a> {
     pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let message = store.mailbox.message(id).ok_or_else(not_found)?;
-        let options = QueryOptions::default();
+        let options = QueryOptions::read(self.request, &["$select"])?;
+        options.check_type(&MESSAGE)?;
         let json = message::json(store, message, &options, self.prefer)?;
         let id = store.message_id(message, self.prefer.immutable);
         self.entity(json, "messages", &format!("messages('{id}')"), status)

@@ -1,5 +1,8 @@
 //! What `lookup` lists of Gmail: labels with counts, labels alone, aliases, settings.
 
+use std::collections::HashMap;
+
+use futures_util::future::join;
 use serde_json::{Value, json};
 
 use super::{Gmail, LABEL_LISTED, ME, Scope, mask};
@@ -30,8 +33,8 @@ impl Gmail {
     }
 
     async fn folders(&self, projection: &Projection) -> Result<Page> {
-        let listed = self.labels().await?;
-        let mut page = self.labels_of(listed, projection).await?;
+        let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
+        let mut page = self.labels_of(listed?, known, projection).await?;
         page.items.sort_by_key(|label| {
             let system = text(label, "type") == "system";
             let inbox = text(label, "id") == "INBOX";
@@ -44,9 +47,10 @@ impl Gmail {
 
     /// Returns the user's own labels.
     pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
-        let mut listed = self.labels().await?;
+        let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
+        let mut listed = listed?;
         listed.retain(|label| text(label, "type") == "user");
-        let mut page = self.labels_of(listed.clone(), projection).await?;
+        let mut page = self.labels_of(listed.clone(), known, projection).await?;
         // One that could not be counted still has its name.
         for failed in std::mem::take(&mut page.failed) {
             page.items.extend(listed.iter().find(|label| text(label, "id") == failed.id).cloned());
@@ -55,14 +59,30 @@ impl Gmail {
         Ok(page)
     }
 
-    /// Returns listed labels with what is read of them.
-    async fn labels_of(&self, listed: Vec<Value>, projection: &Projection) -> Result<Page> {
+    /// Returns listed labels with what is read of them; the counts of some are known.
+    async fn labels_of(
+        &self,
+        listed: Vec<Value>,
+        mut known: HashMap<String, Value>,
+        projection: &Projection,
+    ) -> Result<Page> {
         let fields = &mask(projection);
-        self.each(listed, LABEL_LISTED, projection, |id| async move {
+        // A label may have another name than when it was counted.
+        known.retain(|id, label| {
+            let same =
+                |one: &&Value| text(one, "id") == id && text(one, "name") == text(label, "name");
+            listed.iter().any(|one| same(&one))
+        });
+        let (counted, open): (Vec<_>, Vec<_>) =
+            listed.into_iter().partition(|label| known.contains_key(text(label, "id")));
+        let page = self.each(open, LABEL_LISTED, projection, |id| async move {
             let id = &net::path_segment(&id);
             call!(self, fields, |users| users.labels_get(ME, id))
-        })
-        .await
+        });
+        let mut page = page.await?;
+        self.keep_counts(projection, &page.items).await;
+        page.items.extend(counted.iter().filter_map(|label| known.remove(text(label, "id"))));
+        Ok(page)
     }
 
     pub(super) async fn aliases(&self) -> Result<Page> {
@@ -73,10 +93,13 @@ impl Gmail {
 
     /// Returns the settings that rows show, each under its own key.
     pub(super) async fn settings(&self) -> Result<Page> {
-        let vacation = call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME))?;
-        let language = call!(self, "displayLanguage", |users| users.settings_get_language(ME))?;
+        let vacation =
+            async { call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME)) };
+        let language =
+            async { call!(self, "displayLanguage", |users| users.settings_get_language(ME)) };
+        let (vacation, language) = join(vacation, language).await;
         Ok(Page {
-            items: vec![json!({"vacation": vacation, "language": language})],
+            items: vec![json!({"vacation": vacation?, "language": language?})],
             ..Page::default()
         })
     }

@@ -106,6 +106,7 @@ macro_rules! with_headers {
 mod arrange;
 mod changes;
 mod compose;
+mod counts;
 mod labels;
 mod lists;
 mod messages;
@@ -128,6 +129,7 @@ pub struct Gmail {
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
     /// Where the history was before a change that may follow.
     history: Mutex<Option<(Instant, String)>>,
+    counts: Mutex<Option<counts::Counts>>,
     /// The addresses to send from.
     senders: Mutex<Option<(Instant, Vec<Alias>)>>,
 }
@@ -145,6 +147,7 @@ impl Gmail {
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
             history: Mutex::new(None),
+            counts: Mutex::new(None),
             senders: Mutex::new(None),
         })
     }

@@ -48,6 +48,18 @@ pub(in crate::pipeline) struct ClashCandidate {
 }
 
 impl ClashCandidate {
+    /// Takes note of the event that it has become, which may be found already; one that was
+    /// not written meets nothing.
+    pub(super) fn becomes(&mut self, made: Option<EventData>) {
+        match made {
+            Some(made) => {
+                self.uid = self.uid.take().or(made.uid);
+                self.itself = std::iter::once(made.id).chain(made.series).collect();
+            }
+            None => (self.uid, self.times) = (None, Vec::new()),
+        }
+    }
+
     /// Returns its times, as far as it competes with others then.
     fn competing(&self, zone: &TimeZone) -> impl Iterator<Item = (EventTime, EventTime)> {
         self.times.iter().copied().filter(|time| self.claim.competes(*time, zone))
@@ -68,6 +80,15 @@ struct ExistingEvent {
     owner: usize,
     calendar: String,
     facts: EventData,
+}
+
+/// The events of all accounts in a range, and notes about what could not be read.
+#[derive(Default)]
+pub(super) struct EventsNear {
+    seen: Vec<Owner>,
+    there: Vec<ExistingEvent>,
+    several: bool,
+    notes: Vec<Note>,
 }
 
 /// The events of one account, and notes about calendars left out.
@@ -135,13 +156,25 @@ impl Pipeline {
         candidates: &[ClashCandidate],
         strict: bool,
     ) -> Result<(Vec<Clashes>, Vec<Note>)> {
+        let near = self.events_near(candidates, strict).await?;
+        self.clashes(candidates, near, strict).await
+    }
+
+    /// Fetches the events of all accounts around the times of the items.
+    ///
+    /// # Errors
+    /// Only with `strict`, if an account could not be read.
+    pub(super) async fn events_near(
+        &self,
+        candidates: &[ClashCandidate],
+        strict: bool,
+    ) -> Result<EventsNear> {
         let zone = &self.config.zone;
-        let nothing = vec![Clashes::default(); candidates.len()];
         let times = || candidates.iter().flat_map(|one| &one.times);
         let from = times().map(|(from, _)| from.instant(zone)).min();
         let to = times().map(|(_, to)| to.instant(zone)).max();
         let (Some(from), Some(to)) = (from, to) else {
-            return Ok((nothing, Vec::new()));
+            return Ok(EventsNear::default());
         };
         // Include events that start exactly at the end.
         let to = to.checked_add(1.second()).unwrap_or(to);
@@ -191,6 +224,18 @@ impl Pipeline {
                 Err(error) => left_out(error, strict, &mut notes)?,
             }
         }
+        Ok(EventsNear { seen, there, several, notes })
+    }
+
+    /// Compares items with the events around them.
+    pub(super) async fn clashes(
+        &self,
+        candidates: &[ClashCandidate],
+        near: EventsNear,
+        strict: bool,
+    ) -> Result<(Vec<Clashes>, Vec<Note>)> {
+        let zone = &self.config.zone;
+        let EventsNear { seen, mut there, several, notes } = near;
         // An event that is moved in the same call leaves its present time, unless it may
         // be refused.
         let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());

@@ -1,5 +1,6 @@
 //! New events: checked, compared with existing ones, written one by one.
 
+use futures_util::future::join;
 use serde_json::Value;
 
 use super::TOOL;
@@ -17,7 +18,7 @@ use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{listed, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
-use crate::text::{Note, quoted};
+use crate::text::{Note, note, quoted};
 use crate::tools::save::{IfConflict, Save};
 
 /// A new event, and its name in the answer.
@@ -25,6 +26,12 @@ struct NewEvent {
     name: String,
     made: PlannedChange,
     met: Clashes,
+}
+
+/// An event that was written, as the service has it, and whether guests were notified.
+struct MadeEvent {
+    value: Value,
+    notifies: bool,
 }
 
 impl Pipeline {
@@ -74,19 +81,47 @@ impl Pipeline {
             let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
             item.made.notes.extend(self.doubtful_guests(account, &[], guests).await);
         }
-        self.compare(&mut items, request.if_conflict, &destination, &mut report).await?;
-        for item in &items {
-            let lines = item.made.notes.iter();
-            let met = item.met.lines.iter().filter(|_| {
-                // A refused or planned event is reported with its outcome.
-                request.if_conflict == IfConflict::Warn && !request.dry_run
-            });
-            report.notes.extend(lines.chain(met).map(|line| match several {
-                true => line.under(quoted(&item.name)),
-                false => line.clone(),
-            }));
+        let mut candidates = self.candidates(&items, &destination);
+        // Where conflicts are only reported, they are looked for while the events are written.
+        let at_once = request.if_conflict == IfConflict::Warn && !request.dry_run;
+        if !at_once && request.if_conflict != IfConflict::Ignore {
+            let strict = request.if_conflict == IfConflict::Refuse;
+            let found = self.find_clashes(&candidates, strict).await?;
+            meet(&mut items, found, &mut report.notes);
         }
-        self.agreed_for_new(&items, request, &destination, caller, &mut report.notes).await?;
+        let mut agreed = Vec::new();
+        self.agreed_for_new(&items, request, &destination, caller, &mut agreed).await?;
+        if at_once {
+            let near = Box::pin(self.events_near(&candidates, false));
+            let write = Box::pin(self.write_events(&items, request, &destination, &mut report));
+            let (near, made) = join(near, write).await;
+            let made = made?;
+            for (candidate, made) in candidates.iter_mut().zip(&made) {
+                let made =
+                    made.as_ref().and_then(|one| destination.owner.port.event_data(&one.value));
+                candidate.becomes(made);
+            }
+            // The events are written, whatever becomes of this.
+            let found = match near {
+                Ok(near) => self.clashes(&candidates, near, false).await,
+                Err(error) => Err(error),
+            };
+            let found = found.unwrap_or_else(|error| {
+                (Vec::new(), vec![note!("clashes were not checked: {}", error)])
+            });
+            let mut notes = Vec::new();
+            meet(&mut items, found, &mut notes);
+            report.clashing = clashing(&items, &made);
+            self.keep_made(made, &destination, &mut report).await;
+            notes.extend(notes_on(&items, true));
+            notes.append(&mut agreed);
+            notes.append(&mut report.notes);
+            report.notes = notes;
+            return self.write_report(report).await;
+        }
+        // A refused or planned event is reported with its outcome.
+        report.notes.extend(notes_on(&items, false));
+        report.notes.append(&mut agreed);
         if request.dry_run {
             let calendar = destination.calendar.as_ref().map(|place| &*place.id);
             for item in &items {
@@ -98,25 +133,17 @@ impl Pipeline {
             }
             self.plan_events(&items, request, &destination, &mut report);
         } else {
-            self.write_events(items, request, &destination, &mut report).await?;
+            let made = self.write_events(&items, request, &destination, &mut report).await?;
+            self.keep_made(made, &destination, &mut report).await;
         }
         self.write_report(report).await
     }
 
-    /// Returns the conflicts of the items to be written.
-    async fn compare(
-        &self,
-        items: &mut [NewEvent],
-        if_conflict: IfConflict,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        if if_conflict == IfConflict::Ignore {
-            return Ok(());
-        }
+    /// Returns the items as far as they may clash.
+    fn candidates(&self, items: &[NewEvent], to: &Destination) -> Vec<ClashCandidate> {
         let now = self.clock().now;
         let main = to.is_main();
-        let candidates: Vec<ClashCandidate> = items
+        items
             .iter()
             .map(|item| {
                 let change = &item.made.change;
@@ -131,14 +158,7 @@ impl Pipeline {
                     itself: Vec::new(),
                 }
             })
-            .collect();
-        let strict = if_conflict == IfConflict::Refuse;
-        let (met, notes) = self.find_clashes(&candidates, strict).await?;
-        for (item, met) in items.iter_mut().zip(met) {
-            item.met = met;
-        }
-        report.notes.extend(notes);
-        Ok(())
+            .collect()
     }
 
     /// Refuses new events that must not reach their guests, or the owner of the calendar.
@@ -197,18 +217,33 @@ impl Pipeline {
         report.notes.push("dry run: nothing was written".into());
     }
 
+    /// Adds the events that were written to the report.
+    async fn keep_made(
+        &self,
+        made: Vec<Option<MadeEvent>>,
+        to: &Destination,
+        report: &mut WriteReport,
+    ) {
+        for MadeEvent { value, notifies } in made.into_iter().flatten() {
+            self.keep_created(&to.owner, &value, notifies, report).await;
+            report.events.push((to.owner.clone(), value));
+        }
+    }
+
+    /// Writes the events one by one; returns each that was written.
     async fn write_events(
         &self,
-        items: Vec<NewEvent>,
+        items: &[NewEvent],
         request: &Save,
         to: &Destination,
         report: &mut WriteReport,
-    ) -> Result<()> {
+    ) -> Result<Vec<Option<MadeEvent>>> {
         let single = items.len() == 1;
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
         let own = &to.owner.account.email;
         let mut stopped = false;
-        for item in course::each("events", items) {
+        let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
+        for (item, made) in course::each("events", items.iter().zip(&mut made)) {
             let change = &item.made.change;
             if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 let detail = item.met.lines.join("; ");
@@ -232,11 +267,7 @@ impl Pipeline {
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match self.run_logged(entry, &mut report.notes, write, id).await {
-                Ok(value) => {
-                    report.clashing += usize::from(!item.met.lines.is_empty());
-                    self.keep_created(&to.owner, &value, notifies, report).await;
-                    report.events.push((to.owner.clone(), value));
-                }
+                Ok(value) => *made = Some(MadeEvent { value, notifies }),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     stopped = error.ends_batch();
@@ -244,8 +275,36 @@ impl Pipeline {
                 }
             }
         }
-        Ok(())
+        Ok(made)
     }
+}
+
+/// Adds the conflicts that were found to their items.
+fn meet(items: &mut [NewEvent], found: (Vec<Clashes>, Vec<Note>), notes: &mut Vec<Note>) {
+    for (item, met) in items.iter_mut().zip(found.0) {
+        item.met = met;
+    }
+    notes.extend(found.1);
+}
+
+/// Returns the notes on each item, with its conflicts if it was written in spite of them.
+fn notes_on(items: &[NewEvent], conflicts: bool) -> Vec<Note> {
+    let lines = items.iter().flat_map(|item| {
+        let met = item.met.lines.iter().filter(move |_| conflicts);
+        item.made.notes.iter().chain(met).map(move |line| (item, line))
+    });
+    lines
+        .map(|(item, line)| match items.len() {
+            1 => line.clone(),
+            _ => line.under(quoted(&item.name)),
+        })
+        .collect()
+}
+
+/// Returns how many events were written although they have conflicts.
+fn clashing(items: &[NewEvent], made: &[Option<MadeEvent>]) -> usize {
+    let written = items.iter().zip(made).filter(|(_, made)| made.is_some());
+    written.filter(|(item, _)| !item.met.lines.is_empty()).count()
 }
 
 /// Returns who is notified of a new event: nobody if it has no guests.

@@ -52,10 +52,11 @@ bench name="" *args:
 mutants file *tests:
     cargo mutants --file {{ file }} -- {{ if tests == "" { "$('" + just_executable() + "' _nearest " + file + ")" } else { tests } }}
 
-# Feed a target of `fuzz/` with what a fuzzer makes up; needs a nightly toolchain and cargo-fuzz.
+# Feed a target of `fuzz/` with what a fuzzer makes up; needs cargo-fuzz.
 fuzz target seconds="60":
     cp Cargo.lock fuzz/Cargo.lock
-    cargo +nightly fuzz run -O {{ target }} -- -max_total_time={{ seconds }} -timeout=10
+    python3 fuzz/seed.py
+    cargo fuzz run -O -s none {{ target }} -- -max_total_time={{ seconds }} -timeout=10 -dict=fuzz/corpus/{{ target }}.dict
 
 # What of the program's tests is nearest to a file: by this table, else by its name or that of a folder it is in; all of them if nothing is.
 _nearest file:

@@ -1,17 +1,40 @@
 //! Attached files of all kinds; the first byte chooses the name and the way in.
 #![no_main]
 
+use std::io::{Cursor, Write};
+
 use daysheet_extract::{Line, Request, extract};
 use libfuzzer_sys::fuzz_target;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 const NAMES: [&str; 12] = [
     "", "a.csv", "a.tsv", "a.html", "a.eml", "a.ics", "a.vcf", "a.txt", "a.xml", "a.xls", "a.zip",
     "a.pdf",
 ];
 
+/// Ends a name and the contents of a packed file: no text has this byte.
+const END: u8 = 0xff;
+
+/// Packs names and contents, each in turn: a checksum is nothing that a fuzzer finds.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut parts = bytes.split(|byte| *byte == END);
+    while let (Some(name), Some(contents)) = (parts.next(), parts.next()) {
+        if archive.start_file(String::from_utf8_lossy(name), stored).is_ok() {
+            archive.write_all(contents).expect("memory is written to");
+        }
+    }
+    archive.finish().expect("memory is written to").into_inner()
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((first, bytes)) = data.split_first() else { return };
-    let name = NAMES[usize::from(first & 15) % NAMES.len()];
+    let (name, bytes) = match NAMES.get(usize::from(first & 15)) {
+        Some(name) => (*name, bytes.to_vec()),
+        None => ("", packed(bytes)),
+    };
     let request = Request {
         name: name.to_owned(),
         media: String::new(),
@@ -21,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
         zone: "Europe/Berlin".to_owned(),
     };
     let mut lines = Vec::new();
-    let written = extract(&request, bytes, &mut |line| {
+    let written = extract(&request, &bytes, &mut |line| {
         lines.push(line);
         Ok(())
     });

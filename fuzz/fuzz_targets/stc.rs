@@ -1,9 +1,9 @@
 //! STC as `daysheet check` reads it; what it reads is written and read again.
 #![no_main]
 
+use daysheet_core::encode::stc::Version;
 use daysheet_core::encode::stc::parse::parse;
 use daysheet_core::encode::stc::write::write;
-use daysheet_core::encode::stc::Version;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

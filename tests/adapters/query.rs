@@ -102,6 +102,9 @@ const REFUSED: &[(&str, &str)] = &cases! {
     "after:2026-02-31",
         "`after:2026-02-31` is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, \
          m, y), today or yesterday";
+    "before:28229y",
+        "`before:28229y` is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, \
+         y), today or yesterday";
     "from:(a to:b)",
         "the group of `from:` contains an operator: put plain words in the group";
 };

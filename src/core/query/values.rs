@@ -3,7 +3,7 @@
 //! Dates without a zone are meant in the user's; distances (`7d`) count back
 //! from the clock that the query is read with.
 
-use jiff::{Span, Timestamp, ToSpan, Zoned, civil};
+use jiff::{Span, Timestamp, Zoned, civil};
 
 use super::Clock;
 use crate::error::{Error, Result};
@@ -55,17 +55,16 @@ fn distance(value: &str) -> Option<Span> {
     let at = value.find(|c: char| !c.is_ascii_digit())?;
     let (count, unit) = (value.get(..at)?, value.get(at..)?);
     let count: i64 = count.parse().ok()?;
-    if count > 100_000 {
-        return None;
-    }
-    Some(match unit {
-        "h" => count.hours(),
-        "d" => count.days(),
-        "w" => count.weeks(),
-        "m" => i32::try_from(count).ok()?.months(),
-        "y" => i16::try_from(count).ok()?.years(),
+    let span = Span::new();
+    let span = match unit {
+        "h" => span.try_hours(count),
+        "d" => span.try_days(count),
+        "w" => span.try_weeks(count),
+        "m" => span.try_months(count),
+        "y" => span.try_years(count),
         _ => return None,
-    })
+    };
+    span.ok()
 }
 
 fn absolute(value: &str, clock: &Clock) -> Option<Timestamp> {

@@ -91,6 +91,13 @@ fn messages_come_with_their_text_and_their_files() {
             "eml\n[Message]\nFrom: a@a.example\n\n/1 unnamed.eml 62\n(more: 0)\n",
         ),
     ]);
+    // More texts than people send are files.
+    let many = "From: a@a.example\nContent-Type: multipart/mixed; boundary=x\n\n".to_owned();
+    let many = many + &"--x\n\nt\n".repeat(1_001);
+    let texts = vec!["t\n"; 1_000].join("\n");
+    let expected =
+        format!("eml\n[Message]\nFrom: a@a.example\n{texts}/1 unnamed.bin 2\n(more: 0)\n");
+    assert_eq!(shown(&request("many.eml"), many.as_bytes()), expected);
 }
 
 /// HTML as the rich text of a message.

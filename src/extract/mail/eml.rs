@@ -13,6 +13,8 @@ use crate::{Failure, File, Kind, Out, Stop};
 
 /// Parts within parts that are followed.
 const DEEPEST: usize = 50;
+/// Texts that are read together; those that follow are listed as files.
+const TEXTS: usize = 1_000;
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -70,8 +72,8 @@ impl<'m> Tree<'m> {
         let Some(part) = self.message.part(id) else { return };
         let PartType::Multipart(children) = &part.body else {
             match text_of(self.message, part) {
-                Some(text) => self.texts.push(vec![vec![text]]),
-                None => self.files.push(part),
+                Some(text) if self.texts.len() < TEXTS => self.texts.push(vec![vec![text]]),
+                _ => self.files.push(part),
             }
             return;
         };

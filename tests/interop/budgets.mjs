@@ -1,5 +1,5 @@
 // Counts tokens with gpt-tokenizer, and reads TOON with the official decoder,
-// for budgets.py.
+// for npm_partners.py.
 //
 // One JSON line in, one out: {text} is answered by its tokens in each
 // vocabulary, {toon} by {value, problem}, with an empty problem when nothing is

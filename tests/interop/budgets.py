@@ -20,14 +20,13 @@ import contextlib
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 import mcp
 
 import budget_messages
 import interop
+import npm_partners
 
 sys.path.insert(0, os.path.join(interop.HERE, "..", "..", "docs", "stc"))
 import stc  # noqa: E402
@@ -48,38 +47,6 @@ LEVEL = re.compile(r"_(minimal|standard)$")
 REPEATED = {"attachments", "clashes", "contacts"}
 # Cells that say which block or how much of a text is shown, or are the text.
 OF_THE_CHUNK = {"block", "shown", "text"}
-
-
-class Node:
-    """The two npm partners, in one process that is asked line by line."""
-
-    def __init__(self):
-        node = shutil.which("node")
-        if node is None:
-            raise RuntimeError("node is not on PATH: run this part through tests/interop/run")
-        # Node finds packages beside the script, so the script goes to them.
-        packages = os.environ["INTEROP_PACKAGES"]
-        script = shutil.copy(os.path.join(interop.HERE, "budgets.mjs"), packages)
-        self.process = interop.track(subprocess.Popen(
-            [node, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            encoding="utf-8", start_new_session=True,
-        ))
-        self.counted = {}
-
-    def ask(self, **question):
-        self.process.stdin.write(json.dumps(question) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError("the npm partners have ended")
-        return json.loads(line)
-
-    def tokens(self, texts, tokenizer):
-        """The tokens of some texts, each counted alone."""
-        for text in texts:
-            if text not in self.counted:
-                self.counted[text] = self.ask(text=text)
-        return sum(self.counted[text][tokenizer] for text in texts)
 
 
 class Answer:
@@ -420,7 +387,7 @@ async def other(server):
 
 
 async def run(binary):
-    node = Node()
+    node = npm_partners.Node()
     folder = interop.temp_folder("messages")
     count = budget_messages.write(folder)
 

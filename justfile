@@ -48,6 +48,11 @@ gate:
 bench name="" *args:
     @{{ if name == "" { "ls benches/*.rs | xargs -n1 basename -s .rs" } else { 'cargo bench --bench "$@"' } }}
 
+# Set other people's servers beside ours on the same tasks, and write docs/peers.md; on Linux.
+peers *rows:
+    cargo build --release
+    tests/interop/peers/run target/release/daysheet --page docs/peers.md "$@"
+
 # Mutate one file and run the tests of its crate; of the program, the tests nearest to it, or those named.
 mutants file *tests:
     cargo mutants --file {{ file }} -- {{ if tests == "" { "$('" + just_executable() + "' _nearest " + file + ")" } else { tests } }}

@@ -22,8 +22,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INTEROP = os.path.join(HERE, "..", "..", "tests", "interop")
-sys.path[:0] = [INTEROP, os.path.join(INTEROP, "serving")]
+sys.path[:0] = [INTEROP, os.path.join(INTEROP, "serving"), os.path.join(INTEROP, "peers")]
 
+import installed  # noqa: E402
 import interop  # noqa: E402
 import peers  # noqa: E402
 import people  # noqa: E402
@@ -40,17 +41,6 @@ UNLIMITED = {"limits_calls_per_minute": "100000", "limits_calls_at_once": "1000"
 
 def message(method, params, number=1):
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-
-def resident(process):
-    """Resident memory of a process in megabytes, with what it started."""
-    pids, total = [process.pid], 0
-    for pid in pids:
-        children = f"/proc/{pid}/task/{pid}/children"
-        pids += [int(one) for one in open(children).read().split()]
-        kilobytes = re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{pid}/status").read())
-        total += int(kilobytes.group(1))
-    return total / 1024
 
 
 # Overhead -------------------------------------------------------------------------
@@ -236,15 +226,15 @@ def against_peers(binary, folder):
         instance = stage.Instance(connected(binary, provider, sandbox))
         own = {what: throughput(f"daysheet, {provider}, {what}", instance.port,
                                 message("tools/call", call)) for what, call in ours.items()}
-        print(f"daysheet, {provider}: {resident(instance.process):.0f} MB afterwards")
+        print(f"daysheet, {provider}: {interop.resident(instance.process.pid):.0f} MB afterwards")
         instance.stop()
         if not folder:
             continue
-        peers.install(folder)
+        installed.install(folder, "workspace-mcp", "softeria")
         for what, steps in calls.items():
             # Anew for each: too many callers at once leave one of them unable to answer anybody.
             process, port, headers = start(folder, sandbox, EMAIL)
-            started, headers = resident(process), session(port, headers)
+            started, headers = interop.resident(process.pid), session(port, headers)
             seconds, answer = dict.fromkeys(CLIENTS, 0.0), ""
             for step in steps:
                 call = step(answer)
@@ -257,7 +247,8 @@ def against_peers(binary, folder):
             for clients in CLIENTS:
                 print(f"  {what}, {clients} clients: daysheet answers "
                       f"{own[what][clients] * seconds[clients]:.1f} times as often (at least 10)")
-            print(f"{name}: {started:.0f} MB when it had started, {resident(process):.0f} afterwards")
+            print(f"{name}: {started:.0f} MB when it had started, "
+                  f"{interop.resident(process.pid):.0f} afterwards")
             interop.stop(process)
 
 
@@ -267,7 +258,7 @@ def against_peers(binary, folder):
 def memory(binary):
     at = stage.Instance(interop.Daysheet(binary), **UNLIMITED)
     time.sleep(1)
-    idle, wires, used = resident(at.process), [], []
+    idle, wires, used = interop.resident(at.process.pid), [], []
     # What the first session needs once is not what each needs.
     for count in (1, IDLE):
         while len(wires) < count:
@@ -277,7 +268,7 @@ def memory(binary):
                 "clientInfo": {"name": "bench", "version": "1"}}))
             wires[-1].ask('{"jsonrpc":"2.0","method":"notifications/initialized"}')
         time.sleep(1)
-        used.append(resident(at.process))
+        used.append(interop.resident(at.process.pid))
     first, many = used
     print(f"resident: {idle:.1f} MB idle (at most 30), {first:.1f} with a session, {many:.1f} with "
           f"{IDLE} (at most 60): {(many - first) * 1024 / (IDLE - 1):.1f} kB each (at most 20)")
@@ -292,7 +283,7 @@ def many_people(binary):
         binary, database=postgres.url, http_issuer=issuer.base, keys_value=people.MASTER_KEY,
         **UNLIMITED), port=port)
     time.sleep(1)
-    idle = resident(at.process)
+    idle = interop.resident(at.process.pid)
     wires = []
     for number in range(IDLE):
         token = issuer.token(f"person-{number}", f"{at.base}/mcp", scope="daysheet:read")
@@ -300,7 +291,7 @@ def many_people(binary):
         answer = wires[-1].ask(message("tools/call", {"name": "accounts", "arguments": {}}))
         assert wires[-1].status == 200, answer
     time.sleep(1)
-    many = resident(at.process)
+    many = interop.resident(at.process.pid)
     print(f"resident with {IDLE} people: {idle:.1f} MB before, {many:.1f} then (at most 60), "
           f"{(many - idle) * 1024 / IDLE:.1f} kB each")
     at.stop()

@@ -11,6 +11,7 @@ import html.parser
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import socket
@@ -137,6 +138,17 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def resident(pid):
+    """Resident memory of a process in megabytes, with what it started."""
+    pids, total = [pid], 0
+    for one in pids:
+        children = f"/proc/{one}/task/{one}/children"
+        pids += [int(child) for child in open(children).read().split()]
+        kilobytes = re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{one}/status").read())
+        total += int(kilobytes.group(1))
+    return total / 1024
 
 
 def start_server(command, port, env=None, cwd=None):

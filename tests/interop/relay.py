@@ -52,10 +52,10 @@ def send(port, method, path, headers, body=b"", host=None):
         return exchange(port, method, path, headers, body, host)
 
 
-def serve(answer):
+def serve(answer, port=0, context=None):
     """Starts a server that answers with `answer(method, target, headers, body)`,
     which returns status, headers and body, or its pieces as they come; returns its
-    port. It ends with the program."""
+    port. It ends with the program. With an `ssl.SSLContext`, it speaks TLS."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -93,10 +93,16 @@ def serve(answer):
         daemon_threads = True
         request_queue_size = 64
 
+        def finish_request(self, request, client_address):
+            # In the connection's own thread: a slow handshake holds up nobody else.
+            if context is not None:
+                request = context.wrap_socket(request, server_side=True)
+            super().finish_request(request, client_address)
+
         def handle_error(self, *_):
             # A client that was killed in mid-answer; some checks do that.
             pass
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_address[1]

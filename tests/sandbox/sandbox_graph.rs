@@ -471,7 +471,7 @@ async fn select_returns_exactly_the_named_properties() {
 }
 
 #[tokio::test]
-async fn ids_with_special_characters_are_found() {
+async fn ids_are_safe_in_urls_and_found() {
     let (_dir, sandbox, user) = sandbox().await;
     let list = user.json("me/messages").await;
     let immutable = user.prefer("me/messages", "IdType=\"ImmutableId\"").await.json();
@@ -488,7 +488,8 @@ async fn ids_with_special_characters_are_found() {
             assert_eq!(message["id"], **ids.iter().find(|id| *id == text(&message["id"])).unwrap());
         }
     }
-    assert!(signs.contains('/') && signs.contains('+'), "{signs}");
+    assert!(signs.contains('-') && signs.contains('_'), "{signs}");
+    assert!(!signs.contains(['/', '+']), "{signs}");
     let conversations = column(&list, "conversationId");
     for id in &conversations {
         assert!(id.len() == 80 && id.starts_with("AAQkA"), "{id}");

@@ -1,5 +1,5 @@
-//! Ids as Exchange makes them: long, alike to the last messages, and full of
-//! signs that mean something in a URL.
+//! Ids as Exchange makes them: long, alike to the last messages, and in base64 whose
+//! signs, but for the padding, mean nothing in a URL.
 //!
 //! An id carries the message, the folder or the part in disguise, so that it is
 //! the same on every run and resolves without a table. Reading one is done by
@@ -55,6 +55,17 @@ const MESSAGE_AT: [usize; 2] = [89, 27];
 /// Where the thread stands in a conversation's id.
 const THREAD_AT: usize = 43;
 
+/// Bytes as an id has them: base64 with `-` for `/` and `_` for `+`, the reverse of
+/// RFC 4648's choice. Versions (`changeKey`) keep the usual signs.
+fn text(bytes: impl AsRef<[u8]>) -> String {
+    STANDARD.encode(bytes).replace('/', "-").replace('+', "_")
+}
+
+/// The bytes of an id.
+fn bytes(id: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(id.replace('-', "/").replace('_', "+")).ok()
+}
+
 /// The maker and reader of one mailbox's ids.
 #[derive(Debug)]
 pub(crate) struct Ids {
@@ -88,12 +99,12 @@ impl Ids {
         bytes.extend_from_slice(&[0x01, 0x00]);
         bytes.extend_from_slice(&self.store);
         bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
-        STANDARD.encode(bytes)
+        text(bytes)
     }
 
     /// A message's id: 152 characters, or 68 for an immutable one.
     pub fn message_id(&self, message: u64, folder: u16, immutable: bool) -> String {
-        STANDARD.encode(self.message_bytes(message, folder, immutable))
+        text(self.message_bytes(message, folder, immutable))
     }
 
     fn message_bytes(&self, message: u64, folder: u16, immutable: bool) -> Vec<u8> {
@@ -120,7 +131,7 @@ impl Ids {
     /// The message's number in a message's id, if it has the form of one; that
     /// it is right shows when the id is made again.
     pub fn message_of(&self, id: &str) -> Option<(u64, bool)> {
-        let bytes = STANDARD.decode(id).ok()?;
+        let bytes = bytes(id)?;
         self.message_in(&bytes)
     }
 
@@ -150,14 +161,14 @@ impl Ids {
             let stamp = [OCCURRENCE.as_slice(), &stamp.to_be_bytes()].concat();
             bytes.splice(at..at, stamp);
         }
-        STANDARD.encode(bytes)
+        text(bytes)
     }
 
     /// What the id of an event stands for, as it was given to [`Ids::event`]:
     /// an error for what has not the form of one, nothing for one that was not
     /// made here.
     pub fn event_of(&self, id: &str) -> Result<Option<(usize, Option<i64>, bool)>, ()> {
-        let mut bytes = STANDARD.decode(id).map_err(|_| ())?;
+        let mut bytes = bytes(id).ok_or(())?;
         let immutable = bytes.starts_with(&IMMUTABLE);
         let at = occurrence_at(immutable);
         let plain = MESSAGE_LENGTHS.contains(&bytes.len());
@@ -194,12 +205,12 @@ impl Ids {
         let check = digest(&[b"part", &message.id.to_be_bytes(), &part.to_be_bytes()]);
         bytes.extend_from_slice(&PART);
         bytes.extend_from_slice(&check);
-        STANDARD.encode(bytes)
+        text(bytes)
     }
 
     /// True for what has the form of an attachment's id.
     pub fn is_attachment(id: &str) -> bool {
-        let Ok(bytes) = STANDARD.decode(id) else {
+        let Some(bytes) = bytes(id) else {
             return false;
         };
         MESSAGE_LENGTHS.iter().any(|length| {
@@ -210,7 +221,7 @@ impl Ids {
 
     /// True for what has the form of a folder's id.
     pub fn is_folder(id: &str) -> bool {
-        STANDARD.decode(id).is_ok_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
+        bytes(id).is_some_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
     }
 
     /// A conversation's id: 80 characters.
@@ -221,13 +232,13 @@ impl Ids {
         bytes.extend_from_slice(&self.scramble(thread));
         let check = digest(&[b"thread", &thread.to_be_bytes(), &self.store]);
         bytes.extend_from_slice(check.get(..8).unwrap_or_default());
-        STANDARD.encode(bytes)
+        text(bytes)
     }
 
     /// The thread of a conversation's id: an error for what is none, nothing
     /// for one of another mailbox.
     pub fn thread(&self, id: &str) -> Result<Option<u64>, ()> {
-        let bytes = STANDARD.decode(id).map_err(|_| ())?;
+        let bytes = bytes(id).ok_or(())?;
         if bytes.len() != THREAD_AT + 16 || !bytes.starts_with(&CONVERSATION) {
             return Err(());
         }
@@ -235,8 +246,6 @@ impl Ids {
         Ok(thread.filter(|thread| self.conversation(*thread) == id))
     }
 
-    /// The place of a message in its conversation, as Outlook marks it: the
-    /// conversation, and five bytes for every answer before this one.
     /// A version, by what it is one of.
     pub fn change_key(&self, message: u64) -> String {
         let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];
@@ -252,7 +261,7 @@ impl Ids {
         let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
         bytes.extend(digest(&[kind.as_bytes(), name.as_bytes(), &self.root]));
         bytes.extend_from_slice(&[0; 10]);
-        STANDARD.encode(bytes)
+        text(bytes)
     }
 
     /// What the ids of folders and items begin with.

@@ -2,7 +2,8 @@
 //!
 //! The scenario of `answers` and the calls below ask the adapters for all that they can
 //! do. The sandbox counts what succeeds of it, route by route: one that nothing reaches
-//! has to go, or stands below with what needs it.
+//! has to go, or stands below with what needs it: forms for people, and what other people's
+//! servers and libraries request, which `tests/interop/peers` sets beside ours.
 
 use std::collections::HashMap;
 
@@ -18,6 +19,14 @@ const MICROSOFT: &str = "mira@lindqvist-lamps.example";
 
 /// The routes that none of these calls reaches, and the tests that do.
 const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "GET /_tenant/v2.0/.well-known/openid-configuration",
+        "sandbox_entra::client_libraries_find_endpoints_and_account: tests/interop/peers",
+    ),
+    (
+        "GET /common/discovery/instance",
+        "sandbox_entra::client_libraries_find_endpoints_and_account: tests/interop/peers",
+    ),
     (
         "POST /_tenant/oauth2/deviceauth",
         "sandbox_entra::device_code_is_accepted: a form for people",

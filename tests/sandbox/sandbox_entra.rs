@@ -7,6 +7,8 @@
 use std::fs;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -368,6 +370,48 @@ async fn tokens_open_nothing_at_the_other_issuer() {
 }
 
 // Devices -----------------------------------------------------------------
+
+#[tokio::test]
+async fn client_libraries_find_endpoints_and_account() {
+    let (_dir, sandbox, web) = small(fast()).await;
+    let base = sandbox.base();
+    let found = web.get("/common/discovery/instance?api-version=1.1", &[]).await.tokens();
+    let here = format!("{base}/common/v2.0/.well-known/openid-configuration");
+    assert_eq!(found["tenant_discovery_endpoint"], here);
+    assert_eq!(found["metadata"][0]["aliases"][0], "login.microsoftonline.com");
+    let found = web.get("/consumers/v2.0/.well-known/openid-configuration", &[]).await.tokens();
+    for (name, end) in [
+        ("authorization_endpoint", "authorize"),
+        ("token_endpoint", "token"),
+        ("device_authorization_endpoint", "devicecode"),
+    ] {
+        assert_eq!(found[name], format!("{base}/consumers/oauth2/v2.0/{end}"));
+    }
+
+    let scope = ("scope", "openid profile offline_access Mail.Read User.Read");
+    let code = web.code(&[scope]).await;
+    let tokens = web.token(&[("code", &code), ("client_info", "1")]).await.tokens();
+    let read = |part: &str| -> Value {
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+    };
+    let token: Vec<&str> = tokens["id_token"].as_str().unwrap().split('.').collect();
+    let claims = read(token[1]);
+    assert_eq!((read(token[0])["alg"].clone(), token[2]), (json!("none"), ""));
+    assert_eq!((&claims["iss"], &claims["preferred_username"]), (&found["issuer"], &json!(ME)));
+    assert_eq!(
+        (&claims["aud"], claims["exp"].as_u64()),
+        (&json!(CLIENT), claims["iat"].as_u64().map(|at| at + 3_600),)
+    );
+    let info = read(tokens["client_info"].as_str().unwrap());
+    assert_eq!(info, json!({ "uid": claims["oid"], "utid": claims["tid"] }));
+
+    // `.default` is what was granted before, and at a first sign-in everything.
+    let default = "https://graph.microsoft.com/.default";
+    let reply = web.refresh(&tokens["refresh_token"], &[("scope", default)]).await.tokens();
+    assert_eq!(reply["scope"], format!("openid profile Mail.Read User.Read {default}"));
+    let all = web.sign_in(&[("scope", default)]).await["scope"].take();
+    assert!(all.as_str().unwrap().contains("Calendars.ReadWrite.Shared"), "{all}");
+}
 
 #[tokio::test]
 async fn device_code_is_accepted() {

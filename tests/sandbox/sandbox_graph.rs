@@ -471,6 +471,16 @@ async fn select_returns_exactly_the_named_properties() {
 }
 
 #[tokio::test]
+async fn a_slash_too_many_is_none() {
+    let (_dir, _sandbox, user) = sandbox().await;
+    let path = "me/messages?$select=subject&$top=2".replace('$', "%24");
+    let once = user.json(&path).await;
+    let twice = user.json(&format!("/v1.0//{path}")).await;
+    assert_eq!(column(&twice, "subject"), column(&once, "subject"));
+    assert_eq!(user.get("/v1.0///me").await.status, 400);
+}
+
+#[tokio::test]
 async fn ids_are_safe_in_urls_and_found() {
     let (_dir, sandbox, user) = sandbox().await;
     let list = user.json("me/messages").await;

@@ -9,7 +9,7 @@ pub(super) mod tokens;
 use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
-use entra::{authorize, device, token};
+use entra::{authorize, device, openid, token};
 
 /// What a route leads to.
 struct SignInCall<'a>(&'a dyn Fn(&State, &Request) -> Response);
@@ -23,6 +23,10 @@ routes! { SignInCall below "" {
     "POST" [_tenant, "oauth2", "v2.0", "consent"] => SignInCall(&authorize::consent),
     "POST" [_tenant, "oauth2", "v2.0", "token"] => SignInCall(&token::answer),
     "POST" [_tenant, "oauth2", "v2.0", "devicecode"] => SignInCall(&device::issue),
+    "GET" [_tenant, "v2.0", ".well-known", "openid-configuration"] => {
+        SignInCall(&openid::configuration)
+    },
+    "GET" ["common", "discovery", "instance"] => SignInCall(&openid::instance),
     "GET" [_tenant, "oauth2", "deviceauth"] => SignInCall(&device::page),
     "POST" [_tenant, "oauth2", "deviceauth"] => SignInCall(&device::page),
 }}

@@ -18,7 +18,7 @@ mod delta;
 pub(super) mod error;
 pub(super) mod exchange;
 mod filter;
-mod ids;
+pub(super) mod ids;
 mod mail;
 mod pages;
 mod params;
@@ -55,8 +55,10 @@ use request::RequestContext;
 use response::{Body, GraphResponse, JSON};
 use state::ConcurrencySlot;
 
-/// Answers what comes below `/v1.0`.
+/// Answers what comes below `/v1.0`. A slash too many, as Microsoft's own library for Python
+/// writes before `me`, is none.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
+    let path = path.strip_prefix(&[""]).unwrap_or(path);
     let result = match path {
         ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
         ["uploads", token] => upload::answer(state, request, token),

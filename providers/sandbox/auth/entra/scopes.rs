@@ -2,15 +2,22 @@
 //!
 //! A permission is named in short (`Mail.Read`) or in full, and in any case;
 //! grants are returned in the service's spelling and the form requested
-//! by the client.
+//! by the client. `.default` stands for all that the app was registered for: here, for every
+//! permission, or for what was granted before.
 
 use super::error::EntraError;
 
 /// What a permission's name begins with in full.
 const GRAPH: &str = "https://graph.microsoft.com/";
 
+/// What stands for all permissions of an app.
+const DEFAULT: &str = ".default";
+
+/// The scopes of OpenID Connect, which are named in short alone.
+const OPENID: [&str; 3] = ["openid", "profile", "email"];
+
 /// The permissions the sandbox can grant, in Graph's spelling.
-const PERMISSIONS: [&str; 19] = [
+const PERMISSIONS: [&str; 20] = [
     "User.Read",
     "Mail.Read",
     "Mail.Read.Shared",
@@ -30,6 +37,7 @@ const PERMISSIONS: [&str; 19] = [
     "Calendars.ReadWrite",
     "Calendars.ReadWrite.Shared",
     "Place.Read.All",
+    "Tasks.ReadWrite",
 ];
 
 /// Scopes that were read.
@@ -50,9 +58,14 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
             offline = true;
             continue;
         }
-        let known = canonical_scope(scope).ok_or_else(|| EntraError::unknown_scope(scope))?;
-        if !granted.contains(&known) {
-            granted.push(known);
+        let known = match short(scope) {
+            DEFAULT => PERMISSIONS.map(str::to_owned).to_vec(),
+            _ => vec![canonical_scope(scope).ok_or_else(|| EntraError::unknown_scope(scope))?],
+        };
+        for scope in known {
+            if !granted.contains(&scope) {
+                granted.push(scope);
+            }
         }
     }
     if granted.is_empty() && !offline {
@@ -65,11 +78,17 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
 pub(super) fn covers(granted: &str, requested: &str) -> bool {
     requested
         .split_ascii_whitespace()
-        .filter(|scope| !scope.eq_ignore_ascii_case("offline_access"))
+        .filter(|scope| !scope.eq_ignore_ascii_case("offline_access") && short(scope) != DEFAULT)
         .all(|scope| {
             let mut granted = granted.split(' ');
             granted.any(|granted| short(granted).eq_ignore_ascii_case(short(scope)))
         })
+}
+
+/// The granted scopes as the service reports them: with the `.default` that was requested.
+pub(super) fn reported(granted: &str, requested: &str) -> String {
+    let default = requested.split_ascii_whitespace().find(|scope| short(scope) == DEFAULT);
+    [granted].into_iter().chain(default).collect::<Vec<_>>().join(" ")
 }
 
 /// A scope in the service's spelling.
@@ -80,7 +99,7 @@ fn canonical_scope(scope: &str) -> Option<String> {
     };
     let name = short(scope);
     match name.len() == scope.len() {
-        true => spelt(&PERMISSIONS, name).map(str::to_owned),
+        true => spelt(&PERMISSIONS, name).or(spelt(&OPENID, name)).map(str::to_owned),
         false => spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}")),
     }
 }

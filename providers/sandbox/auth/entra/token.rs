@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::error::{EntraError, answer as json_answer};
-use super::scopes;
+use super::{openid, scopes};
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::device_codes::PollResult;
 use crate::auth::tokens::{
@@ -54,7 +54,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
         other => return Err(EntraError::unknown_grant(other)),
     };
     let issued = issued.map_err(|error| EntraError::failure(error.message()))?;
-    Ok(json_answer(StatusCode::OK, &body(&sign_in, issued)))
+    Ok(json_answer(StatusCode::OK, &body(&sign_in, issued, &form, client)))
 }
 
 /// The fields of a token request.
@@ -133,17 +133,28 @@ fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraEr
 }
 
 /// The answer with tokens.
-fn body(sign_in: &SignIn, issued: Issued) -> Value {
+fn body(sign_in: &SignIn, issued: Issued, form: &Form, client: &str) -> Value {
     let seconds = sign_in.lifetime().as_secs();
+    let requested = form.get("scope").unwrap_or_default();
     let mut body = json!({
         "token_type": "Bearer",
-        "scope": issued.scope,
+        "scope": scopes::reported(&issued.scope, requested),
         "expires_in": seconds,
         "ext_expires_in": seconds,
         "access_token": issued.access,
     });
-    if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
-        body.insert("refresh_token".to_owned(), token.into());
+    let access = sign_in.access(&issued.access);
+    let address = access.map(|access| access.mailbox).unwrap_or_default();
+    let openid = issued.scope.split(' ').any(|scope| scope == "openid");
+    let more = [
+        ("refresh_token", issued.refresh),
+        ("id_token", openid.then(|| openid::id_token(&address, client, seconds))),
+        ("client_info", form.has("client_info").then(|| openid::client_info(&address))),
+    ];
+    if let Value::Object(body) = &mut body {
+        for (name, value) in more {
+            body.extend(value.map(|value| (name.to_owned(), value.into())));
+        }
     }
     body
 }

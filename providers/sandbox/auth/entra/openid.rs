@@ -1,0 +1,100 @@
+//! OpenID Connect at Microsoft's sign-in: where its endpoints are, and who signed in.
+//!
+//! Client libraries look for the endpoints before anything else, and take the account from
+//! the token. It is not signed: one that comes from the token endpoint itself needs no
+//! signature (OpenID Connect Core, 3.1.3.7).
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::StatusCode;
+use serde_json::{Value, json};
+
+use super::error::answer;
+use crate::graph::ids::Ids;
+use crate::http::{Request, Response};
+use crate::state::State;
+
+/// The tenant of personal accounts, to which all mailboxes count.
+const TENANT: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
+
+/// The hosts of the sign-in, the one to call first.
+const HOSTS: [&str; 4] =
+    ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"];
+
+/// Where the endpoints of a tenant are.
+pub(in crate::auth) fn configuration(_: &State, request: &Request) -> Response {
+    let base = base(request);
+    let tenant = request.path.first().map_or("common", String::as_str);
+    let endpoint = |name: &str| format!("{base}/{tenant}/oauth2/v2.0/{name}");
+    answer(
+        StatusCode::OK,
+        &json!({
+            "issuer": issuer(),
+            "authorization_endpoint": endpoint("authorize"),
+            "token_endpoint": endpoint("token"),
+            "device_authorization_endpoint": endpoint("devicecode"),
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "subject_types_supported": ["pairwise"],
+            "scopes_supported": ["openid", "profile", "email", "offline_access"],
+        }),
+    )
+}
+
+/// Which hosts are one sign-in.
+pub(in crate::auth) fn instance(_: &State, request: &Request) -> Response {
+    let [network, cache, ..] = HOSTS;
+    answer(
+        StatusCode::OK,
+        &json!({
+            "tenant_discovery_endpoint":
+                format!("{}/common/v2.0/.well-known/openid-configuration", base(request)),
+            "api-version": "1.1",
+            "metadata": [
+                { "preferred_network": network, "preferred_cache": cache, "aliases": HOSTS },
+            ],
+        }),
+    )
+}
+
+/// The token that says to a client who signed in.
+pub(super) fn id_token(address: &str, client: &str, seconds: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let owner = Ids::of(address);
+    let claims = json!({
+        "ver": "2.0",
+        "iss": issuer(),
+        "aud": client,
+        "sub": owner.mailbox(),
+        "oid": owner.mailbox(),
+        "tid": TENANT,
+        "preferred_username": address,
+        "name": address,
+        "iat": now,
+        "nbf": now,
+        "exp": now + seconds,
+    });
+    format!("{}.{}.", encoded(&json!({ "typ": "JWT", "alg": "none" })), encoded(&claims))
+}
+
+/// The same account as `client_info`, which clients of Microsoft's libraries request.
+pub(super) fn client_info(address: &str) -> String {
+    encoded(&json!({ "uid": Ids::of(address).mailbox(), "utid": TENANT }))
+}
+
+/// Who signs in, by the name that the service gives itself.
+fn issuer() -> String {
+    let [network, ..] = HOSTS;
+    format!("https://{network}/{TENANT}/v2.0")
+}
+
+/// Where a request came to.
+fn base(request: &Request) -> String {
+    format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
+}
+
+fn encoded(value: &Value) -> String {
+    URL_SAFE_NO_PAD.encode(value.to_string())
+}

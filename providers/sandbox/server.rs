@@ -23,7 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::auth;
 use super::faults::{Exchange, Fault};
 use super::gmail::upload as gmail_upload;
-use super::google::error as google_error;
+use super::google::{batch as google_batch, error as google_error};
 use super::graph::error as graph_error;
 use super::http::{Request, Response};
 use super::people as google_people;
@@ -153,8 +153,19 @@ async fn handle_late(shared: Arc<Shared>, request: Request) {
     route(&State::of(&shared), &request);
 }
 
-/// Leads a request to the half it is for.
+/// Leads a request to the half it is for, and a batch of Google's part by part.
 fn route(state: &State, request: &Request) -> Response {
+    match request.path.first().map(String::as_str) {
+        Some("batch") if request.method == Method::POST => {
+            state.hit(google_batch::ROUTE);
+            google_batch::answer(request, |part| route_one(state, part))
+        }
+        _ => route_one(state, request),
+    }
+}
+
+/// Leads a request that is no batch to the half it is for.
+fn route_one(state: &State, request: &Request) -> Response {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
@@ -177,7 +188,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static str> {
         graph::OTHER_ROUTES,
         auth::ROUTES,
     ];
-    apis.into_iter().flatten().copied()
+    apis.into_iter().flatten().copied().chain([google_batch::ROUTE])
 }
 
 /// Why a request was not read.

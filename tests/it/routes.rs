@@ -35,6 +35,14 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "POST /_tenant/oauth2/v2.0/consent",
         "sandbox_entra::sign_in_by_page_works: a form for people",
     ),
+    (
+        "POST /batch",
+        "sandbox_mail::modify::parts_of_a_batch_are_answered_one_by_one: tests/interop/peers",
+    ),
+    (
+        "POST /gmail/v1/users/me/messages/id/modify",
+        "sandbox_mail::modify::labels_are_added_and_removed: tests/interop/peers",
+    ),
     ("POST /o/oauth2/v2/consent", "sandbox::sign_in_by_page_returns_tokens: a form for people"),
 ];
 

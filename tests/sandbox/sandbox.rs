@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::client::{ALLOW, GOOGLE, ME, Reply, User, encoded, form};
+use crate::common::client::{ALLOW, GOOGLE, ME, Reply, User, VERIFIER, encoded, form};
 
 const READONLY: &str = "https://www.googleapis.com/auth/gmail.readonly";
 
@@ -113,6 +113,16 @@ async fn sign_in_by_header_returns_tokens() {
     let back = user.authorize(&[("access_type", "online")], ALLOW).await;
     let online = user.token(&[("code", &back.location()["code"])]).await;
     assert_eq!((online.status, &online.json()["refresh_token"]), (200, &Value::Null));
+    // PKCE and a state are recommended, and neither is required.
+    let bare = [("code_challenge", ""), ("code_challenge_method", ""), ("state", "")];
+    for (verifier, status, why) in
+        [("", 200, Value::Null), (VERIFIER, 400, json!("code_verifier or verifier is not needed."))]
+    {
+        let back = user.authorize(&bare, ALLOW).await.location();
+        assert_eq!(back.get("state"), None);
+        let reply = user.token(&[("code", &back["code"]), ("code_verifier", verifier)]).await;
+        assert_eq!((reply.status, &reply.json()["error_description"]), (status, &why));
+    }
     let denied = user.authorize(&[], &[("x-sandbox-consent", "deny")]).await;
     assert_eq!(denied.location()["error"], "access_denied");
     assert_eq!(denied.location()["state"], "st&te");
@@ -162,10 +172,8 @@ async fn invalid_authorization_requests_are_refused() {
         (("response_type", "token"), "unsupported_response_type"),
         (("scope", ""), "scope"),
         (("scope", "gmail.readonly"), "invalid_scope"),
-        (("code_challenge", ""), "code_challenge"),
         (("code_challenge", "short"), "code_challenge"),
         (("code_challenge_method", "plain"), "S256"),
-        (("state", ""), "state"),
     ] {
         let reply = user.authorize(&[change], ALLOW).await;
         assert_eq!(reply.status, 400, "{change:?}");

@@ -1,4 +1,5 @@
-//! Google's sign-in: consent, codes, tokens, revocation (OAuth 2.0 with PKCE).
+//! Google's sign-in: consent, codes, tokens, revocation (OAuth 2.0; PKCE and `state` are
+//! recommended to programs like ours, and required of none).
 //!
 //! The sandbox asks nobody for a password: its consent page lets one choose
 //! among the loaded mailboxes. Everything else is checked as the real service
@@ -80,18 +81,20 @@ fn authorization(request: &Request) -> Result<AuthorizationRequest, (&'static st
     if let Some(unknown) = scope.split_whitespace().find(|scope| !is_scope(scope)) {
         return Err(("invalid_scope", format!("Some requested scopes were invalid: {unknown}")));
     }
-    let challenge = need("code_challenge")?;
-    if need("code_challenge_method")? != "S256" {
-        return Err(("invalid_request", "code_challenge_method must be S256".to_owned()));
-    }
-    if challenge.len() != oauth::CHALLENGE {
-        return Err(("invalid_request", "code_challenge is no S256 challenge".to_owned()));
+    let challenge = request.param("code_challenge").unwrap_or_default();
+    if !challenge.is_empty() {
+        if need("code_challenge_method")? != "S256" {
+            return Err(("invalid_request", "code_challenge_method must be S256".to_owned()));
+        }
+        if challenge.len() != oauth::CHALLENGE {
+            return Err(("invalid_request", "code_challenge is no S256 challenge".to_owned()));
+        }
     }
     Ok(AuthorizationRequest {
         issuer: Issuer::Google,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
-        state: need("state")?.to_owned(),
+        state: request.param("state").unwrap_or_default().to_owned(),
         scope: scope.split_whitespace().collect::<Vec<_>>().join(" "),
         challenge: challenge.to_owned(),
         offline: request.param("access_type") == Some("offline"),
@@ -143,9 +146,10 @@ fn deny(authorization: &AuthorizationRequest) -> Response {
     )
 }
 
-/// Redirects to the client.
+/// Redirects to the client, with the pairs that have a value.
 fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
-    oauth::back(redirect_uri, pairs)
+    let pairs: Vec<_> = pairs.iter().copied().filter(|(_, value)| !value.is_empty()).collect();
+    oauth::back(redirect_uri, &pairs)
         .unwrap_or_else(|| error::error_page("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
@@ -221,7 +225,7 @@ fn by_assertion(state: &State, form: &[(String, String)]) -> Response {
     }
 }
 
-/// The authorization code grant, with PKCE's check.
+/// The authorization code grant, with PKCE's check where it was begun with a challenge.
 fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
     let Some(code) = field(form, "code") else {
         return missing("code");
@@ -240,12 +244,18 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
     if authorization.redirect_uri != redirect_uri {
         return bad("redirect_uri_mismatch", "Bad Request");
     }
-    match field(form, "code_verifier") {
-        None => return bad("invalid_grant", "Missing code verifier."),
-        Some(verifier) if challenge_of(verifier) != authorization.challenge => {
+    // Google's own library for Node sends an empty one where it has none.
+    let verifier = field(form, "code_verifier").filter(|verifier| !verifier.is_empty());
+    match (verifier, authorization.challenge.as_str()) {
+        (None, "") => {}
+        (None, _) => return bad("invalid_grant", "Missing code verifier."),
+        (Some(_), "") => {
+            return bad("invalid_grant", "code_verifier or verifier is not needed.");
+        }
+        (Some(verifier), challenge) if challenge_of(verifier) != challenge => {
             return bad("invalid_grant", "Invalid code verifier.");
         }
-        Some(_) => {}
+        (Some(_), _) => {}
     }
     match sign_in.issue_tokens(&authorization, mailbox) {
         Ok(issued) => tokens(&sign_in, issued),

@@ -49,6 +49,9 @@ static NOTHING: Shape = Shape(&[]);
 /// The type of changes to the labels of many messages.
 static BATCH: Shape = shape! { "ids", "addLabelIds", "removeLabelIds" };
 
+/// The type of a change to the labels of one message.
+static LABELLING: Shape = shape! { "addLabelIds", "removeLabelIds" };
+
 /// Messages by their ids.
 static IDS: Shape = shape! { "ids" };
 
@@ -115,6 +118,9 @@ routes! { GmailCall below "/gmail/v1/users/me" {
     },
     "POST" ["messages", id, "trash"] => {
         write(MODIFY, &NOTHING, &MESSAGE, move |context| context.trash(id))
+    },
+    "POST" ["messages", id, "modify"] => {
+        write(MODIFY, &LABELLING, &MESSAGE, move |context| context.modify(id))
     },
     "POST" ["messages", "batchModify"] => {
         write(MODIFY, &BATCH, &NOTHING, |context| context.batch_modify())

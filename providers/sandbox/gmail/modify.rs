@@ -1,5 +1,5 @@
-//! Gmail's labels of messages: modified by the thousand, one message trashed; and
-//! messages deleted for good.
+//! Gmail's labels of messages: modified one by one or by the thousand, one message trashed;
+//! and messages deleted for good.
 
 use serde_json::Value;
 
@@ -20,7 +20,20 @@ const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 impl GmailContext<'_> {
     /// Changes the labels of many messages. What is not there is passed over.
     pub fn batch_modify(&self) -> Result<Value, Response> {
-        let ids = self.ids()?;
+        self.modify_all(&self.ids()?)?;
+        Ok(Value::Null)
+    }
+
+    /// Changes the labels of one message.
+    pub fn modify(&self, id: &str) -> Result<Value, Response> {
+        let id = number(id)?;
+        self.mailbox.message(id).ok_or_else(error::not_found)?;
+        self.modify_all(&[id])?;
+        self.now()?.message(id).map(resources::brief).ok_or_else(error::not_found)
+    }
+
+    /// Gives messages the labels that the body names, and takes others from them.
+    fn modify_all(&self, ids: &[u64]) -> Result<(), Response> {
         let add = texts(&self.body, "addLabelIds")?;
         let remove = texts(&self.body, "removeLabelIds")?;
         if add.is_empty() && remove.is_empty() {
@@ -33,8 +46,8 @@ impl GmailContext<'_> {
         if add.iter().any(|label| remove.contains(label)) {
             return Err(error::invalid("Cannot both add and remove the same label"));
         }
-        self.relabel(&ids, &add, &remove);
-        Ok(Value::Null)
+        self.relabel(ids, &add, &remove);
+        Ok(())
     }
 
     /// Puts a message into the trash.

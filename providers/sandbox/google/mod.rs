@@ -1,5 +1,6 @@
 //! What Google's APIs have in common: parameters, bodies, masks, errors.
 
+pub(super) mod batch;
 pub(super) mod body;
 pub(super) mod error;
 pub(super) mod fields;

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -44,7 +45,10 @@ pub(super) fn events(
     epoch: u64,
 ) -> Result<Value, Response> {
     let question = question(params)?;
-    let view = view(agenda, calendar);
+    let mut view = view(agenda, calendar);
+    if let Some(name) = params.one("timeZone") {
+        view.zone = TimeZone::get(name).map_err(|_| bad_value("timeZone"))?;
+    }
     let sync = params.one("syncToken");
     let since = match sync {
         None => None,
@@ -215,6 +219,7 @@ fn changes_since<'a>(
 /// A page as the API has it.
 fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -> Value {
     let calendar = view.calendar;
+    let zone = view.zone.iana_name().unwrap_or(&calendar.zone);
     let events = agenda.events_of(place);
     let updated = events.map(|(_, event)| event.updated).max();
     let items: Vec<Value> = page
@@ -235,7 +240,7 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -
     }
     let updated = updated.unwrap_or(Timestamp::UNIX_EPOCH);
     put("updated", stamp(updated).into());
-    put("timeZone", calendar.zone.as_str().into());
+    put("timeZone", zone.into());
     put("accessRole", role(calendar.access).into());
     put("defaultReminders", default_reminders(calendar));
     if let Some(next) = page.next {

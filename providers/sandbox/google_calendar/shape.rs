@@ -68,7 +68,7 @@ pub(super) static NOTHING: Shape = Shape(&[]);
 /// Parameters of the list of events.
 pub(super) const LIST: &[&str] = &[
     "iCalUID", "maxResults", "orderBy", "pageToken", "showDeleted", "singleEvents", "syncToken",
-    "timeMax", "timeMin",
+    "timeMax", "timeMin", "timeZone",
 ];
 
 /// Parameters of writing an event.

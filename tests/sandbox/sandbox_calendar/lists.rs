@@ -45,6 +45,12 @@ async fn event_lists_are_filtered_and_ordered() {
         .json(&format!("{EVENTS}?fields=items(summary),nextSyncToken&iCalUID=earli00%40google.com"))
         .await;
     assert_eq!(masked, json!({ "items": [{ "summary": "Early" }] }));
+    // Times stand in the zone that is asked for, and keep their own beside it.
+    let mask = "fields=timeZone,items/start&iCalUID=earli00%40google.com";
+    let there = mira.json(&format!("{EVENTS}?timeZone=America/New_York&{mask}")).await;
+    let start = json!({ "dateTime": "2026-02-02T03:00:00-05:00", "timeZone": "Europe/Berlin" });
+    assert_eq!(there, json!({ "timeZone": "America/New_York", "items": [{ "start": start }] }));
+    assert_eq!(mira.get(&format!("{EVENTS}?timeZone=Mars/Olympus")).await.status, 400);
 }
 
 #[tokio::test]

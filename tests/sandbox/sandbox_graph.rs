@@ -513,7 +513,7 @@ async fn ids_are_safe_in_urls_and_found() {
     assert_eq!(column(&again.json("me/messages").await, "id"), ids);
 
     let known = &ids[0];
-    let mut other = STANDARD.decode(known).unwrap();
+    let mut other = STANDARD.decode(known.replace('-', "/").replace('_', "+")).unwrap();
     other[95] ^= 1;
     let other = STANDARD.encode(&other);
     let cut = &known[..148];

@@ -359,8 +359,7 @@ impl TreeSink for Builder {
     fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
         // What selectors name is never shown; without its marks it would match others.
         let named = |name: &str| matches!(name, "class" | "id") || name.starts_with("data-");
-        let marked =
-            |attr: &&mut Attribute| attr.value.contains(MARKS) && !named(&attr.name.local);
+        let marked = |attr: &&mut Attribute| attr.value.contains(MARKS) && !named(&attr.name.local);
         for attr in attrs.iter_mut().filter(marked) {
             attr.value = theirs(attr.value.to_string()).into();
         }

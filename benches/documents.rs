@@ -9,6 +9,7 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::zombie_processes,
     reason = "a benchmark prints its table and stops at the first surprise"
 )]
 #![expect(unsafe_code, reason = "only `wait4` has the memory that a process needed")]

@@ -33,7 +33,7 @@ const PROVIDERS: [(&str, Who); 2] =
 const QUIET: Duration = Duration::from_millis(25);
 const SILENT: Duration = Duration::from_millis(300);
 /// How often a task is measured again that costs more than it did.
-const TRIES: usize = 2;
+const TRIES: usize = 5;
 /// How often in a row every thread has to wait.
 const ROUNDS: usize = 4;
 /// By how much bytes may differ that are not the same in every run, and still be the same.

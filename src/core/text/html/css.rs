@@ -75,9 +75,18 @@ pub fn matters(name: &str) -> bool {
 
 /// Calls `add` with each style sheet of the document, and what holds its element.
 fn sources(tree: &Tree, mut add: impl FnMut(&str, Option<Id>)) {
+    let mut chosen = None;
     for id in tree.below(ROOT) {
         let name = tree.name(id);
-        if !matches!(name, "style" | "link") || tree.attr(id, "disabled").is_some() {
+        if !matches!(name, "style" | "link")
+            || name == "link" && tree.attr(id, "disabled").is_some()
+        {
+            continue;
+        }
+        // The first set of sheets with a title is the one in use.
+        if let Some(title) = tree.attr(id, "title").filter(|title| !title.is_empty())
+            && *chosen.get_or_insert(title) != title
+        {
             continue;
         }
         let kind = tree.attr(id, "type").unwrap_or_default().trim();

@@ -5,9 +5,11 @@
 //! Invisible pictures are removed as well, and with them their descriptions. What forms
 //! show is put into the tree as text.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use super::css::{Sight, Viewer, Work};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
-use super::{Doubt, Hidden};
+use super::{Doubt, Hidden, Why};
 use crate::text::orders;
 
 /// How much of a hidden place is searched for orders, in bytes.
@@ -16,58 +18,120 @@ const SEARCHED: usize = 4 << 10;
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
 /// still there.
 pub fn prune(tree: &mut Tree) -> (Hidden, Doubt) {
-    let work = [Work::limited(), Work::endless()];
-    let mut viewer = Viewer::new(tree, &work);
-    let mut hidden = Hidden::default();
-    let mut condemned = Vec::new();
-    let mut fields = Vec::new();
-    let mut walk = Walk::new(ROOT);
-    while let Some(step) = walk.step(tree) {
-        let id = match step {
-            WalkStep::Enter(id) => id,
-            WalkStep::Leave(id) => {
-                if !tree.name(id).is_empty() {
-                    viewer.leave();
-                }
-                continue;
-            }
-        };
-        let name = tree.name(id);
-        if let Some(text) = tree.text(id) {
-            // White space stays where it is: it parts visible words.
-            if !text.trim().is_empty() && viewer.text(visible(text)) == Sight::Hidden {
-                count(tree, id, &mut hidden);
-                condemned.push(id);
-            }
-        } else if name.is_empty() {
-        } else if is_non_content(name) || viewer.enter(id) == Sight::Hidden {
-            if !is_non_content(name) && name != "img" {
-                count(tree, id, &mut hidden);
-            }
-            condemned.push(id);
-            walk.pass_over();
-            // It was not entered, so it is not left.
-            walk.step(tree);
-        } else if name == "img" && viewer.picture() == Sight::Hidden {
-            condemned.push(id);
-        } else if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
-            match viewer.text(visible(text)) {
-                Sight::Hidden => {
-                    hidden.chars += visible(text);
-                    hidden.places += 1;
-                }
-                _ => fields.push((id, text.to_owned())),
-            }
-        }
+    let work = [Work::limited(false), Work::endless()];
+    let mut found = Found::of(tree, &work);
+    if work.iter().any(Work::has_guessed) {
+        // What decides is not known: hidden is what is hidden either way.
+        let work = [Work::limited(true), Work::endless()];
+        found = found.or(tree, Found::of(tree, &work));
     }
-    let doubts = viewer.doubts();
-    for id in condemned {
+    let mut hidden = Hidden::default();
+    for (id, counts) in found.unseen {
+        if counts {
+            count(tree, id, &mut hidden);
+        }
         tree.detach(id);
     }
-    for (id, text) in fields {
-        tree.append_text(id, &text);
+    for (id, text, shown) in found.fields {
+        if shown {
+            tree.append_text(id, &text);
+        } else {
+            hidden.chars += visible(&text);
+            hidden.places += 1;
+        }
     }
-    (hidden, Doubt { chars: doubts.values().sum(), why: doubts.into_keys().collect() })
+    let doubt =
+        Doubt { chars: found.doubts.values().sum(), why: found.doubts.into_keys().collect() };
+    (hidden, doubt)
+}
+
+/// What is not seen of a document.
+struct Found {
+    /// Nodes, none of them in another, and whether what they hold counts as hidden text.
+    unseen: Vec<(Id, bool)>,
+    /// What the fields of forms show, and whether it is seen.
+    fields: Vec<(Id, String, bool)>,
+    doubts: BTreeMap<Why, usize>,
+}
+
+impl Found {
+    fn of(tree: &Tree, work: &[Work; 2]) -> Self {
+        let mut viewer = Viewer::new(tree, work);
+        let (mut unseen, mut fields) = (Vec::new(), Vec::new());
+        let mut walk = Walk::new(ROOT);
+        while let Some(step) = walk.step(tree) {
+            let id = match step {
+                WalkStep::Enter(id) => id,
+                WalkStep::Leave(id) => {
+                    if !tree.name(id).is_empty() {
+                        viewer.leave();
+                    }
+                    continue;
+                }
+            };
+            let name = tree.name(id);
+            if let Some(text) = tree.text(id) {
+                // White space stays where it is: it parts visible words.
+                if !text.trim().is_empty() && viewer.text(visible(text)) == Sight::Hidden {
+                    unseen.push((id, true));
+                }
+            } else if name.is_empty() {
+            } else if is_non_content(name) || viewer.enter(id) == Sight::Hidden {
+                unseen.push((id, !is_non_content(name) && name != "img"));
+                walk.pass_over();
+                // It was not entered, so it is not left.
+                walk.step(tree);
+            } else if name == "img" && viewer.picture() == Sight::Hidden {
+                unseen.push((id, false));
+            } else if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
+                let shown = viewer.text(visible(text)) != Sight::Hidden;
+                fields.push((id, text.to_owned(), shown));
+            }
+        }
+        Self { unseen, fields, doubts: viewer.doubts() }
+    }
+
+    /// Returns what is hidden in both; what is hidden in one of them alone is in doubt.
+    fn or(self, tree: &Tree, other: Self) -> Self {
+        let ids = |found: &Self| found.unseen.iter().map(|(id, _)| *id).collect::<HashSet<Id>>();
+        let (first, second) = (ids(&self), ids(&other));
+        let within = |all: &HashSet<Id>, id: Id| {
+            std::iter::successors(Some(id), |at| tree.parent(*at)).any(|at| all.contains(&at))
+        };
+        let (mut unseen, mut either): (Vec<_>, Vec<_>) =
+            self.unseen.into_iter().partition(|(id, _)| within(&second, *id));
+        for one in other.unseen.into_iter().filter(|(id, _)| !first.contains(id)) {
+            if within(&first, one.0) { &mut unseen } else { &mut either }.push(one);
+        }
+        let mut doubts = self.doubts;
+        for (why, chars) in other.doubts {
+            let known = doubts.entry(why).or_default();
+            *known = chars.max(*known);
+        }
+        let mut unsure: usize = either
+            .iter()
+            .filter(|(_, counts)| *counts)
+            .flat_map(|(id, _)| tree.below(*id).chain([*id]))
+            .filter_map(|id| tree.text(id))
+            .map(visible)
+            .sum();
+        let mut fields = self.fields;
+        let places: HashMap<Id, usize> =
+            fields.iter().enumerate().map(|(at, (id, ..))| (*id, at)).collect();
+        for (id, text, shown) in other.fields {
+            match places.get(&id).and_then(|at| fields.get_mut(*at)) {
+                Some((.., known)) => {
+                    unsure += if shown == *known { 0 } else { visible(&text) };
+                    *known |= shown;
+                }
+                None => fields.push((id, text, shown)),
+            }
+        }
+        if unsure > 0 {
+            *doubts.entry(Why::Script).or_default() += unsure;
+        }
+        Self { unseen, fields, doubts }
+    }
 }
 
 /// Elements whose content is not text of the mail.
@@ -99,12 +163,16 @@ fn field(tree: &Tree, id: Id) -> Option<&str> {
         return None;
     }
     let kind = tree.attr(id, "type").unwrap_or("text").to_ascii_lowercase();
+    let value = tree.attr(id, "value").filter(|value| !value.is_empty());
+    let placeholder = || tree.attr(id, "placeholder");
     match kind.as_str() {
         "hidden" | "checkbox" | "radio" | "file" | "image" | "password" | "color" | "range" => None,
-        _ => tree
-            .attr(id, "value")
-            .filter(|value| !value.is_empty())
-            .or_else(|| tree.attr(id, "placeholder")),
+        // What is no number, or no time, is not shown.
+        "number" => value.filter(|n| n.parse::<f64>().is_ok()).or_else(placeholder),
+        "date" | "time" | "month" | "week" | "datetime-local" => {
+            value.filter(|time| time.bytes().all(|b| b.is_ascii_digit() || b"-:.TW".contains(&b)))
+        }
+        _ => value.or_else(placeholder),
     }
 }
 

@@ -10,8 +10,10 @@ use super::sheet::Line;
 use super::value::Amount;
 
 /// Attributes of SVG that say the same as the property of their name.
-const DRAWN: &[&str] =
-    &["fill", "fill-opacity", "opacity", "display", "visibility", "font-size", "transform"];
+const DRAWN: &[&str] = &[
+    "clip-path", "fill", "fill-opacity", "opacity", "display", "visibility", "font-size", "stroke",
+    "stroke-width", "transform",
+];
 
 /// Returns them as declarations.
 pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
@@ -22,7 +24,8 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
         for name in DRAWN {
             let Some(text) = tree.attr(id, name) else { continue };
             let mut read = Vec::new();
-            let mode = Mode { quirks: *name == "font-size", inline: true };
+            let quirks = *name == "font-size";
+            let mode = Mode { quirks, inline: true, assume: false };
             let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
             if taken.is_ok() {
                 read.into_iter().for_each(|(property, value)| set(property, value));

@@ -3,10 +3,12 @@
 //!
 //! Of a value is kept only what decides whether text in the box, or under it, is seen.
 
+use std::sync::Arc;
+
 use cssparser::{ParseError, Parser, Token};
 
 use super::color::{BLACK, Paint, paint};
-use super::property::{Mode, Property, Value};
+use super::property::{Image, Mode, Property, Value};
 use super::value::{Amount, Kind, Parsed, Scale, amount, invalid, length, number, word};
 
 /// Reads `flex`.
@@ -226,4 +228,54 @@ pub fn shadow(input: &mut Parser<'_>) -> Parsed<Value> {
         Ok::<_, ParseError<()>>(alpha >= 0.5 && sizes.get(3).is_some_and(|spread| *spread >= FAR))
     })?;
     Ok(Value::Word(if wide.contains(&true) { "wide" } else { "none" }))
+}
+
+/// Reads `text-shadow`: the colours of those that are sharp, and close enough to be read.
+pub fn text_shadow(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
+    /// A shadow that is fainter, or further away, is not one that text is read from.
+    const SHARP: f32 = 3.0;
+    const CLOSE: f32 = 100.0;
+    if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
+        return Ok(Arc::new([]));
+    }
+    let shadows = input.parse_comma_separated(|input| {
+        let (mut sizes, mut color) = (Vec::new(), Paint::Current);
+        while !input.is_exhausted() {
+            match input.try_parse(|input| paint(input, false)) {
+                Ok(found) => color = found,
+                Err(_) => sizes.push(length(input, true, false, false)?),
+            }
+        }
+        let sizes: Vec<f32> = sizes.iter().map(|size| size.compute(&Scale::page()).n).collect();
+        let sharp = match sizes.as_slice() {
+            [x, y] => x.abs().max(y.abs()) < CLOSE,
+            [x, y, blur] => x.abs().max(y.abs()) < CLOSE && *blur <= SHARP,
+            _ => return invalid(),
+        };
+        Ok(if sharp { Image::Gradient(vec![color]) } else { Image::None })
+    })?;
+    Ok(shadows.into())
+}
+
+/// Reads `text-decoration`, as far as it strikes text out.
+pub fn decoration(
+    input: &mut Parser<'_>,
+    mode: Mode,
+    out: &mut Vec<(Property, Value)>,
+) -> Parsed<()> {
+    const WORDS: &[&str] = &[
+        "none", "underline", "overline", "line-through", "blink", "solid", "double", "dotted",
+        "dashed", "wavy", "auto", "from-font",
+    ];
+    let (mut through, mut width) = ("none", Amount::pixels(0.0));
+    while !input.is_exhausted() {
+        if let Ok(found) = input.try_parse(|input| word(input, WORDS)) {
+            through = if found == "line-through" { found } else { through };
+        } else if input.try_parse(|input| paint(input, false)).is_err() {
+            width = length(input, true, true, mode.quirks)?;
+        }
+    }
+    out.push((Property::Strike, Value::Word(through)));
+    out.push((Property::StrikeWidth, Value::Amount(width)));
+    Ok(())
 }

@@ -16,7 +16,7 @@ use super::attribute;
 use super::custom::{self, Text};
 use super::grammar;
 use super::look::Look;
-use super::media::{self, SCREEN, View};
+use super::media::{self, SCREEN, Truth, View};
 use super::property::{self, Mode, Property, Value, Wide, is_inherited};
 use super::pseudo::Part;
 use super::reader;
@@ -39,6 +39,9 @@ fn read(text: &str) -> Sheet {
 
 /// Values with no more weight than this are computed at any time.
 const LIGHT: usize = 40;
+
+/// After so many seconds somebody reads.
+const SOON: f32 = 5.0;
 
 /// How strong a declaration is: where it comes from, the layer, the specificity, how
 /// near its scope begins, and its place.
@@ -75,11 +78,14 @@ pub struct Cascade<'t> {
 impl<'t> Cascade<'t> {
     /// Reads all sheets of the document.
     pub fn of(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
-        let mode = Mode { quirks: tree.is_quirks(), inline: false };
+        let [limited, endless] = work;
+        let mode = Mode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
         let mut author = Sheet::default();
         super::sources(tree, |text, owner| reader::read(&mut author, text, mode, owner));
+        if author.guessed {
+            limited.guess();
+        }
         let ranks = author.ranks();
-        let [limited, endless] = work;
         let matcher = Matcher::new(tree, limited);
         let browser = Matcher::new(tree, endless);
         let (inline, rem) = (HashMap::new(), super::look::FONT);
@@ -190,6 +196,8 @@ impl<'t> Cascade<'t> {
         let names = list(Property::AnimationName)?;
         let fills = list(Property::AnimationFill)?;
         let (counts, states) = (list(Property::AnimationCount), list(Property::AnimationState));
+        let (delays, lengths) = (list(Property::AnimationDelay), list(Property::AnimationLength));
+        let timelines = list(Property::AnimationTimeline);
         let nth = |list: &Arc<[Box<str>]>, at: usize| {
             list.get(at % list.len().max(1))
                 .map(|word| word.to_ascii_lowercase())
@@ -201,15 +209,29 @@ impl<'t> Cascade<'t> {
                 return None;
             }
             let stays = matches!(nth(&fills, at).as_str(), "forwards" | "both");
-            let ends = counts.as_ref().is_none_or(|counts| nth(counts, at) != "infinite");
-            let runs = states.as_ref().is_none_or(|states| nth(states, at) != "paused");
-            if let Some(frames) = self.author.frames.get(&**name).filter(|_| stays && ends && runs)
-            {
-                if !self.matcher.work.spend(frames.len()) {
-                    return None;
-                }
-                lines.extend(frames.iter().cloned());
+            let begins = matches!(nth(&fills, at).as_str(), "backwards" | "both");
+            let of = |list: &Option<Arc<[Box<str>]>>| list.as_ref().map(|list| nth(list, at));
+            let seconds = |list| of(list).and_then(|n| n.parse().ok()).unwrap_or(0.0_f32);
+            let (delay, long) = (seconds(&delays), seconds(&lengths));
+            let Some(steps) = self.author.frames.get(&**name) else { continue };
+            // One that is over when somebody reads is as it ends; one that has not begun,
+            // as it begins; of one in between, nobody knows.
+            let between = of(&counts).is_some_and(|count| count == "infinite")
+                || of(&states).is_some_and(|state| state == "paused")
+                || of(&timelines).is_some_and(|timeline| timeline != "auto")
+                || delay + long > SOON;
+            let steps = match (between, delay > SOON) {
+                (_, true) if begins => &steps.first,
+                (_, true) => continue,
+                (true, _) if self.matcher.work.guess() => &steps.first,
+                (true, _) => &steps.last,
+                _ if stays => &steps.last,
+                _ => continue,
+            };
+            if !self.matcher.work.spend(steps.len()) {
+                return None;
             }
+            lines.extend(steps.iter().cloned());
         }
         (!lines.is_empty()).then(|| lines.into())
     }
@@ -232,6 +254,21 @@ impl<'t> Cascade<'t> {
         if !first.is_empty() {
             look.first = Some(Box::new(self.compute(&first, look)));
         }
+        let beside = |part: Part| {
+            let lines: Vec<(Rank, &Line)> = parts
+                .iter()
+                .filter(|(one, ..)| *one == part)
+                .map(|(_, rank, line)| (*rank, line))
+                .collect();
+            let holds = |(_, line): &(Rank, &Line)| match line {
+                Line::Set(property, ..) => *property == Property::Content,
+                Line::Custom(..) => false,
+                Line::Later(name, ..) => **name == *"content",
+            };
+            lines.iter().any(holds).then(|| Box::new(self.compute(&lines, look)))
+        };
+        let (before, after) = (beside(Part::Before), beside(Part::After));
+        (look.before, look.after) = (before, after);
         if details {
             let content = self.compute(&of(|part| part == Part::DetailsContent), look);
             look.closed = match content.word(Property::ContentVisibility) {
@@ -333,7 +370,7 @@ fn matched(
             return false;
         }
         let mut input = Parser::new(condition);
-        let view = View { width: container.unwrap_or(0.0), height: SCREEN.1 };
+        let view = View { width: container.unwrap_or(0.0), height: SCREEN.1, styled: true };
         let read = |input: &mut Parser<'_>| {
             let holds = media::condition(input, view)?;
             input.expect_exhausted()?;
@@ -344,7 +381,11 @@ fn matched(
             input.expect_ident()?;
             read(&mut input)
         });
-        container.is_some() && holds.unwrap_or(false)
+        match holds {
+            Ok(Truth::Yes) => container.is_some(),
+            Ok(Truth::Perhaps) => matcher.work.guess(),
+            _ => false,
+        }
     };
     rule.containers.iter().all(inside).then_some(near)
 }
@@ -396,6 +437,7 @@ const INHERITED: &[Property] = &[
     Property::TextFill,
     Property::TextIndent,
     Property::TextSecurity,
+    Property::TextShadow,
     Property::Visibility,
     Property::WhiteSpace,
     Property::WordSpacing,

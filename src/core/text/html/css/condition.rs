@@ -7,8 +7,8 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 use selectors::parser::{ParseRelative, SelectorList};
 
 use super::grammar;
-use super::media;
-use super::property::Mode;
+use super::media::{self, Truth};
+use super::property::{self, Mode};
 use super::pseudo::{Grammar, plain};
 use super::sheet::Scope;
 use super::value::{Parsed, invalid};
@@ -16,7 +16,7 @@ use super::value::{Parsed, invalid};
 /// What an at-rule begins with.
 pub enum At {
     /// A condition, and whether it holds.
-    If(bool),
+    If(Truth),
     Layers(Vec<Vec<String>>),
     Scope(Scope),
     Container(Arc<str>),
@@ -24,7 +24,7 @@ pub enum At {
     Import {
         sheet: String,
         layer: Option<Vec<String>>,
-        holds: bool,
+        holds: Truth,
     },
     Namespace(Option<String>, String),
 }
@@ -39,7 +39,7 @@ pub fn layer_name(input: &mut Parser<'_>) -> Parsed<Vec<String>> {
 }
 
 /// Reads the condition of `@supports`.
-pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<bool> {
+pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<Truth> {
     media::combined(input, &mut |input| match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();
@@ -47,7 +47,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<bool> {
                 return Ok(nested);
             }
             input.reset(&start);
-            let known = input.try_parse(declared).unwrap_or(false);
+            let known = input.try_parse(declared).unwrap_or(Truth::No);
             while input.next().is_ok() {}
             Ok(known)
         }),
@@ -56,7 +56,11 @@ pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<bool> {
                 && plain(SelectorList::parse(grammar, input, ParseRelative::No))
                     .is_ok_and(|list| list.len() == 1);
             while input.next().is_ok() {}
-            Ok(selector)
+            // What fonts and rules a browser knows is not listed here.
+            let asks = ["at-rule", "font-format", "font-tech", "named-feature"]
+                .iter()
+                .any(|known| name.eq_ignore_ascii_case(known));
+            Ok(if asks { Truth::Perhaps } else { Truth::from(selector) })
         }),
         _ => invalid(),
     })
@@ -137,8 +141,8 @@ const COMMON: &[&str] = &[
     "-webkit-font-smoothing",
 ];
 
-/// Reads `name: value`; true if a browser takes it.
-fn declared(input: &mut Parser<'_>) -> Parsed<bool> {
+/// Reads `name: value`: whether a browser takes it.
+fn declared(input: &mut Parser<'_>) -> Parsed<Truth> {
     let name = input.expect_ident()?.to_ascii_lowercase();
     input.expect_colon()?;
     let known = name.starts_with("--") || COMMON.contains(&name.as_str());
@@ -150,7 +154,12 @@ fn declared(input: &mut Parser<'_>) -> Parsed<bool> {
         while input.next().is_ok() {}
         Ok::<_, ParseError<()>>(taken.is_ok())
     })?;
-    Ok(known || taken)
+    Ok(match property::named(&name).is_empty() {
+        false => Truth::from(taken),
+        true if known => Truth::Yes,
+        true if name.starts_with('-') => Truth::No,
+        true => Truth::Perhaps,
+    })
 }
 
 /// Reads `@import url() layer supports() media`.
@@ -162,7 +171,7 @@ pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
     } else if input.try_parse(|input| input.expect_function_matching("layer")).is_ok() {
         layer = Some(input.parse_nested_block(layer_name)?);
     }
-    let mut holds = true;
+    let mut holds = Truth::Yes;
     if input.try_parse(|input| input.expect_function_matching("supports")).is_ok() {
         holds = input.parse_nested_block(|input| {
             let start = input.state();
@@ -174,7 +183,7 @@ pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
             known
         })?;
     }
-    holds &= media::applies(input);
+    holds = holds.min(Truth::from(media::applies(input)));
     Ok(At::Import { sheet: of_data(&url).unwrap_or_default(), layer, holds })
 }
 

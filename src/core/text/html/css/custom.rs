@@ -128,7 +128,8 @@ impl Resolver<'_> {
                         out.push_str(&text);
                         continue;
                     }
-                    "env" | "attr" | "if" | "random" | "sibling-index" | "inherit" => {
+                    "env" | "attr" | "if" | "random" | "sibling-index" | "sibling-count"
+                    | "inherit" | "calc-size" | "progress" | "anchor" | "anchor-size" => {
                         *unknown = true;
                         continue;
                     }

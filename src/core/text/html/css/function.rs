@@ -128,7 +128,7 @@ pub fn content(input: &mut Parser<'_>) -> Parsed<&'static str> {
     }
     let picture = input.try_parse(image).is_ok();
     while input.next().is_ok() {}
-    Ok(if picture { "picture" } else { "normal" })
+    Ok(if picture { "picture" } else { "text" })
 }
 
 /// Reads lengths and percentages up to what is none of them.

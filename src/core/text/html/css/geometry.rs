@@ -142,6 +142,9 @@ fn rotated([x, y, z]: [f32; 3], angle: f32) -> Matrix {
 /// Boxes that text may stand in: a word, a line, a page.
 const BOXES: [(f32, f32); 3] = [(60.0, 16.0), (600.0, 20.0), (1264.0, 400.0)];
 
+/// What is no wider, or no higher, shows no text.
+const STRIP: f32 = 3.0;
+
 /// How much of a box is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
@@ -176,7 +179,8 @@ fn area(name: &str, args: &[Quantity], width: f32, height: f32) -> f32 {
     let within = |left: f32, top: f32, right: f32, bottom: f32| {
         let wide = right.min(width) - left.max(0.0);
         let high = bottom.min(height) - top.max(0.0);
-        wide.max(0.0) * high.max(0.0)
+        // A strip shows no text.
+        if wide.min(high) <= STRIP { 0.0 } else { wide * high }
     };
     match name {
         "inset" => within(across(3), down(0), width - across(1), height - down(2)),
@@ -280,7 +284,8 @@ pub fn squeezed(
             height = Some(0.0);
         }
         let across = sized || held == "inline-size" || holder == "inline-size";
-        if across && around.out && auto(P::Width) && free_width {
+        let shrinks = around.out || look.is(P::Display, "inline-block");
+        if across && shrinks && auto(P::Width) && free_width {
             width = Some(0.0);
         }
     }

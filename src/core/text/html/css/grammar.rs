@@ -40,6 +40,7 @@ pub fn read(
             out.push((Property::Mask, Value::Images(images)));
             out.push((Property::MaskSize, Value::Word("some")));
         }),
+        ("text-decoration", _) => boxes::decoration(input, mode, out),
         ("-webkit-text-stroke", _) => boxes::stroke(input, mode, out),
         ("border", properties) => boxes::edge(input, mode)
             .map(|edge| out.extend(properties.iter().map(|side| (*side, edge.clone())))),
@@ -157,11 +158,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             }
         },
         P::LineHeight | P::Zoom | P::AnimationCount => loose(property, input),
-        P::TextIndent => {
-            let value = length(input, true, true, mode.quirks)?;
-            while input.try_parse(|input| word(input, &["hanging", "each-line"])).is_ok() {}
-            Ok(Value::Amount(value))
-        }
+        P::TextIndent => length(input, true, true, mode.quirks).map(Value::Amount),
         P::WhiteSpace => {
             let first = words(
                 input,
@@ -179,11 +176,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             let unset =
                 if matches!(property, P::MaxWidth | P::MaxHeight) { "auto" } else { "none" };
             let fitted = input.try_parse(|input| match input.expect_function()? {
-                name if name.eq_ignore_ascii_case("fit-content")
-                    || name.eq_ignore_ascii_case("calc-size") =>
-                {
-                    Ok(())
-                }
+                name if name.eq_ignore_ascii_case("fit-content") => Ok(()),
                 _ => invalid(),
             });
             if fitted.is_ok() {
@@ -262,6 +255,40 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             })?;
             Ok(Value::Names(names.into()))
         }
+        P::AnimationDelay | P::AnimationLength => {
+            let times: Vec<Box<str>> = input.parse_comma_separated(|input| {
+                if input.try_parse(|input| word(input, &["auto"])).is_ok() {
+                    return Ok("0".into());
+                }
+                seconds(&amount(input)?).map_or_else(invalid, Ok)
+            })?;
+            Ok(Value::Names(times.into()))
+        }
+        P::AnimationTimeline => {
+            let auto = input.try_parse(|input| word(input, &["auto"])).is_ok();
+            while input.next().is_ok() {}
+            Ok(Value::Names([if auto { "auto".into() } else { "other".into() }].into()))
+        }
+        P::BoxSizing => words(input, &["content-box", "border-box"]),
+        P::ClipMargin => {
+            let side =
+                |input: &mut Parser<'_>| word(input, &["content-box", "padding-box", "border-box"]);
+            let _ = input.try_parse(side);
+            let by = input.try_parse(|input| length(input, false, false, false));
+            let _ = input.try_parse(side);
+            Ok(Value::Amount(by.unwrap_or(Amount::pixels(0.0))))
+        }
+        P::Strike => {
+            const LINES: &[&str] =
+                &["none", "underline", "overline", "line-through", "blink", "spelling-error"];
+            let mut through = false;
+            while !input.is_exhausted() {
+                through |= word(input, LINES)? == "line-through";
+            }
+            Ok(Value::Word(if through { "line-through" } else { "none" }))
+        }
+        P::StrikeWidth => or(input, &["auto", "from-font"], true, true),
+        P::TextShadow => boxes::text_shadow(input).map(Value::Images),
         P::AspectRatio => boxes::ratio(input),
         P::BackgroundSize | P::MaskSize => boxes::sizes(input),
         P::BorderTop | P::BorderRight | P::BorderBottom | P::BorderLeft | P::Outline => {
@@ -294,8 +321,15 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             Ok(first)
         }
         P::Spacing | P::WordSpacing => or(input, &["normal"], true, true),
-        P::StrokeColor => paint(input, false).map(Value::Paint),
-        P::StrokeWidth => boxes::thickness(input, mode).map(Value::Amount),
+        P::StrokeColor => match input.try_parse(|input| word(input, &["none"])) {
+            Ok(_) => Ok(Value::Paint(Paint::Rgba(super::color::CLEAR))),
+            Err(_) => paint(input, false).map(Value::Paint),
+        },
+        P::StrokeWidth => match input.try_parse(|input| boxes::thickness(input, mode)) {
+            Ok(width) => Ok(Value::Amount(width)),
+            // In SVG.
+            Err(_) => number(input).map(Value::Amount),
+        },
         P::All => invalid(),
     }
 }
@@ -442,11 +476,18 @@ fn font(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) ->
     Ok(())
 }
 
+/// Returns how many seconds a time is, as text.
+fn seconds(time: &Amount) -> Option<Box<str>> {
+    let time = time.compute(&super::value::Scale::page());
+    (time.kind == Kind::Time).then(|| time.n.to_string().into())
+}
+
 /// Reads `animation`.
 fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
     let all = input.parse_comma_separated(|input| {
-        let [mut name, mut fill, mut count, mut state] =
-            ["none", "none", "1", "running"].map(Box::<str>::from);
+        let [mut name, mut fill, mut count, mut state, timeline] =
+            ["none", "none", "1", "running", "auto"].map(Box::<str>::from);
+        let mut times: Vec<Box<str>> = Vec::new();
         while let Ok(token) = input.next().cloned() {
             match token {
                 Token::Number { .. } => count = "1".into(),
@@ -460,7 +501,10 @@ fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed
                     | "step-end" | "none" | "auto" => {}
                     _ => name = text.as_ref().into(),
                 },
-                Token::Dimension { .. } => {}
+                Token::Dimension { value, unit, .. } => {
+                    let n = if unit.eq_ignore_ascii_case("ms") { value / 1000.0 } else { value };
+                    times.push(n.to_string().into());
+                }
                 Token::Function(name)
                     if matches!(
                         &*name.to_ascii_lowercase(),
@@ -469,7 +513,8 @@ fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed
                 _ => return invalid(),
             }
         }
-        Ok([name, fill, count, state])
+        times.resize(2, "0".into());
+        Ok([vec![name, fill, count, state], times, vec![timeline]].concat())
     })?;
     for (at, property) in ANIMATION.iter().enumerate() {
         let values: Vec<Box<str>> = all.iter().filter_map(|one| one.get(at).cloned()).collect();

@@ -32,6 +32,9 @@ pub struct Look {
     pub unclear: bool,
     /// Its first line or letter, if that looks different.
     pub first: Option<Box<Look>>,
+    /// What is drawn before and after what it holds.
+    pub before: Option<Box<Look>>,
+    pub after: Option<Box<Look>>,
     /// True if it shows no more of its content than a summary.
     pub closed: bool,
 }
@@ -48,6 +51,8 @@ impl Look {
             own: Vec::new(),
             unclear: false,
             first: None,
+            before: None,
+            after: None,
             closed: false,
         }
     }
@@ -60,6 +65,8 @@ impl Look {
             own: Vec::new(),
             unclear: false,
             first: None,
+            before: None,
+            after: None,
             closed: false,
             ..*self
         }

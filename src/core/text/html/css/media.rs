@@ -12,15 +12,44 @@ use super::value::{Kind, Parsed, Quantity, Scale, amount_of, invalid};
 /// The screen, in pixels.
 pub const SCREEN: (f32, f32) = (1280.0, 800.0);
 
+/// Whether a condition holds, from no to yes: of two that have to hold the lesser counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    No,
+    /// It means nothing: neither it nor its contrary holds.
+    Nonsense,
+    /// A browser knows.
+    Perhaps,
+    Yes,
+}
+
+impl Truth {
+    fn contrary(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Yes => Self::No,
+            other => other,
+        }
+    }
+}
+
+impl From<bool> for Truth {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
 /// What a condition is held against.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     pub width: f32,
     pub height: f32,
+    /// True for a container, which has a style besides.
+    pub styled: bool,
 }
 
 /// The screen as a view.
-pub const PAGE: View = View { width: SCREEN.0, height: SCREEN.1 };
+pub const PAGE: View = View { width: SCREEN.0, height: SCREEN.1, styled: false };
 
 /// Returns true if one of the queries of a list holds; an empty list does.
 pub fn applies(input: &mut Parser<'_>) -> bool {
@@ -28,7 +57,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
         return true;
     }
     let held = input.parse_comma_separated(|input| {
-        let holds = query(input).unwrap_or(false);
+        let holds = query(input).unwrap_or(Truth::Nonsense) == Truth::Yes;
         // A query that is not understood ends at the next comma all the same.
         while input.next().is_ok() {}
         Ok::<_, cssparser::ParseError<()>>(holds)
@@ -37,7 +66,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
 }
 
 /// Reads `[not | only] type [and condition]`, or a condition.
-fn query(input: &mut Parser<'_>) -> Parsed<bool> {
+fn query(input: &mut Parser<'_>) -> Parsed<Truth> {
     let whole = input.try_parse(|input| {
         let holds = condition(input, PAGE)?;
         input.expect_exhausted()?;
@@ -51,29 +80,29 @@ fn query(input: &mut Parser<'_>) -> Parsed<bool> {
     if not || word == "only" {
         word = input.expect_ident()?.to_ascii_lowercase();
     }
-    let mut holds = matches!(word.as_str(), "all" | "screen");
+    let mut holds = Truth::from(matches!(word.as_str(), "all" | "screen"));
     if matches!(word.as_str(), "and" | "or" | "not" | "only" | "layer") {
         return invalid();
     }
     if input.try_parse(|input| input.expect_ident_matching("and")).is_ok() {
-        holds &= condition(input, PAGE)?;
+        holds = holds.min(condition(input, PAGE)?);
     }
     input.expect_exhausted()?;
-    Ok(holds != not)
+    Ok(if not { holds.contrary() } else { holds })
 }
 
 /// Reads a condition made of features, `not`, `and` and `or`.
-pub fn condition(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+pub fn condition(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     combined(input, &mut |input| one(input, view))
 }
 
 /// Reads parts joined by `and` or by `or`, with `not` before one.
 pub fn combined(
     input: &mut Parser<'_>,
-    one: &mut dyn FnMut(&mut Parser<'_>) -> Parsed<bool>,
-) -> Parsed<bool> {
+    one: &mut dyn FnMut(&mut Parser<'_>) -> Parsed<Truth>,
+) -> Parsed<Truth> {
     if input.try_parse(|input| input.expect_ident_matching("not")).is_ok() {
-        return Ok(!one(input)?);
+        return Ok(one(input)?.contrary());
     }
     let mut holds = one(input)?;
     let mut joined = None;
@@ -86,12 +115,12 @@ pub fn combined(
             return invalid();
         }
         let other = one(input)?;
-        holds = if and { holds && other } else { holds || other };
+        holds = if and { holds.min(other) } else { holds.max(other) };
     }
 }
 
 /// Reads what stands in brackets.
-fn one(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+fn one(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();
@@ -107,18 +136,18 @@ fn one(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
                 // General nonsense is neither true nor an error.
                 while input.next().is_ok() {}
             }
-            Ok(holds.unwrap_or(false))
+            Ok(holds.unwrap_or(Truth::Nonsense))
         }),
         Token::Function(_) => input.parse_nested_block(|input| {
             while input.next().is_ok() {}
-            Ok(false)
+            Ok(if view.styled { Truth::Perhaps } else { Truth::Nonsense })
         }),
         _ => invalid(),
     }
 }
 
 /// Reads `name`, `name: value` or a range.
-fn feature(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+fn feature(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     let start = input.state();
     if let Ok(name) = input.try_parse(|input| input.expect_ident_cloned()) {
         let name = name.to_ascii_lowercase();
@@ -130,12 +159,24 @@ fn feature(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
         }
     }
     input.reset(&start);
-    range(input, view)
+    range(input, view).map(Truth::from)
 }
 
-/// Returns true for a feature that an ordinary screen has.
-fn alone(name: &str) -> bool {
-    matches!(
+/// Returns whether an ordinary screen has a feature.
+fn alone(name: &str) -> Truth {
+    let lacks = matches!(
+        name,
+        "color-index"
+            | "device-posture"
+            | "forced-colors"
+            | "grid"
+            | "monochrome"
+            | "prefers-contrast"
+            | "prefers-reduced-motion"
+            | "prefers-reduced-transparency"
+            | "scripting"
+    );
+    let has = matches!(
         name,
         "width"
             | "height"
@@ -161,7 +202,14 @@ fn alone(name: &str) -> bool {
             | "block-size"
             | "-webkit-transform-3d"
             | "-webkit-device-pixel-ratio"
-    )
+            | "horizontal-viewport-segments"
+            | "vertical-viewport-segments"
+    );
+    match (has, lacks) {
+        (true, _) => Truth::Yes,
+        (_, true) => Truth::No,
+        _ => Truth::Nonsense,
+    }
 }
 
 /// Returns the size of a side that a feature names.
@@ -173,28 +221,28 @@ fn side(name: &str, view: View) -> Option<f32> {
     }
 }
 
-fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     let word = input.try_parse(|input| input.expect_ident_cloned()).ok();
     if let Some(word) = word {
         input.expect_exhausted()?;
         let word = word.to_ascii_lowercase();
-        return Ok(match name {
+        return Ok(Truth::from(match name {
             "orientation" => word == "landscape",
             "prefers-color-scheme" => word == "light",
-            "prefers-reduced-motion"
-            | "prefers-contrast"
-            | "prefers-reduced-transparency"
-            | "prefers-reduced-data" => word == "no-preference",
-            "forced-colors" | "inverted-colors" | "scripting" => word == "none",
+            "prefers-reduced-motion" | "prefers-contrast" | "prefers-reduced-transparency" => {
+                word == "no-preference"
+            }
+            "forced-colors" | "scripting" => word == "none",
             "hover" | "any-hover" => word == "hover",
             "pointer" | "any-pointer" => word == "fine",
             "update" => word == "fast",
             "overflow-block" | "overflow-inline" => word == "scroll",
             "color-gamut" => word == "srgb",
-            "dynamic-range" | "video-dynamic-range" => word == "standard",
+            "dynamic-range" => word == "standard",
             "display-mode" => word == "browser",
-            _ => false,
-        });
+            "device-posture" => word == "continuous",
+            _ => return Ok(Truth::Nonsense),
+        }));
     }
     let value = size(input)?;
     let ratio = input.try_parse(|input| input.expect_delim('/')).is_ok();
@@ -205,20 +253,22 @@ fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<bool> {
     let plain = plain.trim_start_matches("max-").trim_start_matches("min--moz-");
     let own = match plain {
         "aspect-ratio" | "device-aspect-ratio" => view.width / view.height,
+        "device-pixel-ratio" if plain == name => return Ok(Truth::Nonsense),
         "resolution" | "device-pixel-ratio" => 1.0,
+        "horizontal-viewport-segments" | "vertical-viewport-segments" => 1.0,
         "color" => 8.0,
         "monochrome" | "color-index" | "grid" => 0.0,
         "transform-3d" => 1.0,
         other => match side(other, view) {
             Some(side) => side,
-            None => return Ok(false),
+            None => return Ok(Truth::Nonsense),
         },
     };
-    Ok(match (least, most) {
+    Ok(Truth::from(match (least, most) {
         (true, _) => own >= value,
         (_, true) => own <= value,
         _ => (own - value).abs() < 0.01,
-    })
+    }))
 }
 
 /// Reads a number, a length, or how many dots make a pixel.
@@ -249,6 +299,8 @@ fn range(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
             return match name.as_str() {
                 "aspect-ratio" => Ok(view.width / view.height),
                 "resolution" => Ok(1.0),
+                "color" => Ok(8.0),
+                "monochrome" | "color-index" => Ok(0.0),
                 name => side(name, view).map_or_else(invalid, Ok),
             };
         }

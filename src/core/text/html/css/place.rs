@@ -27,6 +27,8 @@ const NARROW: f32 = 0.2;
 pub struct Place {
     /// True if it has no box of its own but lines.
     pub inline: bool,
+    /// True if what it cuts off can be had by scrolling the page.
+    is_page: bool,
     /// True if it has none at all.
     pub contents: bool,
     pub positioned: bool,
@@ -62,6 +64,9 @@ pub struct Place {
     grid: Option<usize>,
     /// What the clip around it had used when it began.
     before: f32,
+    /// What it had used when the content began, and whether margins may still fall together.
+    start: f32,
+    room_above: bool,
     around: Option<usize>,
     /// The block whose first line is indented, and by how much.
     block: usize,
@@ -107,6 +112,7 @@ impl Place {
     pub fn page() -> Self {
         Self {
             inline: false,
+            is_page: true,
             contents: false,
             positioned: false,
             rises: false,
@@ -127,6 +133,8 @@ impl Place {
             flexes: None,
             grid: None,
             before: 0.0,
+            start: 0.0,
+            room_above: false,
             around: None,
             block: 0,
             indent: 0.0,
@@ -136,6 +144,11 @@ impl Place {
     /// Returns the width and height that the box is set to have.
     pub fn size(&self) -> (Option<f32>, Option<f32>) {
         self.own
+    }
+
+    /// Returns how far it was moved from another place.
+    pub fn from(&self, other: &Self) -> (f32, f32) {
+        (self.x - other.x, self.y - other.y)
     }
 
     /// Moves it.
@@ -204,7 +217,11 @@ impl Place {
             place.rise(tree, id, outer);
             return place;
         }
+        let name = tree.name(id);
+        // What the page cuts off can be had by scrolling.
+        place.is_page = name == "html" || name == "body" && outer.is_page;
         place.block(look, outer, display, placed || floats, boxes);
+        place.is_page &= look.word(P::OverflowX).is_none_or(|word| word == "visible");
         place.rise(tree, id, outer);
         place
     }
@@ -223,6 +240,8 @@ impl Place {
         self.x = left
             + match (across, right) {
                 (Some(left), _) => x + left,
+                // It ends where the page begins.
+                (_, Some(right)) if page && right + width >= SCREEN.0 => f32::from(i16::MIN),
                 (_, Some(right)) => x + SCREEN.0 - right - width,
                 _ => outer.x,
             };
@@ -240,7 +259,7 @@ impl Place {
     /// Places what is drawn in SVG by its coordinates.
     fn draw(&mut self, tree: &Tree, id: Id, look: &Look) {
         let at = |name| tree.attr(id, name).and_then(|n| n.trim().parse::<f32>().ok());
-        self.x += at("x").unwrap_or_default();
+        self.x += at("x").unwrap_or_default() + at("dx").unwrap_or_default();
         // Text stands on its line.
         self.y += at("y").map_or(0.0, |y| y - look.font);
     }
@@ -272,7 +291,27 @@ impl Place {
         };
         let width = bound(P::Width, P::MaxWidth, P::MinWidth, outer.width);
         let height = bound(P::Height, P::MaxHeight, P::MinHeight, outer.height);
+        // Nothing is left between two sides that meet.
+        let meet = |one, other| {
+            let sides = look.size(one).zip(look.size(other));
+            let met = sides.is_some_and(|(one, other)| {
+                one.part + other.part >= 1.0 && one.n >= 0.0 && other.n >= 0.0
+            });
+            (met && out).then_some(0.0)
+        };
+        let (width, height) =
+            (width.or(meet(P::Left, P::Right)), height.or(meet(P::Top, P::Bottom)));
         let item = outer.grid.filter(|_| !out).and_then(|at| boxes.grids.get_mut(at)?.item());
+        let padding = [P::PaddingLeft, P::PaddingRight, P::PaddingTop, P::PaddingBottom]
+            .map(|side| look.px(side, outer.width).unwrap_or_default());
+        let [left, right, top, bottom] = padding;
+        let (width, height) = match look.is(P::BoxSizing, "border-box") {
+            true => (
+                width.map(|width| (width - left - right).max(0.0)),
+                height.map(|height| (height - top - bottom).max(0.0)),
+            ),
+            false => (width, height),
+        };
         let around = Around { stacks: outer.stacks, flexes: outer.flexes, item, out };
         let (width, height) = squeezed(look, around, (width, height));
         let fills = !out && !table && outer.stacks && look.size(P::Width).is_none();
@@ -298,15 +337,30 @@ impl Place {
             self.container = Some(self.width.unwrap_or(SCREEN.0 - 16.0));
         }
         self.around = self.clip.filter(|_| outer.flows && outer.stacks && !out);
-        self.before = boxes.used(self.around);
-        let padding = [P::PaddingLeft, P::PaddingRight, P::PaddingTop, P::PaddingBottom]
-            .map(|side| look.px(side, outer.width).unwrap_or_default());
+        let start = boxes.used(self.around);
+        self.before = start;
+        if let Some(clip) = self.around.and_then(|at| boxes.clips.get_mut(at)) {
+            // What stands above its text: the margin falls together with that of what it
+            // begins, or is as large as its own.
+            let margin = look.px(P::MarginTop, outer.width).unwrap_or_default().max(0.0);
+            let top = look.px(P::PaddingTop, outer.width).unwrap_or_default();
+            let border = look.px(P::BorderTop, None).unwrap_or_default();
+            let begins = outer.around == self.around && start == outer.start && outer.room_above;
+            let from = if begins { outer.before } else { start };
+            clip.used = clip.used.max(from + margin) + top + border;
+            self.room_above = top + border == 0.0;
+            self.start = clip.used;
+        } else {
+            self.room_above = false;
+        }
         let room = height.unwrap_or_default() + padding.iter().skip(2).sum::<f32>();
         boxes.flow += room + 40.0;
         let words = [look.word(P::OverflowX), look.word(P::OverflowY)];
         let cuts = |word: &Option<&str>| word.is_some_and(|word| word != "visible");
         let paint = matches!(look.word(P::Contain), Some("paint" | "strict"));
-        if (words.iter().any(cuts) || paint) && !part {
+        let margin = look.px(P::ClipMargin, None).filter(|_| look.is(P::OverflowX, "clip"));
+        let seen = padding.map(|side| side + margin.unwrap_or_default());
+        if (words.iter().any(cuts) || paint) && !part && !self.is_page {
             let clipped = |at: usize| words.get(at).copied().flatten() == Some("clip");
             // `clip` cuts one way only; all else cuts both.
             let one_way = !paint && !words.iter().any(|word| cuts(word) && *word != Some("clip"));
@@ -316,8 +370,8 @@ impl Place {
                 outer: self.clip,
                 x: self.x,
                 y: self.y,
-                padding,
-                width: width.filter(|_| across),
+                padding: seen,
+                width: width.or(self.width).filter(|_| across),
                 height: height.filter(|_| down),
                 scrolls: words
                     .iter()
@@ -325,7 +379,10 @@ impl Place {
                     .any(|word| matches!(*word, "auto" | "scroll" | "overlay")),
                 used: 0.0,
                 run: 0.0,
-                lines: look.size(P::LineClamp).map(|lines| lines.n),
+                lines: look
+                    .size(P::LineClamp)
+                    .filter(|_| display.starts_with("-webkit-"))
+                    .map(|lines| lines.n),
                 breaks: 0.0,
                 fitted: height.is_none()
                     && look.size(P::MinHeight).is_none()
@@ -446,7 +503,8 @@ impl Boxes {
         let narrow = |property, least: f32| {
             look.px(property, Some(look.font)).is_some_and(|px| px <= least * look.font)
         };
-        if narrow(P::Spacing, -0.4) || narrow(P::WordSpacing, -2.0) {
+        let far = look.px(P::Spacing, None).is_some_and(|px| px >= -FAR);
+        if far || narrow(P::Spacing, -0.4) || narrow(P::WordSpacing, -2.0) {
             doubt = Some(Why::Moved);
         }
         doubt.map_or(Sight::Shown, Sight::Doubt)
@@ -465,12 +523,19 @@ impl Clip {
         let [left, right, top, bottom] = self.padding;
         let used = if flows { self.used } else { 0.0 };
         let (x, y) = (x - self.x, y - self.y + used);
-        let gone = |extent: Option<f32>, after: f32, at: f32| {
+        let gone = |extent: Option<f32>, after: f32, at: f32, least: f32| {
             extent.is_some_and(|extent| {
-                extent + after - at <= SLIVER && (!self.scrolls || extent + after <= SLIVER)
+                extent + after - at <= least && (!self.scrolls || extent + after <= least)
             })
         };
-        if gone(self.width, right, x) || gone(self.height, bottom, y) {
+        // Text stands in the middle of its line, and glyphs begin below its top.
+        let line = look.size(P::LineHeight).map(|line| match line.kind {
+            super::value::Kind::Number => line.n * look.font,
+            _ => line.px(look.font),
+        });
+        let lead = line.map_or(0.0, |line| (line - look.font * 1.5).max(0.0) / 2.0);
+        let least = if is_tight(look) { SLIVER } else { SLIVER.max(look.font * 0.2) };
+        if gone(self.width, right, x, SLIVER) || gone(self.height, bottom, y + lead, least) {
             return true;
         }
         if self.height.is_some() && y + tall <= -top || self.width.is_some() && x + reach <= -left {

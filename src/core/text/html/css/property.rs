@@ -11,9 +11,12 @@ use super::value::{Amount, Quantity};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Property {
     AnimationCount,
+    AnimationDelay,
     AnimationFill,
+    AnimationLength,
     AnimationName,
     AnimationState,
+    AnimationTimeline,
     AspectRatio,
     Backface,
     BackgroundClip,
@@ -27,7 +30,9 @@ pub enum Property {
     BorderTop,
     Bottom,
     BoxShadow,
+    BoxSizing,
     Clip,
+    ClipMargin,
     ClipPath,
     Color,
     ContainerType,
@@ -81,11 +86,14 @@ pub enum Property {
     Scale,
     SizeAdjust,
     Spacing,
+    Strike,
+    StrikeWidth,
     StrokeColor,
     StrokeWidth,
     TextFill,
     TextIndent,
     TextSecurity,
+    TextShadow,
     Top,
     Transform,
     Translate,
@@ -171,6 +179,8 @@ pub struct Mode {
     pub quirks: bool,
     /// It stands in an attribute of its element.
     pub inline: bool,
+    /// What is not known is taken for true.
+    pub assume: bool,
 }
 
 const INSET: &[Property] = &[Property::Top, Property::Right, Property::Bottom, Property::Left];
@@ -189,11 +199,15 @@ const BORDER: &[Property] =
 pub const FLEX: &[Property] = &[Property::FlexGrow, Property::FlexBasis];
 pub const MASK: &[Property] = &[Property::Mask, Property::MaskSize];
 pub const STROKE: &[Property] = &[Property::StrokeWidth, Property::StrokeColor];
+pub const STRIKE: &[Property] = &[Property::Strike, Property::StrikeWidth];
 pub const ANIMATION: &[Property] = &[
     Property::AnimationName,
     Property::AnimationFill,
     Property::AnimationCount,
     Property::AnimationState,
+    Property::AnimationLength,
+    Property::AnimationDelay,
+    Property::AnimationTimeline,
 ];
 
 /// Returns the properties that a name in lower case stands for; none if it plays no part.
@@ -202,6 +216,9 @@ pub fn named(name: &str) -> &'static [Property] {
     match name {
         "all" => &[P::All],
         "animation" | "-webkit-animation" => ANIMATION,
+        "animation-delay" | "-webkit-animation-delay" => &[P::AnimationDelay],
+        "animation-duration" | "-webkit-animation-duration" => &[P::AnimationLength],
+        "animation-timeline" => &[P::AnimationTimeline],
         "animation-fill-mode" | "-webkit-animation-fill-mode" => &[P::AnimationFill],
         "animation-iteration-count" | "-webkit-animation-iteration-count" => &[P::AnimationCount],
         "animation-name" | "-webkit-animation-name" => &[P::AnimationName],
@@ -220,6 +237,8 @@ pub fn named(name: &str) -> &'static [Property] {
         "border-top" | "border-top-width" => &[P::BorderTop],
         "bottom" | "inset-block-end" => &[P::Bottom],
         "box-shadow" | "-webkit-box-shadow" => &[P::BoxShadow],
+        "box-sizing" | "-webkit-box-sizing" => &[P::BoxSizing],
+        "overflow-clip-margin" => &[P::ClipMargin],
         "clip" => &[P::Clip],
         "clip-path" | "-webkit-clip-path" => &[P::ClipPath],
         "color" => &[P::Color],
@@ -289,6 +308,12 @@ pub fn named(name: &str) -> &'static [Property] {
         "right" | "inset-inline-end" => &[P::Right],
         "rotate" => &[P::Rotate],
         "scale" => &[P::Scale],
+        "text-decoration" => STRIKE,
+        "text-decoration-line" => &[P::Strike],
+        "text-decoration-thickness" => &[P::StrikeWidth],
+        "text-shadow" => &[P::TextShadow],
+        "stroke" => &[P::StrokeColor],
+        "stroke-width" => &[P::StrokeWidth],
         "text-indent" => &[P::TextIndent],
         "-webkit-text-fill-color" => &[P::TextFill],
         "-webkit-text-stroke" => STROKE,
@@ -327,6 +352,7 @@ pub fn is_inherited(property: Property) -> bool {
             | P::TextFill
             | P::TextIndent
             | P::TextSecurity
+            | P::TextShadow
             | P::Visibility
             | P::WhiteSpace
             | P::WordSpacing

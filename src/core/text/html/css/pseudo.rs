@@ -60,6 +60,8 @@ pub enum PseudoClass {
     Disabled,
     Enabled,
     Open,
+    /// Hangs on what is in a form.
+    Filled,
     Required,
     Optional,
     ReadOnly,
@@ -96,6 +98,8 @@ impl ToCss for PseudoClass {
 pub enum Part {
     FirstLine,
     FirstCharacter,
+    Before,
+    After,
     /// What `details` holds besides its summary.
     DetailsContent,
     /// One without text of the mail.
@@ -141,22 +145,20 @@ pub struct Grammar {
 /// Pseudo-classes of a page that somebody uses.
 const NEVER: &[&str] = &[
     "active-view-transition", "autofill", "buffering", "current", "focus", "focus-visible",
-    "focus-within", "fullscreen", "future", "host", "in-range", "indeterminate", "interest-source",
-    "invalid", "local-link", "modal", "muted", "out-of-range", "past", "paused",
-    "picture-in-picture", "playing", "popover-open", "seeking", "stalled", "target",
-    "target-current", "target-within", "user-invalid", "user-valid", "valid", "visited",
-    "volume-locked", "xr-overlay", "-webkit-autofill", "-webkit-full-screen", "-internal-autofill",
-    "-webkit-drag", "blank", "has-slotted", "horizontal", "vertical", "start", "end",
-    "window-inactive", "single-button", "increment", "decrement", "double-button", "no-button",
-    "corner-present",
+    "focus-within", "fullscreen", "future", "host", "interest-source", "local-link", "modal",
+    "muted", "past", "paused", "picture-in-picture", "playing", "popover-open", "seeking",
+    "stalled", "target", "target-current", "target-within", "user-invalid", "user-valid",
+    "visited", "volume-locked", "xr-overlay", "-webkit-autofill", "-webkit-full-screen",
+    "-internal-autofill", "-webkit-drag", "blank", "has-slotted", "horizontal", "vertical",
+    "start", "end", "window-inactive", "single-button", "increment", "decrement", "double-button",
+    "no-button", "corner-present",
 ];
 
 /// Pseudo-elements that hold no text of the mail.
 const PARTS: &[&str] = &[
-    "after", "backdrop", "before", "checkmark", "column", "cue", "file-selector-button",
-    "grammar-error", "marker", "picker-icon", "placeholder", "scroll-marker",
-    "scroll-marker-group", "search-text", "selection", "spelling-error", "target-text",
-    "view-transition",
+    "backdrop", "checkmark", "column", "cue", "file-selector-button", "grammar-error", "marker",
+    "picker-icon", "placeholder", "scroll-marker", "scroll-marker-group", "search-text",
+    "selection", "spelling-error", "target-text", "view-transition",
 ];
 
 impl<'i> selectors::Parser<'i> for Grammar {
@@ -207,7 +209,9 @@ impl<'i> selectors::Parser<'i> for Grammar {
             "read-only" => PseudoClass::ReadOnly,
             "read-write" => PseudoClass::ReadWrite,
             "placeholder-shown" => PseudoClass::PlaceholderShown,
-            "default" => PseudoClass::Checked,
+            "default" | "in-range" | "indeterminate" | "invalid" | "out-of-range" | "valid" => {
+                PseudoClass::Filled
+            }
             "defined" => PseudoClass::Defined,
             "hover" | "active" => PseudoClass::Pointed,
             name if NEVER.contains(&name) => PseudoClass::Never,
@@ -248,6 +252,8 @@ impl<'i> selectors::Parser<'i> for Grammar {
         Ok(match name.as_str() {
             "first-line" => Part::FirstLine,
             "first-letter" => Part::FirstCharacter,
+            "before" => Part::Before,
+            "after" => Part::After,
             "details-content" => Part::DetailsContent,
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => Part::Other,
             _ => return unsupported(),

@@ -14,10 +14,10 @@ use selectors::parser::{ParseRelative, SelectorList};
 use super::super::tree::Id;
 use super::condition::{At, import, layer_name, supports};
 use super::grammar;
-use super::media;
+use super::media::{self, Truth};
 use super::property::{self, Mode};
 use super::pseudo::{Css, Grammar, Part, plain};
-use super::sheet::{Line, Rule, Scope, Sheet};
+use super::sheet::{Line, Rule, Scope, Sheet, Steps};
 use super::value::{Parsed, invalid};
 
 /// More declarations than these are not read.
@@ -38,7 +38,10 @@ const MAX_VALUE: usize = 4_096;
 const MAX_TEXT: usize = 20_000;
 
 /// Functions whose value is known only in an element.
-const LATER: &[&str] = &["var", "env", "attr", "if", "inherit", "random", "sibling-index"];
+const LATER: &[&str] = &[
+    "var", "env", "attr", "if", "inherit", "random", "sibling-index", "sibling-count", "calc-size",
+    "progress", "anchor", "anchor-size",
+];
 
 /// Reads the rules of `text` into `sheet`; `owner` is what holds its element.
 pub fn read(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>) {
@@ -57,6 +60,7 @@ fn read_into(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>, at: P
         owner,
         at,
         lines: Vec::new(),
+        steps: Vec::new(),
         frames: false,
         begun: false,
     };
@@ -78,6 +82,7 @@ pub fn inline(text: &str, mode: Mode) -> Vec<Line> {
         owner: None,
         at: Place::default(),
         lines: Vec::new(),
+        steps: Vec::new(),
         frames: true,
         begun: false,
     };
@@ -110,6 +115,8 @@ struct Reader<'s> {
     at: Place,
     /// The declarations of the rule that is read.
     lines: Vec<Line>,
+    /// The steps of the animation that is read.
+    steps: Vec<(f32, f32, Vec<Line>)>,
     /// True where rules are steps of an animation, or none at all.
     frames: bool,
     /// True once there was a rule, after which nothing is imported.
@@ -265,8 +272,8 @@ fn whole<'i>(input: &mut Parser<'i>) -> Parsed<&'i str> {
 enum Prelude {
     /// Selectors, and how many `&` are in them.
     Selectors(SelectorList<Css>, usize),
-    /// A step of an animation, and whether it is the last.
-    Frame(bool),
+    /// A step of an animation, by how far it is from the beginning and from the end.
+    Frame(f32, f32),
 }
 
 impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
@@ -283,12 +290,13 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
             return Ok(Prelude::Selectors(selectors, parents));
         }
         let steps = input.parse_comma_separated(|input| match input.next()? {
-            Token::Percentage { unit_value, .. } => Ok(*unit_value >= 1.0),
-            Token::Ident(word) if word.eq_ignore_ascii_case("to") => Ok(true),
-            Token::Ident(word) if word.eq_ignore_ascii_case("from") => Ok(false),
+            Token::Percentage { unit_value, .. } => Ok(*unit_value),
+            Token::Ident(word) if word.eq_ignore_ascii_case("to") => Ok(1.0),
+            Token::Ident(word) if word.eq_ignore_ascii_case("from") => Ok(0.0),
             _ => invalid(),
         })?;
-        Ok(Prelude::Frame(steps.contains(&true)))
+        let by = |one: fn(f32, f32) -> f32| steps.iter().copied().reduce(one).unwrap_or_default();
+        Ok(Prelude::Frame(by(f32::min), by(f32::max)))
     }
 
     fn parse_block(
@@ -310,14 +318,13 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
                 let place = Place { parent: Some(selectors), weight, ..self.deeper() };
                 self.within(place, input);
             }
-            Prelude::Frame(last) => {
+            Prelude::Frame(from, to) => {
                 let kept = std::mem::take(&mut self.lines);
                 RuleBodyParser::new(input, self).for_each(drop);
-                let read = std::mem::replace(&mut self.lines, kept);
-                if last {
-                    // `!important` says nothing in a step.
-                    self.lines.extend(read.into_iter().filter(|line| !line.is_important()));
-                }
+                let mut read = std::mem::replace(&mut self.lines, kept);
+                // `!important` says nothing in a step.
+                read.retain(|line| !line.is_important());
+                self.steps.push((from, to, read));
             }
         }
         Ok(())
@@ -332,7 +339,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
     fn parse_prelude(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>) -> Parsed<At> {
         let name = name.to_ascii_lowercase();
         Ok(match name.as_str() {
-            "media" => At::If(media::applies(input)),
+            "media" => At::If(Truth::from(media::applies(input))),
             "supports" => At::If(supports(input, &self.grammar)?),
             "layer" if input.is_exhausted() => At::Layers(Vec::new()),
             "layer" => At::Layers(input.parse_comma_separated(layer_name)?),
@@ -363,7 +370,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                     self.named_layer(&name);
                 }
             }
-            At::Import { sheet, layer, holds } if holds && !self.begun => {
+            At::Import { sheet, layer, holds } if !self.begun && self.holds(holds) => {
                 let layer = match &layer {
                     Some(name) => self.named_layer(name),
                     None => self.at.layer,
@@ -388,8 +395,11 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
     fn parse_block(&mut self, at: At, _: &ParserState, input: &mut Parser<'i>) -> Parsed<()> {
         let mut place = self.deeper();
         match at {
-            At::If(false) => return Ok(()),
-            At::If(true) => {}
+            At::If(truth) => {
+                if !self.holds(truth) {
+                    return Ok(());
+                }
+            }
             At::Layers(names) => {
                 place.layer = match names.as_slice() {
                     [] => self.sheet.layer(self.at.layer, String::new()),
@@ -407,8 +417,14 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 let frames = std::mem::replace(&mut self.frames, true);
                 RuleBodyParser::new(input, self).for_each(drop);
                 self.frames = frames;
-                let read = std::mem::replace(&mut self.lines, kept);
-                self.sheet.frames.insert(name, read.into());
+                self.lines = kept;
+                let mut steps = std::mem::take(&mut self.steps);
+                let last = steps.iter().filter(|(_, to, _)| *to >= 1.0);
+                let last = last.flat_map(|(.., lines)| lines.iter().cloned()).collect();
+                // A later step of the same time is the stronger one.
+                steps.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
+                let first = steps.into_iter().flat_map(|(.., lines)| lines).collect();
+                self.sheet.frames.insert(name, Steps { first, last });
                 return Ok(());
             }
             At::Import { .. } | At::Namespace(..) => return invalid(),
@@ -429,6 +445,12 @@ impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
 }
 
 impl Reader<'_> {
+    /// Decides on a condition.
+    fn holds(&mut self, truth: Truth) -> bool {
+        self.sheet.guessed |= truth == Truth::Perhaps;
+        truth == Truth::Yes || truth == Truth::Perhaps && self.mode.assume
+    }
+
     fn named_layer(&mut self, name: &[String]) -> usize {
         let parent = self.at.layer;
         name.iter().fold(parent, |parent, name| self.sheet.layer(parent, name.clone()))

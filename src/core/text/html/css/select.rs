@@ -30,23 +30,43 @@ const MAX_WORK: usize = 3_000_000;
 pub struct Work {
     spent: Cell<usize>,
     most: usize,
+    /// What is taken for true or false where it is not known.
+    assume: bool,
+    guessed: Cell<bool>,
 }
 
 impl Work {
-    /// Returns the work that the sheets of a mail may make.
-    pub fn limited() -> Self {
-        Self { spent: Cell::new(0), most: MAX_WORK }
+    /// Returns the work that the sheets of a mail may make; `assume` is the answer to all
+    /// that they ask and that is not known here.
+    pub fn limited(assume: bool) -> Self {
+        Self { spent: Cell::new(0), most: MAX_WORK, assume, guessed: Cell::new(false) }
     }
 
     /// Returns the work of rules that nobody wrote to make some.
     pub fn endless() -> Self {
-        Self { spent: Cell::new(0), most: usize::MAX }
+        Self { most: usize::MAX, ..Self::limited(false) }
     }
 
     /// Counts; false when it has become too much.
     pub fn spend(&self, work: usize) -> bool {
         self.spent.set(self.spent.get().saturating_add(work));
         !self.is_over()
+    }
+
+    /// Returns what is taken for what is not known.
+    pub fn assumes(&self) -> bool {
+        self.assume
+    }
+
+    /// Answers what is not known.
+    pub fn guess(&self) -> bool {
+        self.guessed.set(true);
+        self.assume
+    }
+
+    /// Returns true if something was not known.
+    pub fn has_guessed(&self) -> bool {
+        self.guessed.get()
     }
 
     /// Returns true if not all was answered.
@@ -99,6 +119,18 @@ impl<'t> El<'t> {
 
     fn is_control(&self) -> bool {
         self.is_any(&["button", "input", "select", "textarea", "option", "optgroup", "fieldset"])
+    }
+
+    fn is_disabled(&self) -> bool {
+        let mut at = Some(*self);
+        while let Some(element) = at {
+            let holds = element.id == self.id || element.is_any(&["fieldset"]);
+            if holds && element.attr("disabled").is_some() {
+                return true;
+            }
+            at = element.parent_element();
+        }
+        false
     }
 
     fn is_editable(&self) -> bool {
@@ -216,8 +248,11 @@ impl Element for El<'_> {
                 "option" => has("selected"),
                 _ => self.is_any(&["input"]) && has("checked"),
             },
-            PseudoClass::Disabled => self.is_control() && has("disabled"),
-            PseudoClass::Enabled => self.is_control() && !has("disabled"),
+            PseudoClass::Disabled => self.is_control() && self.is_disabled(),
+            PseudoClass::Enabled => self.is_control() && !self.is_disabled(),
+            PseudoClass::Filled => {
+                (self.is_control() || self.is_any(&["form", "progress"])) && self.work.guess()
+            }
             PseudoClass::Open => self.is_any(&["details", "dialog"]) && has("open"),
             PseudoClass::Required => field && has("required"),
             PseudoClass::Optional => field && !has("required"),

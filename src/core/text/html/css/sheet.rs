@@ -67,6 +67,15 @@ impl Rule {
     }
 }
 
+/// What the steps of an animation say.
+#[derive(Debug, Clone)]
+pub struct Steps {
+    /// All of them, the first as the strongest.
+    pub first: Arc<[Line]>,
+    /// The last.
+    pub last: Arc<[Line]>,
+}
+
 /// A layer: its parent and its name. The first is no layer.
 #[derive(Debug, Clone, PartialEq)]
 struct Layer(usize, String);
@@ -79,11 +88,13 @@ pub struct Sheet {
     classes: HashMap<String, Vec<usize>>,
     tags: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
-    /// What an animation ends with.
-    pub frames: HashMap<String, Arc<[Line]>>,
+    /// The animations.
+    pub frames: HashMap<String, Steps>,
     layers: Vec<Layer>,
     /// True if not all was read.
     pub over: bool,
+    /// True if what is not known decides what was read.
+    pub guessed: bool,
     /// How many declarations were read.
     pub lines: usize,
 }

@@ -30,6 +30,9 @@ const CLEAR: f32 = 0.04;
 const STEM: f32 = 0.1;
 /// A line of this thickness, in pixels, covers text.
 const THICK: f32 = 8.0;
+/// From so many pixels on, a box that is moved up, or back, lies over what is before it.
+const UP: f32 = 8.0;
+const BACK: f32 = 20.0;
 /// What is left of an area when it is turned or shrunk until it is gone.
 const GONE: f32 = 0.003;
 
@@ -180,8 +183,18 @@ impl<'t> Viewer<'t> {
             first: around.first.clone(),
             look,
         };
+        let display = frame.look.word(P::Display).unwrap_or("inline");
+        let around_inline = around.place.inline
+            && !around.place.contents
+            && !frame.place.positioned
+            && matches!(display, "block" | "table" | "flex" | "grid" | "list-item" | "flow-root");
         if frame.look.unclear || self.shadows && has_shadow(tree, id) {
             frame.doubt = Some(Why::Script);
+        }
+        if !frame.place.inline && around_inline {
+            // The ground of a line ends where a block begins in it.
+            let block = self.stack.iter().rev().find(|frame| !frame.place.inline);
+            frame.ground = block.unwrap_or(&self.page).ground.clone();
         }
         if !frame.place.inline {
             frame.first = frame.look.first.take().map(Rc::from);
@@ -208,13 +221,40 @@ impl<'t> Viewer<'t> {
             return Sight::Hidden;
         }
         self.behind(&mut frame);
-        self.cover(&frame);
+        self.cover(&frame, true);
+        let before = frame.look.before.take();
         self.stack.push(frame);
+        self.part(before);
         Sight::Shown
+    }
+
+    /// Finds out what a part of the element entered last, of a text of its own, lies over.
+    fn part(&mut self, look: Option<Box<Look>>) {
+        let Some((look, holder)) = look.zip(self.stack.last()) else { return };
+        if !matches!(look.word(P::Content), Some("text" | "picture"))
+            || look.is(P::Display, "none")
+            || is_unseen(&look)
+        {
+            return;
+        }
+        let place = Place::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
+        let mut frame = Frame {
+            picture: look.is(P::Content, "picture"),
+            stacks: look.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
+            look: *look,
+            place,
+            ..holder.clone()
+        };
+        if !self.transforms(&mut frame) {
+            frame.opaque = frame.ground.of(&frame.look, frame.tints.len()).1;
+            self.cover(&frame, false);
+        }
     }
 
     /// Leaves the element entered last.
     pub fn leave(&mut self) {
+        let after = self.stack.last_mut().and_then(|frame| frame.look.after.take());
+        self.part(after);
         if let Some(frame) = self.stack.pop() {
             let text = self.shown.len() > frame.first_text;
             self.boxes.leave(&frame.place, &frame.look, text);
@@ -307,6 +347,10 @@ impl<'t> Viewer<'t> {
         if outline >= THICK && inside >= THICK {
             frame.doubt = Some(Why::Covered);
         }
+        let strike = look.px(P::StrikeWidth, Some(look.font)).unwrap_or_default();
+        if look.is(P::Strike, "line-through") && strike >= look.font * 0.4 {
+            frame.doubt = Some(Why::Covered);
+        }
         if masks.contains(&Image::Picture) {
             frame.doubt = Some(Why::Blended);
         }
@@ -318,16 +362,44 @@ impl<'t> Viewer<'t> {
             frame.cut_out = Some(own.colors());
         } else {
             let (ground, opaque) = frame.ground.of(look, frame.tints.len());
+            let (width, height) = frame.place.size();
+            let empty = |side: Option<f32>, pads: [P; 2]| {
+                side.is_some_and(|side| side <= 2.0)
+                    && pads
+                        .iter()
+                        .all(|pad| look.size(*pad).is_none_or(|pad| pad.n + pad.part == 0.0))
+            };
+            if empty(width, [P::PaddingLeft, P::PaddingRight])
+                || empty(height, [P::PaddingTop, P::PaddingBottom])
+            {
+                // Text beside its box has what is behind the box.
+                return self.shaped(frame);
+            }
             frame.opaque = opaque && !matches!(name, "html" | "body");
             if opaque {
                 frame.cut_out = None;
             }
             frame.ground = ground;
         }
+        self.shaped(frame)
+    }
+
+    /// Works out what is left of an element that is zoomed, cut out or moved; true if
+    /// nothing is.
+    fn shaped(&self, frame: &mut Frame) -> bool {
+        let look = &frame.look;
+        let rem = self.cascade.rem();
         if let Some(zoom) = look.size(Property::Zoom).filter(|zoom| zoom.fraction() > 0.0) {
             frame.scale *= zoom.fraction();
         }
         let size = frame.place.size();
+        let name = self.tree.name(frame.id);
+        if name == "switch" {
+            frame.doubt = Some(Why::Script);
+        }
+        if name == "input" && look.is(P::Display, "contents") {
+            return true;
+        }
         if matches!(look.word(Property::Position), Some("absolute" | "fixed")) {
             match left(look.calls(Property::Clip), &look.scale(rem), size) {
                 Left::Nothing => return true,
@@ -410,9 +482,17 @@ impl<'t> Viewer<'t> {
         }
     }
 
-    /// Finds boxes without text that lie over what was shown before.
-    fn cover(&mut self, frame: &Frame) {
+    /// Finds boxes that lie over what was shown before: large ones, and those without text of
+    /// the mail. `whole` is an element, not a part of one.
+    fn cover(&mut self, frame: &Frame, whole: bool) {
         let look = &frame.look;
+        let around = &self.around().place;
+        // What is drawn with the lines, or apart from all, lies over lines before it.
+        let display = look.word(P::Display);
+        let atomic = frame.picture || display == Some("inline-block");
+        let (x, y) = frame.place.from(around);
+        let up = y <= -UP || atomic && x <= -BACK;
+        let over = frame.place.positioned || (frame.stacks || atomic) && up;
         let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
         let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
         let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
@@ -429,14 +509,25 @@ impl<'t> Viewer<'t> {
         let under = frame.look.size(Property::ZIndex).is_some_and(|z| z.n < 0.0);
         let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
         let (width, height) = frame.place.size();
-        if !paints || under || !frame.place.positioned || flat(width) || flat(height) {
+        let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
+        if !paints || under || faint || !over || flat(width) || flat(height) {
             return;
         }
         let text = |id: Id| {
             !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
         };
         let lifted = matches!(frame.look.word(Property::Position), Some("absolute" | "fixed"));
-        if self.tree.below(frame.id).any(text) || !lifted && !frame.place.rises {
+        let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
+            px.is_some_and(|px| px >= least)
+                || look.size(size).is_some_and(|size| size.part >= 0.5)
+                || look.size(from).is_some() && look.size(to).is_some()
+        };
+        let large = lifted
+            && wide(width, [P::Width, P::Left, P::Right], 200.0)
+            && wide(height, [P::Height, P::Top, P::Bottom], 20.0);
+        if whole && !large && self.tree.below(frame.id).any(text)
+            || !lifted && !frame.place.rises && !up
+        {
             return;
         }
         if !lifted {
@@ -489,7 +580,8 @@ impl<'t> Viewer<'t> {
         {
             return Sight::Hidden;
         }
-        if matches!(name, "meter" | "progress") {
+        let labelled = || tree.attr(frame.id, "label").is_some_and(|label| !label.is_empty());
+        if matches!(name, "meter" | "progress") || name == "option" && labelled() {
             return Sight::Hidden;
         }
         if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
@@ -533,9 +625,10 @@ impl<'t> Viewer<'t> {
             return Contrast::Unknown;
         }
         let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
-        if !drawn && let Some(stroke) = look.size(P::StrokeWidth).filter(|width| width.n > 0.0) {
+        if let Some(stroke) = look.size(P::StrokeWidth).filter(|width| width.n > 0.0) {
             let paint = match look.get(P::StrokeColor) {
                 Some(super::property::Value::Paint(paint)) => look.paint(paint),
+                _ if drawn => Some(super::color::CLEAR),
                 _ => look.color,
             };
             let Some(paint) = paint else { return Contrast::Unknown };
@@ -544,6 +637,15 @@ impl<'t> Viewer<'t> {
             // The line around a glyph lies over it, half of it inside.
             let within = stroke.n >= look.font * STEM && !look.is(P::PaintOrder, "stroke");
             if seen != Contrast::Lost && stroke.n >= 0.5 || within && alpha > 0.5 {
+                return seen;
+            }
+        }
+        for shadow in look.images(P::TextShadow) {
+            let Image::Gradient(colors) = shadow else { continue };
+            let color = colors.first().map(|color| look.paint(color));
+            let seen =
+                color.flatten().map(|ink| frame.ground.contrast(ink, frame.alpha, &frame.tints));
+            if let Some(seen @ (Contrast::Seen | Contrast::Picture)) = seen {
                 return seen;
             }
         }

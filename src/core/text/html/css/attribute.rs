@@ -15,6 +15,9 @@ const DRAWN: &[&str] = &[
     "stroke-width", "transform",
 ];
 
+/// No head of a mail has more nodes.
+const MANY: usize = 1_000;
+
 /// Returns them as declarations.
 pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -35,6 +38,19 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
             sides(tree, id, &mut set);
         }
         return lines;
+    }
+    if name == "html" {
+        let meta = tree.below(id).take(MANY).find(|id| {
+            let named = tree.attr(*id, "name").unwrap_or_default();
+            tree.name(*id) == "meta" && named.eq_ignore_ascii_case("color-scheme")
+        });
+        let scheme = meta.and_then(|meta| tree.attr(meta, "content")).unwrap_or_default();
+        let mut words = scheme.split_ascii_whitespace();
+        if words.clone().any(|word| word.eq_ignore_ascii_case("dark"))
+            && !words.any(|word| word.eq_ignore_ascii_case("light"))
+        {
+            set(Property::ColorScheme, Value::Word("dark"));
+        }
     }
     let mut color = |attribute: &str, property| {
         if let Some(color) = tree.attr(id, attribute).and_then(of_attribute) {

@@ -279,3 +279,18 @@ pub fn decoration(
     out.push((Property::StrikeWidth, Value::Amount(width)));
     Ok(())
 }
+
+/// Returns true if a value names a place that is out of most boxes.
+pub fn is_far(input: &mut Parser<'_>) -> bool {
+    /// As far as a line is high, and more.
+    const FAR: f32 = 100.0;
+    let mut far = false;
+    while let Ok(token) = input.next() {
+        far |= match token {
+            Token::Dimension { value, .. } => value.abs() > FAR,
+            Token::Percentage { unit_value, .. } => !(0.0..=1.0).contains(unit_value),
+            _ => false,
+        };
+    }
+    far
+}

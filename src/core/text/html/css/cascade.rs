@@ -13,6 +13,7 @@ use cssparser::Parser;
 
 use super::super::tree::{Id, Tree};
 use super::attribute;
+use super::color::{BLACK, WHITE};
 use super::custom::{self, Text};
 use super::grammar;
 use super::look::Look;
@@ -175,6 +176,9 @@ impl<'t> Cascade<'t> {
         self.parts(id, &mut look, parts);
         if self.tree.name(id) == "html" && self.tree.parent(id) == Some(super::super::tree::ROOT) {
             self.rem = look.font;
+            if look.is(Property::ColorScheme, "dark") && look.color == Some(BLACK) {
+                look.color = Some(WHITE);
+            }
         }
         look
     }
@@ -285,6 +289,15 @@ impl<'t> Cascade<'t> {
         if found.is_empty() {
             return look;
         }
+        let registered = &self.author.registered;
+        if !registered.is_empty() && work.spend(registered.len() + look.vars.len()) {
+            for (name, inherits, initial) in registered {
+                let known = look.vars.get(name);
+                if known.is_none() || !inherits && known != Some(initial) {
+                    Rc::make_mut(&mut look.vars).insert(Arc::clone(name), Arc::clone(initial));
+                }
+            }
+        }
         let custom: Vec<(Arc<str>, Option<Arc<str>>)> = found
             .iter()
             .filter_map(|(_, line)| match line {
@@ -334,7 +347,7 @@ impl<'t> Cascade<'t> {
         }
         properties.sort_unstable_by_key(|property| match property {
             // Other lengths are measured by the font, other colours by the text's.
-            Property::FontSize => (0, *property),
+            Property::FontSize | Property::ColorScheme => (0, *property),
             Property::Color => (1, *property),
             _ => (2, *property),
         });
@@ -424,7 +437,10 @@ fn scoped(
 /// The properties that `all` takes from what is around.
 const INHERITED: &[Property] = &[
     Property::Color,
+    Property::ColorScheme,
     Property::Direction,
+    Property::DrawnStroke,
+    Property::DrawnWidth,
     Property::Fill,
     Property::FillOpacity,
     Property::FontSize,

@@ -26,6 +26,9 @@ pub enum Paint {
     Unknown,
 }
 
+/// The colour of the text around, and whether its scheme is dark.
+type Around = Option<(Rgba, bool)>;
+
 /// Opaque black.
 pub const BLACK: Rgba = [0.0, 0.0, 0.0, 1.0];
 /// Opaque white.
@@ -43,11 +46,11 @@ impl Paint {
     }
 
     /// Returns the colour in an element whose text has the colour `current`.
-    pub fn resolve(&self, current: Option<Rgba>) -> Option<Rgba> {
+    pub fn resolve(&self, current: Option<Rgba>, dark: bool) -> Option<Rgba> {
         match self {
             Self::Rgba(rgba) => Some(*rgba),
             Self::Current => current,
-            Self::Later(text) => match read(&mut Parser::new(text), Some(current?)) {
+            Self::Later(text) => match read(&mut Parser::new(text), Some((current?, dark))) {
                 Ok(Paint::Rgba(rgba)) => Some(rgba),
                 _ => None,
             },
@@ -81,7 +84,7 @@ fn text<'i>(input: &Parser<'i>, start: &ParserState) -> &'i str {
 }
 
 /// Reads a colour; with the colour of the text if that is known.
-fn read(input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+fn read(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     let token = input.next()?.clone();
     match token {
         Token::Hash(ref hex) | Token::IDHash(ref hex) => known(&format!("#{hex}")),
@@ -89,7 +92,7 @@ fn read(input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
             let name = name.to_ascii_lowercase();
             match (name.as_str(), current) {
                 ("currentcolor", None) => Ok(Paint::Current),
-                ("currentcolor", Some(current)) => Ok(Paint::Rgba(current)),
+                ("currentcolor", Some((current, _))) => Ok(Paint::Rgba(current)),
                 _ => system(&name).map_or_else(|| known(&name), |rgba| Ok(Paint::Rgba(rgba))),
             }
         }
@@ -110,7 +113,7 @@ fn rgba(color: DynamicColor) -> Rgba {
     color.components.map(|part| part.clamp(0.0, 1.0))
 }
 
-fn function(name: &str, input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     let name = match name {
         "rgba" => "rgb",
         "hsla" => "hsl",
@@ -130,8 +133,12 @@ fn function(name: &str, input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed
         "light-dark" => {
             let light = read(input, current)?;
             input.expect_comma()?;
-            read(input, current)?;
-            Ok(light)
+            let dark = read(input, current)?;
+            Ok(match current {
+                None => Paint::Later("".into()),
+                Some((_, true)) => dark,
+                Some(_) => light,
+            })
         }
         "contrast-color" | "device-cmyk" | "alpha" => later(input, Paint::Unknown),
         _ => invalid(),
@@ -237,7 +244,7 @@ fn tag(space: &str) -> Parsed<ColorSpaceTag> {
 }
 
 /// Reads the arguments of `color-mix()`.
-fn mix(input: &mut Parser<'_>, current: Option<Rgba>) -> Parsed<Paint> {
+fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     let mut space = ColorSpaceTag::Oklab;
     let mut way = HueDirection::Shorter;
     if input.try_parse(|input| input.expect_ident_matching("in")).is_ok() {

@@ -21,6 +21,8 @@ pub enum At {
     Scope(Scope),
     Container(Arc<str>),
     Frames(String),
+    /// A custom property.
+    Property(String),
     Import {
         sheet: String,
         layer: Option<Vec<String>>,
@@ -157,7 +159,7 @@ fn declared(input: &mut Parser<'_>) -> Parsed<Truth> {
     Ok(match property::named(&name).is_empty() {
         false => Truth::from(taken),
         true if known => Truth::Yes,
-        true if name.starts_with('-') => Truth::No,
+        true if name.starts_with('-') || name.starts_with("mso-") => Truth::No,
         true => Truth::Perhaps,
     })
 }

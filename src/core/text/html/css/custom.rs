@@ -133,6 +133,10 @@ impl Resolver<'_> {
                         *unknown = true;
                         continue;
                     }
+                    name if name.starts_with("--") => {
+                        *unknown = true;
+                        continue;
+                    }
                     _ => ")",
                 },
                 Token::ParenthesisBlock => ")",

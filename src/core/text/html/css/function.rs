@@ -303,6 +303,13 @@ fn position(input: &mut Parser<'_>, middle: &mut [Amount]) -> Parsed<()> {
     Ok(())
 }
 
+/// Reads `transform-origin`.
+pub fn origin(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+    let mut middle = vec![Amount::part(0.5), Amount::part(0.5)];
+    position(input, &mut middle)?;
+    Ok(Arc::new([Call { name: "origin", args: middle }]))
+}
+
 /// The functions of `transform`: how many arguments, and of what kind.
 const TRANSFORMS: &[(&str, usize, usize, char)] = &[
     ("matrix", 6, 6, 'n'),

@@ -26,13 +26,25 @@ pub struct Moved {
 /// Returns what `calls` make of a box of this size.
 pub fn moved<'c>(
     calls: impl Iterator<Item = &'c Call>,
+    origin: Option<&Call>,
     scale: &Scale<'_>,
     (width, height): (f32, f32),
 ) -> Moved {
-    let mut all = NOTHING;
+    // About what they turn, from the middle.
+    let at = |at: usize, side: f32| {
+        let arg = origin.and_then(|origin| origin.args.get(at));
+        arg.map_or(0.0, |arg| arg.compute(scale).px(side) - side / 2.0)
+    };
+    let (x, y) = (at(0, width), at(1, height));
+    let shift = |x, y| {
+        let [a, b, c, _] = NOTHING;
+        [a, b, c, [x, y, 0.0, 1.0]]
+    };
+    let mut all = shift(x, y);
     for call in calls {
         all = times(&all, &matrix(call, scale, (width, height)));
     }
+    all = times(&all, &shift(-x, -y));
     let corners = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)];
     let at = corners.map(|(x, y)| project(&all, x * width, y * height));
     let behind = at.iter().any(|(.., w)| *w <= 0.0);

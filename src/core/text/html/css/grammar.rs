@@ -36,10 +36,16 @@ pub fn read(
             boxes::flex(input, out, |input| one(Property::FlexBasis, input, mode))
         }
         ("grid" | "grid-template", _) => boxes::grid(input, out),
-        ("mask" | "-webkit-mask", _) => function::images(input).map(|images| {
-            out.push((Property::Mask, Value::Images(images)));
-            out.push((Property::MaskSize, Value::Word("some")));
-        }),
+        ("mask" | "-webkit-mask", _) => {
+            let start = input.state();
+            let far = boxes::is_far(input);
+            input.reset(&start);
+            function::images(input).map(|images| {
+                out.push((Property::MaskPlace, Value::Word(if far { "far" } else { "near" })));
+                out.push((Property::Mask, Value::Images(images)));
+                out.push((Property::MaskSize, Value::Word("some")));
+            })
+        }
         ("text-decoration", _) => boxes::decoration(input, mode, out),
         ("-webkit-text-stroke", _) => boxes::stroke(input, mode, out),
         ("border", properties) => boxes::edge(input, mode)
@@ -321,15 +327,41 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             Ok(first)
         }
         P::Spacing | P::WordSpacing => or(input, &["normal"], true, true),
-        P::StrokeColor => match input.try_parse(|input| word(input, &["none"])) {
+        P::StrokeColor => paint(input, false).map(Value::Paint),
+        P::StrokeWidth => boxes::thickness(input, mode).map(Value::Amount),
+        P::DrawnStroke => match input.try_parse(|input| word(input, &["none"])) {
             Ok(_) => Ok(Value::Paint(Paint::Rgba(super::color::CLEAR))),
             Err(_) => paint(input, false).map(Value::Paint),
         },
-        P::StrokeWidth => match input.try_parse(|input| boxes::thickness(input, mode)) {
+        P::DrawnWidth => match input.try_parse(|input| length(input, false, true, false)) {
             Ok(width) => Ok(Value::Amount(width)),
-            // In SVG.
             Err(_) => number(input).map(Value::Amount),
         },
+        P::ColorScheme => {
+            let (mut dark, mut light) = (false, false);
+            while !input.is_exhausted() {
+                match input.expect_ident()?.to_ascii_lowercase().as_str() {
+                    "dark" => dark = true,
+                    "light" | "normal" => light = true,
+                    _ => {}
+                }
+            }
+            Ok(Value::Word(if dark && !light { "dark" } else { "light" }))
+        }
+        P::MaskPlace => Ok(Value::Word(if boxes::is_far(input) { "far" } else { "near" })),
+        P::TransformOrigin => function::origin(input).map(Value::Calls),
+        P::TransformStyle => words(input, &["flat", "preserve-3d"]),
+        P::WillChange => {
+            const HOLD: &[&str] = &[
+                "backdrop-filter", "filter", "perspective", "rotate", "scale", "transform",
+                "translate",
+            ];
+            let words = input.parse_comma_separated(|input| {
+                let word = input.expect_ident()?.to_ascii_lowercase();
+                Ok::<_, ParseError<()>>(HOLD.contains(&word.as_str()))
+            })?;
+            Ok(Value::Word(if words.contains(&true) { "holds" } else { "auto" }))
+        }
         P::All => invalid(),
     }
 }

@@ -12,6 +12,9 @@ const ALIKE: f32 = 0.04;
 /// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
 const NEAR: f32 = 0.045;
 
+/// A page in the dark.
+const DARK: Rgba = [0.07, 0.07, 0.07, 1.0];
+
 /// The most colours of a ground that are looked at.
 const MAX_COLORS: usize = 256;
 
@@ -49,6 +52,11 @@ impl Ground {
     /// Returns the white page.
     pub fn page() -> Self {
         Self { colors: Rc::new([WHITE]), picture: false, unknown: false, tints: 0 }
+    }
+
+    /// Returns the page of a dark scheme.
+    pub fn dark() -> Self {
+        Self { colors: Rc::new([DARK]), ..Self::page() }
     }
 
     /// Returns what is behind the text of an element, and whether it covers all below.

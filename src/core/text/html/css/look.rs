@@ -96,7 +96,8 @@ impl Look {
             Property::FontSize => self.font_size(value, around, rem),
             Property::Color => {
                 if let Value::Paint(paint) = value {
-                    self.color = paint.resolve(around.color);
+                    let dark = self.is(Property::ColorScheme, "dark");
+                    self.color = paint.resolve(around.color, dark);
                     self.unclear |= self.color.is_none() && around.color.is_some();
                 }
             }
@@ -220,7 +221,7 @@ impl Look {
 
     /// Returns a colour; unknown ones are none.
     pub fn paint(&self, paint: &Paint) -> Option<Rgba> {
-        paint.resolve(self.color)
+        paint.resolve(self.color, self.is(Property::ColorScheme, "dark"))
     }
 }
 

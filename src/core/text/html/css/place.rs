@@ -49,6 +49,10 @@ pub struct Place {
     /// True if it is placed from the corner of the page, not from where it stands.
     lifted: bool,
     fixed: bool,
+    /// True in a box that fixed ones are placed from.
+    holds_fixed: bool,
+    /// True in a track without height.
+    flat: bool,
     /// Where boxes in it are placed from, and whether that is the page.
     base: (f32, f32, bool),
     /// What cuts off what is in it, and what is placed in it.
@@ -125,6 +129,8 @@ impl Place {
             reach: None,
             lifted: false,
             fixed: false,
+            holds_fixed: false,
+            flat: false,
             base: (0.0, 0.0, true),
             clip: None,
             clip_placed: None,
@@ -228,7 +234,7 @@ impl Place {
 
     /// Places a box that stands out of the flow.
     fn lift(&mut self, look: &Look, outer: &Self, position: &str, left: f32, top: f32) {
-        self.fixed = position == "fixed";
+        self.fixed = position == "fixed" && !outer.holds_fixed;
         let (x, y, page) = if self.fixed { (0.0, 0.0, true) } else { outer.base };
         self.clip = if self.fixed { None } else { outer.clip_placed };
         self.flows = false;
@@ -391,9 +397,20 @@ impl Place {
             self.clip = Some(boxes.clips.len() - 1);
             self.flows = true;
         }
-        if self.positioned {
+        let moves = [P::Transform, P::Translate, P::Rotate, P::Scale, P::Filter];
+        let holds = paint
+            || moves.iter().any(|property| !look.calls(*property).is_empty())
+            || look.size(P::Perspective).is_some()
+            || look.is(P::WillChange, "holds");
+        if self.positioned || holds {
             self.base = (self.x, self.y, false);
             self.clip_placed = self.clip;
+        }
+        self.holds_fixed |= holds;
+        // A track without height, in a grid that may be no higher.
+        self.flat |= item.is_some_and(|(_, high)| high) && height == Some(0.0);
+        if left >= -FAR {
+            self.x += left;
         }
         self.block = boxes.broken.len();
         boxes.broken.push(false);
@@ -496,7 +513,9 @@ impl Boxes {
         // Lines without height, in a box that is as high as its lines.
         let flat = look.size(P::LineHeight).is_some_and(|size| size.n + size.part == 0.0);
         if inner.is_some_and(|clip| {
-            clip.cuts(own, look) || flat && clip.fitted && clip.used == 0.0 && place.flows
+            clip.cuts(own, look)
+                || place.flat
+                || flat && clip.fitted && clip.used == 0.0 && place.flows
         }) {
             doubt = Some(Why::Clipped);
         }

@@ -35,12 +35,15 @@ pub enum Property {
     ClipMargin,
     ClipPath,
     Color,
+    ColorScheme,
     ContainerType,
     Contain,
     ContainSize,
     Content,
     ContentVisibility,
     Direction,
+    DrawnStroke,
+    DrawnWidth,
     Display,
     Fill,
     FillOpacity,
@@ -63,6 +66,7 @@ pub enum Property {
     MarginTop,
     Mask,
     MaskMode,
+    MaskPlace,
     MaskSize,
     MaxHeight,
     MaxWidth,
@@ -96,10 +100,13 @@ pub enum Property {
     TextShadow,
     Top,
     Transform,
+    TransformOrigin,
+    TransformStyle,
     Translate,
     Visibility,
     WhiteSpace,
     Width,
+    WillChange,
     WordSpacing,
     ZIndex,
     Zoom,
@@ -242,6 +249,7 @@ pub fn named(name: &str) -> &'static [Property] {
         "clip" => &[P::Clip],
         "clip-path" | "-webkit-clip-path" => &[P::ClipPath],
         "color" => &[P::Color],
+        "color-scheme" => &[P::ColorScheme],
         "contain" => &[P::Contain],
         "contain-intrinsic-size" | "contain-intrinsic-height" => &[P::ContainSize],
         "container-type" => &[P::ContainerType],
@@ -282,6 +290,7 @@ pub fn named(name: &str) -> &'static [Property] {
         "mask" | "-webkit-mask" => MASK,
         "mask-image" | "-webkit-mask-image" | "-webkit-mask-box-image" => &[P::Mask],
         "mask-composite" | "-webkit-mask-composite" | "mask-mode" => &[P::MaskMode],
+        "mask-position" | "-webkit-mask-position" => &[P::MaskPlace],
         "mask-size" | "-webkit-mask-size" => &[P::MaskSize],
         "max-height" | "max-block-size" => &[P::MaxHeight],
         "max-width" | "max-inline-size" => &[P::MaxWidth],
@@ -312,8 +321,8 @@ pub fn named(name: &str) -> &'static [Property] {
         "text-decoration-line" => &[P::Strike],
         "text-decoration-thickness" => &[P::StrikeWidth],
         "text-shadow" => &[P::TextShadow],
-        "stroke" => &[P::StrokeColor],
-        "stroke-width" => &[P::StrokeWidth],
+        "stroke" => &[P::DrawnStroke],
+        "stroke-width" => &[P::DrawnWidth],
         "text-indent" => &[P::TextIndent],
         "-webkit-text-fill-color" => &[P::TextFill],
         "-webkit-text-stroke" => STROKE,
@@ -323,6 +332,9 @@ pub fn named(name: &str) -> &'static [Property] {
         "text-wrap" | "text-wrap-mode" | "white-space" => &[P::WhiteSpace],
         "top" | "inset-block-start" => &[P::Top],
         "transform" | "-webkit-transform" => &[P::Transform],
+        "transform-origin" | "-webkit-transform-origin" => &[P::TransformOrigin],
+        "transform-style" | "-webkit-transform-style" => &[P::TransformStyle],
+        "will-change" => &[P::WillChange],
         "translate" => &[P::Translate],
         "visibility" => &[P::Visibility],
         "width" | "inline-size" => &[P::Width],
@@ -339,7 +351,10 @@ pub fn is_inherited(property: Property) -> bool {
     matches!(
         property,
         P::Color
+            | P::ColorScheme
             | P::Direction
+            | P::DrawnStroke
+            | P::DrawnWidth
             | P::Fill
             | P::FillOpacity
             | P::FontSize

@@ -244,6 +244,7 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         input.reset(&start);
         let text = whole(input);
         let later = input.seen_arbitrary_substitution_functions();
+        let later = later || text.as_ref().is_ok_and(|text| has_own_function(text));
         let text = text?;
         let important = important(input)?;
         if !later {
@@ -265,6 +266,15 @@ fn whole<'i>(input: &mut Parser<'i>) -> Parsed<&'i str> {
         let start = input.position();
         while input.next_including_whitespace_and_comments().is_ok() {}
         Ok(input.slice_from(start).trim_end())
+    })
+}
+
+/// Returns true if a value calls a function that a sheet defines.
+fn has_own_function(text: &str) -> bool {
+    let name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    text.split("--").skip(1).any(|rest| {
+        let after = rest.trim_start_matches(name);
+        after.len() < rest.len() && after.starts_with('(')
     })
 }
 
@@ -353,6 +363,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
             "keyframes" | "-webkit-keyframes" | "-moz-keyframes" => {
                 At::Frames(input.expect_ident_or_string()?.as_ref().to_owned())
             }
+            "property" => At::Property(input.expect_ident()?.as_ref().to_owned()),
             "import" => import(input, &self.grammar)?,
             "namespace" => {
                 let prefix = input.try_parse(|input| input.expect_ident_cloned()).ok();
@@ -427,6 +438,10 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 self.sheet.frames.insert(name, Steps { first, last });
                 return Ok(());
             }
+            At::Property(name) => {
+                self.register(&name, input);
+                return Ok(());
+            }
             At::Import { .. } | At::Namespace(..) => return invalid(),
         }
         self.within(place, input);
@@ -445,6 +460,27 @@ impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
 }
 
 impl Reader<'_> {
+    /// Reads what a custom property begins with.
+    fn register(&mut self, name: &str, input: &mut Parser<'_>) {
+        let (mut inherits, mut initial) = (true, None);
+        while !input.is_exhausted() {
+            let _ = input.parse_until_after(Delimiter::Semicolon, |input| {
+                let name = input.expect_ident()?.to_ascii_lowercase();
+                input.expect_colon()?;
+                let text = whole(input)?;
+                match name.as_str() {
+                    "inherits" => inherits = !text.eq_ignore_ascii_case("false"),
+                    "initial-value" => initial = Some(text.to_owned()),
+                    _ => {}
+                }
+                Ok::<_, ParseError<()>>(())
+            });
+        }
+        if let Some(initial) = initial.filter(|text| text.len() <= MAX_VALUE) {
+            self.sheet.registered.push((name.into(), inherits, initial.into()));
+        }
+    }
+
     /// Decides on a condition.
     fn holds(&mut self, truth: Truth) -> bool {
         self.sheet.guessed |= truth == Truth::Perhaps;

@@ -90,6 +90,8 @@ pub struct Sheet {
     others: Vec<usize>,
     /// The animations.
     pub frames: HashMap<String, Steps>,
+    /// Custom properties that begin with a value: whether it is taken over, and which.
+    pub registered: Vec<(Arc<str>, bool, Arc<str>)>,
     layers: Vec<Layer>,
     /// True if not all was read.
     pub over: bool,

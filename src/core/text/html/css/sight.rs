@@ -19,6 +19,7 @@ use super::media::SCREEN;
 use super::place::{Boxes, Place};
 use super::property::{Image, Property, Property as P};
 use super::select::Work;
+use super::value::Quantity;
 
 /// Text smaller than this, in pixels, is not seen.
 const TINY: f32 = 1.5;
@@ -183,6 +184,9 @@ impl<'t> Viewer<'t> {
             first: around.first.clone(),
             look,
         };
+        if name == "html" && frame.look.is(P::ColorScheme, "dark") {
+            frame.ground = Ground::dark();
+        }
         let display = frame.look.word(P::Display).unwrap_or("inline");
         let around_inline = around.place.inline
             && !around.place.contents
@@ -270,6 +274,9 @@ impl<'t> Viewer<'t> {
         if look.is(Property::Display, "none") || look.is(Property::Content, "picture") {
             return true;
         }
+        if name == "input" && look.is(P::Display, "contents") {
+            return true;
+        }
         let inline = matches!(look.word(Property::Display), None | Some("inline" | "contents"));
         if look.is(Property::ContentVisibility, "hidden") && !inline {
             return true;
@@ -339,7 +346,10 @@ impl<'t> Viewer<'t> {
             }
             _ => false,
         };
-        if masks.iter().any(begins) || !masks.is_empty() && look.is(Property::MaskMode, "some") {
+        if masks.iter().any(begins)
+            || !masks.is_empty() && look.is(Property::MaskMode, "some")
+            || !masks.is_empty() && look.is(Property::MaskPlace, "far")
+        {
             frame.doubt = Some(Why::Blended);
         }
         let outline = look.px(Property::Outline, None).unwrap_or_default();
@@ -397,9 +407,6 @@ impl<'t> Viewer<'t> {
         if name == "switch" {
             frame.doubt = Some(Why::Script);
         }
-        if name == "input" && look.is(P::Display, "contents") {
-            return true;
-        }
         if matches!(look.word(Property::Position), Some("absolute" | "fixed")) {
             match left(look.calls(Property::Clip), &look.scale(rem), size) {
                 Left::Nothing => return true,
@@ -423,14 +430,23 @@ impl<'t> Viewer<'t> {
                 .into_iter()
                 .flat_map(|p| look.calls(p))
         };
-        if calls().next().is_none() {
+        let around = &self.around().look;
+        let deep =
+            around.size(P::Perspective).is_some() || around.is(P::TransformStyle, "preserve-3d");
+        let moves = calls().next().is_some();
+        if deep && (moves || look.is(P::Backface, "hidden")) {
+            // It stands in the room of what is around it.
+            frame.doubt = Some(Why::Moved);
+        }
+        if !moves {
             return false;
         }
         frame.stacks = true;
         let size =
             (frame.place.width.unwrap_or(SCREEN.0 - 16.0), frame.place.height.unwrap_or(20.0));
-        let moved =
-            moved(calls(), &look.scale(self.cascade.rem()), (size.0.max(1.0), size.1.max(1.0)));
+        let origin = look.calls(P::TransformOrigin).first();
+        let size = (size.0.max(1.0), size.1.max(1.0));
+        let moved = moved(calls(), origin, &look.scale(self.cascade.rem()), size);
         if moved.behind || moved.area.abs() <= GONE {
             return true;
         }
@@ -625,8 +641,14 @@ impl<'t> Viewer<'t> {
             return Contrast::Unknown;
         }
         let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
-        if let Some(stroke) = look.size(P::StrokeWidth).filter(|width| width.n > 0.0) {
-            let paint = match look.get(P::StrokeColor) {
+        let (width, color) = match drawn {
+            true => (P::DrawnWidth, P::DrawnStroke),
+            false => (P::StrokeWidth, P::StrokeColor),
+        };
+        // What is drawn has a line of a pixel where no width is set.
+        let thin = drawn.then_some(Quantity::number(1.0));
+        if let Some(stroke) = look.size(width).or(thin).filter(|width| width.n > 0.0) {
+            let paint = match look.get(color) {
                 Some(super::property::Value::Paint(paint)) => look.paint(paint),
                 _ if drawn => Some(super::color::CLEAR),
                 _ => look.color,

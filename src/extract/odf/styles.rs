@@ -53,7 +53,17 @@ impl Styles {
         let mut xml = Xml::new(text);
         let (mut family, mut name, mut list) = (String::new(), String::new(), String::new());
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let element = match event {
+                Event::Start(element) => element,
+                // What follows, as formats of numbers, has properties of its own.
+                Event::End(ending)
+                    if matches!(ending.name().as_str(), "style" | "default-style") =>
+                {
+                    family.clear();
+                    continue;
+                }
+                _ => continue,
+            };
             let attr = |name: &str| element.attr(name).unwrap_or_default();
             match element.name().as_str() {
                 "body" | "master-page" => xml.skip()?,
@@ -90,6 +100,8 @@ impl Styles {
                         start: number("start-value") as u32,
                     };
                     self.lists.entry(list.clone()).or_default().push(level);
+                    // How bullets and numbers look is not how the text beside them does.
+                    xml.skip()?;
                 }
                 kind => {
                     if let Some(style) = self.styles.get_mut(&(family.clone(), name.clone())) {

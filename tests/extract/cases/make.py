@@ -121,6 +121,26 @@ def slides():
     file.save("spring.pptx")
 
 
+def grounds():
+    """White words on the slide, on a box of its own, and on a slide that is blue."""
+    file = pptx.Presentation()
+    blank = file.slide_layouts[6]
+    for layout in list(file.slide_layouts)[:6] + list(file.slide_layouts)[7:]:
+        file.slide_layouts.remove(layout)
+    white, blue = (pptx.dml.color.RGBColor(*parts) for parts in ((255, 255, 255), (31, 78, 121)))
+    for text in ("White on white", "White on a box", "White on a ground"):
+        slide = file.slides.add_slide(blank)
+        box = slide.shapes.add_textbox(Inches(1), Inches(2), Inches(6), Inches(1))
+        run = box.text_frame.paragraphs[0].add_run()
+        run.text = text
+        run.font.color.rgb = white
+        painted = {"White on a box": box, "White on a ground": slide.background}.get(text)
+        if painted:
+            painted.fill.solid()
+            painted.fill.fore_color.rgb = blue
+    file.save("grounds.pptx")
+
+
 def covered():
     """Merged cells, words in fonts of their own, and formats that show nothing."""
     file = xlsxwriter.Workbook("covered.xlsx")
@@ -164,12 +184,14 @@ def convert(name, kind):
 document()
 workbook()
 slides()
+grounds()
 covered()
 message()
 convert("quote.docx", "odt")
 convert("prices.xlsx", "ods")
 convert("prices.xlsx", "xls")
 convert("spring.pptx", "odp")
+convert("grounds.pptx", "odp")
 convert("covered.xlsx", "ods")
 convert("covered.docx", "odt")
 convert("prices.xlsx", "csv")

@@ -366,7 +366,8 @@ impl<'a> Reader<'a> {
             && std::mem::take(&mut list.fresh)
         {
             let list = list.style.clone();
-            label = self.label(&list, depth);
+            // A list without a style has bullets; the one without a name is that of headings.
+            label = if list.is_empty() { "-".to_owned() } else { self.label(&list, depth) };
         } else if heading.is_some() && !element.flag("is-list-header") && depth == 0 {
             label = self.label("", level);
         }

@@ -1,16 +1,26 @@
 """Makes the Office files of this folder with libraries of others; LibreOffice converts some.
 
-pip install python-docx openpyxl python-pptx odfpy xlsxwriter; then: python make.py
+pip install python-docx openpyxl python-pptx odfpy xlsxwriter icalendar vobject pypandoc_binary, and
+npm install xlsx; then: python make.py
 """
 
+import csv
 import datetime
 import email.message
+import json
+import os
 import subprocess
+import xml.etree.ElementTree as tree
 import zipfile
 
 import docx
+import icalendar
+import odf.opendocument
+import odf.text
 import openpyxl
 import pptx
+import pypandoc
+import vobject
 import xlsxwriter
 from docx.enum.text import WD_COLOR_INDEX
 from docx.shared import Pt, RGBColor
@@ -177,6 +187,86 @@ def message():
             archive.writestr(zipfile.ZipInfo(name, (2026, 11, 16, 9, 0, 0)), text)
 
 
+ROWS = [["Item", "Qty", "Köln"], ["Lamp, brass", 4, True], ["Shade \"soft\"", 12, None], ["Łódź", 0.5, False]]
+
+
+def minutes():
+    """A text without styles of its own, in all the forms that LibreOffice and pandoc write."""
+    file = odf.opendocument.OpenDocumentText()
+    file.text.addElement(odf.text.H(outlinelevel=1, text="Minutes of Łódź"))
+    points = odf.text.List()
+    for text in ("The lamps are sold.", "Émilie orders <more> & pays."):
+        item = odf.text.ListItem()
+        item.addElement(odf.text.P(text=text))
+        points.addElement(item)
+    file.text.addElement(odf.text.P(text="Present: Ada, Юлия, 田中."))
+    file.text.addElement(points)
+    file.save("minutes.odt")
+    for kind in ("rtf", "docx", "html", "txt:Text (encoded):UTF8,CRLF"):
+        convert("minutes.odt", kind)
+    os.rename("minutes.txt", "minutes.text")
+    pypandoc.convert_file("minutes.odt", "markdown", outputfile="minutes.md")
+
+
+def data():
+    with open("stock.tsv", "w", encoding="utf-16", newline="") as out:
+        csv.writer(out, "excel-tab").writerows(ROWS)
+    with open("stock.json", "w", encoding="utf-8") as out:
+        json.dump([dict(zip(ROWS[0], row)) for row in ROWS[1:]], out, indent=1)
+    stock = tree.Element("stock", place="Köln")
+    for item, count, _ in ROWS[1:]:
+        tree.SubElement(stock, "item", count=str(count)).text = item
+    tree.ElementTree(stock).write("stock.xml", encoding="iso-8859-2", xml_declaration=True)
+    # Cells beside others would be short records, which only Excel reads.
+    apart = [[cell for value in row for cell in (value, None)] for row in ROWS]
+    write = """const x = require("xlsx"), book = x.utils.book_new();
+        x.utils.book_append_sheet(book, x.utils.aoa_to_sheet(JSON.parse(process.argv[1])), "Stock");
+        x.writeFile(book, "stock.xlsb");"""
+    subprocess.run(["node", "-e", write, json.dumps(apart)], check=True)
+
+
+def flat():
+    """Rows without a height of their own are hidden."""
+    file = openpyxl.Workbook()
+    sheet = file.active
+    for row in ROWS:
+        sheet.append(row)
+    sheet.sheet_format.zeroHeight = True
+    for row in (1, 3):
+        sheet.row_dimensions[row].height = 15
+    file.save("flat.xlsx")
+
+
+def people():
+    card = vobject.vCard()
+    card.add("n").value = vobject.vcard.Name(family="Byron", given="Ada")
+    card.add("fn").value = "Ada Byron"
+    card.add("email").value = "ada@example.org"
+    phone = card.add("tel")
+    phone.value, phone.type_param = "+49 221 1234", "CELL"
+    card.add("note").value = "Calls at noon; likes lamps, brass ones,\nand Łódź."
+    with open("ada.vcf", "w", encoding="utf-8", newline="") as out:
+        out.write(card.serialize())
+    calendar = icalendar.Calendar()
+    calendar.add("prodid", "-//Lamp House//EN")
+    calendar.add("version", "2.0")
+    for at, (title, hours) in enumerate((("Lamps for Köln", 1), ("Stock, counted by all who are in Łódź", 8))):
+        event = icalendar.Event()
+        event.add("uid", f"{at}@example.org")
+        event.add("summary", title)
+        start = datetime.datetime(2026, 11, 16, 9, tzinfo=datetime.timezone.utc)
+        event.add("dtstamp", start)
+        event.add("dtstart", start)
+        event.add("dtend", start + datetime.timedelta(hours=hours))
+        event.add("location", "Store; second floor")
+        event.add("attendee", "mailto:ada@example.org")
+        if at:
+            event.add("rrule", {"freq": "yearly", "count": 3})
+        calendar.add_component(event)
+    with open("lamps.ics", "wb") as out:
+        out.write(calendar.to_ical())
+
+
 def convert(name, kind):
     subprocess.run(["soffice", "--headless", "--convert-to", kind, name], check=True, capture_output=True)
 
@@ -187,6 +277,10 @@ slides()
 grounds()
 covered()
 message()
+minutes()
+data()
+flat()
+people()
 convert("quote.docx", "odt")
 convert("prices.xlsx", "ods")
 convert("prices.xlsx", "xls")

@@ -110,6 +110,8 @@ struct State {
 
 #[derive(Debug, Clone, Copy)]
 enum Closes {
+    /// What stands before an item of a list, and where in the text.
+    Label(usize),
     Comment,
     Author,
     Field,
@@ -328,6 +330,17 @@ impl Reader<'_> {
     fn close(&mut self) {
         let after = self.state.after;
         match self.state.closes {
+            Some(Closes::Label(at)) => {
+                let label = self.out.get(at..).unwrap_or_default().trim();
+                let label = match label {
+                    "" => String::new(),
+                    label if label.contains(char::is_alphanumeric) => format!("{label} "),
+                    // Bullets are characters of fonts with signs.
+                    _ => "- ".to_owned(),
+                };
+                self.out.truncate(at);
+                self.out.push_str(&label);
+            }
             Some(Closes::Comment) => {
                 let comment = std::mem::take(&mut self.comment);
                 if self.comments.len() < COMMENTS && !comment.trim().is_empty() {
@@ -454,6 +467,9 @@ impl Reader<'_> {
             // Groups of their own.
             "fonttbl" => self.enter(Place::Fonts),
             "colortbl" => self.enter(Place::Colours),
+            "listtext" | "pntext" if !self.html => {
+                self.state.closes = Some(Closes::Label(self.out.len()));
+            }
             "field" => self.state.closes = Some(Closes::Field),
             "fldinst" => {
                 self.instruction.clear();

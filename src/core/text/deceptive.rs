@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::fence::OURS;
+use super::html::links::LinkTarget;
 use super::sender_auth::script;
 use super::{Note, cell, clip, note, quoted_list};
 
@@ -22,7 +23,7 @@ const MAX_HOST: usize = 80;
 const MAX_HOSTS: usize = 20;
 /// The most that is looked at of an address for its scheme.
 const MAX_SCHEME: usize = 100;
-/// Pictures and tags of a text that are looked at closely.
+/// Pictures, links and tags of a text that are looked at closely.
 const MAX_SIGNS: usize = 2_000;
 
 /// What was written out in a text.
@@ -84,7 +85,7 @@ fn inert(text: &str, disarmed: &mut Disarmed) -> String {
             "<" => after.starts_with(|c: char| c.is_ascii_alphabetic()),
             _ => after.starts_with(['(', ':']) && leads_away(after.get(1..).unwrap_or_default()),
         };
-        looked += usize::from(begins && sign != "]");
+        looked += usize::from(begins);
         let few = looked <= MAX_SIGNS;
         let picture = match sign {
             "!" if begins && few && !before.ends_with('\\') => markdown(from),
@@ -112,19 +113,41 @@ fn inert(text: &str, disarmed: &mut Disarmed) -> String {
             None => {
                 out.push_str(sign);
                 let most = if few { MAX_URL } else { MAX_ALT };
+                let link = (sign == "]" && begins && few).then(|| betrayed(&out, after)).flatten();
                 match sign {
                     "]" if begins => out.push('\\'),
                     // A backslash means nothing within a block of HTML.
                     "<" if begins && has_attributes(from, most) => out.push(' '),
                     _ => {}
                 }
-                1
+                if let Some((target, host)) = &link {
+                    out.push_str(&format!("{target} ({OURS}goes to {host})"));
+                }
+                1 + link.map_or(0, |(target, _)| target.len())
             }
         };
         rest = from.get(len..).unwrap_or_default();
     }
     out.push_str(rest);
     out
+}
+
+/// Returns the address in brackets behind a link's text, and where it leads, if the text names
+/// another host. `before` ends with the text and its bracket.
+fn betrayed<'t>(before: &str, after: &'t str) -> Option<(&'t str, String)> {
+    let inner = after.strip_prefix('(')?;
+    let end = closing(inner, '(', ')', MAX_URL)?;
+    let target = after.get(..end + 2)?;
+    let url = address(inner.get(..end)?);
+    if !is_remote(url) || target.contains(['!', '<', ']']) {
+        return None;
+    }
+    let near = before.strip_suffix(']').unwrap_or(before);
+    let near = near.get(near.ceil_char_boundary(near.len().saturating_sub(MAX_ALT))..)?;
+    let (_, text) = near.rsplit_once('[')?;
+    let whole = if url.starts_with("//") { format!("https:{url}") } else { url.to_owned() };
+    let host = LinkTarget::of(&whole)?.betrays(text)?;
+    Some((target, clip(cell(&host), MAX_HOST).0))
 }
 
 /// Returns true if what stands after `](` or `]:` is an address with a scheme or a host, or may be

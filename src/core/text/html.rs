@@ -11,7 +11,7 @@
 
 mod css;
 mod elements;
-mod links;
+pub(super) mod links;
 mod parse;
 mod prune;
 mod redirect;

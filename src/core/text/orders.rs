@@ -84,7 +84,36 @@ const ORDER: usize = 6;
 const TAGS: &[&str] = &[
     "<system>", "</system>", "[inst]", "<<sys>>", "<|im_start|>", "<|im_end|>", "<|system|>",
     "<|start_header_id|>", "<|endoftext|>", "### instruction:", "begin system prompt",
-    "begin system message", "<tool_result", "<function_result",
+    "begin system message", "<tool_result", "</tool_result", "<function_result",
+    "</function_result", "<function_calls>", "</function_calls>", "<invoke name=", "<tool_call>",
+    "</tool_call>", "<tool_response>", "<start_of_turn>", "<end_of_turn>", "[tool_calls]",
+    "[tool_results]", "[available_tools]", "<|user|>", "<|assistant|>", "<|eot_id|>",
+];
+/// How calls of tools and their results begin in JSON, without blanks and backslashes. What only
+/// speaks of such a member does not.
+const CALLS: &[&str] = &[
+    "\"tool_calls\":[{",
+    "\"function_call\":{\"",
+    "\"method\":\"tools/call\"",
+    "\"type\":\"tool_use\"",
+    "\"type\":\"tool_result\"",
+];
+/// Members that a result of a tool has together in the protocol of this program.
+const RESULT: &[&str] = &["\"jsonrpc\":", "\"result\":{", "\"content\":[{\"type\":"];
+/// Who speaks in the record of a chat, and is obeyed.
+const SPEAKERS: &[&str] = &["assistant:", "system:"];
+/// What may stand around such a word.
+const AROUND: &[char] = &['*', '#', '_', '[', ']', '"', '\''];
+/// Verbs of what is ordered in such a record; they need an address, or all of something.
+const ACTS: &[&str] = &[
+    "pay", "transfer", "wire", "delete", "trash", "reply", "call", "run", "open", "upload",
+    "überweise", "lösche", "paie", "supprime", "paga", "elimina", "apague", "betaal", "verwijder",
+    "zapłać", "usuń", "заплати", "удали",
+];
+/// Words for all of something.
+const ALL: &[&str] = &[
+    "all", "every", "alle", "tous", "toutes", "todos", "todas", "tutti", "tutte", "wszystkie",
+    "все",
 ];
 /// What is addressed to an assistant alone: words in lower case, parted by single spaces.
 const PHRASES: &[&str] = &[
@@ -202,20 +231,22 @@ fn may_order(text: &str) -> bool {
         let mut signs = SIGNS.iter().chain(INSTRUCTIONS);
         signs.any(|sign| word.eq_ignore_ascii_case(sign))
     };
-    text.contains(|c: char| matches!(c, '<' | '[' | '#') || c >= '\u{3000}')
+    text.contains(|c: char| matches!(c, '<' | '[' | '#' | '{') || c >= '\u{3000}')
         || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)
 }
 
 /// Returns true for a text that gives orders to an assistant.
-pub fn gives_orders(text: &str) -> bool {
-    if !may_order(text) {
+pub fn gives_orders(raw: &str) -> bool {
+    if !may_order(raw) {
         return false;
     }
-    let text = cell(text);
+    let text = cell(raw);
     let words = words(&text);
     let lower = text.to_lowercase();
     overrides(&words)
         || TAGS.iter().any(|tag| lower.contains(tag))
+        || calls(&lower)
+        || speaks(raw)
         || has_phrase(&words, PHRASES)
         || UNSPACED.iter().any(|phrase| text.contains(phrase))
         || IGNORE.iter().any(|verb| text.split(verb).skip(1).any(directs))
@@ -235,6 +266,43 @@ pub fn gives_orders_unseen(text: &str) -> bool {
         SEND.contains(&verb) && next.into_iter().any(|part| part.contains('@'))
     });
     sends || has_phrase(&words(&text), ADDRESSED)
+}
+
+/// Returns true for a text in lower case with a call of a tool, or its result, in JSON.
+fn calls(lower: &str) -> bool {
+    if !lower.contains('{') {
+        return false;
+    }
+    let dense: String = lower.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect();
+    CALLS.iter().any(|call| dense.contains(call)) || RESULT.iter().all(|part| dense.contains(part))
+}
+
+/// Returns true if a line, or a sentence, is an order in the record of a chat. A snippet has no
+/// lines any more.
+fn speaks(raw: &str) -> bool {
+    raw.lines().any(|line| {
+        let line = cell(line).to_lowercase();
+        let parts: Vec<&str> = line.split(' ').map(|part| part.trim_matches(AROUND)).collect();
+        let begins = |at: usize| {
+            let before = at.checked_sub(1).and_then(|at| parts.get(at));
+            before.is_none_or(|part| part.is_empty() || part.ends_with(['.', '!', '?', ':', '>']))
+        };
+        parts.iter().enumerate().any(|(at, part)| {
+            SPEAKERS.contains(part) && begins(at) && acts(parts.get(at + 1..).unwrap_or_default())
+        })
+    })
+}
+
+/// Returns true if words begin with an act upon an address, or upon all of something.
+fn acts(words: &[&str]) -> bool {
+    let mut words = words.iter().map(|word| word.trim_matches(|c: char| ",.;".contains(c)));
+    let Some(verb) = words.find(|word| !matches!(*word, "" | "please" | "now" | "bitte")) else {
+        return false;
+    };
+    (ACTS.contains(&verb) || SEND.contains(&verb))
+        && words
+            .take(ADDRESS)
+            .any(|word| ALL.contains(&word) || word.contains('@') || word.contains("://"))
 }
 
 /// Returns true if an instruction follows within a few characters.

@@ -152,11 +152,11 @@ async fn contents_of_files_are_fenced_and_explained() {
         // Events and people are rows of their own tables; what only we say is not taken from a file.
         vec![
             json!({"Kind": "calendar"}),
-            json!({"Block": {"Rows": {"table": "Invitation", "more": 0, "objects": [
+            json!({"Block": {"Rows": {"table": "Invitation", "more": 0, "next": null, "objects": [
                 {"kind": "publish", "title": "Kiln", "start": {"dateTime": "2026-11-16T12:15:00Z"},
                  "end": {"dateTime": "2026-11-16T13:15:00Z"}, "event": "e1", "clashes": ["none"]},
             ]}}}),
-            json!({"Block": {"Rows": {"table": "Contact", "more": 2, "objects": [
+            json!({"Block": {"Rows": {"table": "Contact", "more": 2, "next": 2, "objects": [
                 {"name": "Ana", "emails": ["ana@example.com"], "known": "saved"},
             ]}}}),
             none(),
@@ -166,7 +166,7 @@ async fn contents_of_files_are_fenced_and_explained() {
                  texts[1\t]{id\tname\tblock\tkind\tchars\tshown}:\n  a1\toffer.bin\tnull\tics\t0\t0\n\
                  invitations[1\t]{message\tkind\tstart\tend\ttitle\twhere\torganizer\tpeople\trepeats}:\n  m1\tpublish\tMon 2026-11-16 13h15\t14h15\tKiln\tnull\tnull\tnull\tnull\n\
                  contacts[1\t]{name\temails\tcompany\trole\tphone}:\n  Ana\tana@example.com\tnull\tnull\tnull",
-                "a1: 2 more contacts are not shown",
+                "a1: 2 more contacts; ids=a1 page=2 goes on",
             ];
         // Nothing to read, and why.
         vec![json!({"Kind": "pdf"}), end(json!([]), json!("Encrypted"))],

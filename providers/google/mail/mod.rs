@@ -547,7 +547,7 @@ fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
 
 /// Checks an id: the generated client puts Gmail's ids into the path unescaped.
 fn check(id: &str) -> Result<()> {
-    let fits = (1..=128).contains(&id.len())
+    let fits = (1..=64).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if fits { Ok(()) } else { Err(not_gmails()) }
 }

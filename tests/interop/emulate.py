@@ -241,7 +241,7 @@ def drafts(daysheet):
     })
     draft = made["draft"]
     checks.same("a draft's people", [made["from"], made["to"], made["bcc"]],
-                [EMAIL, '"Müller, Jürgen" <juergen@example.org>', "secret@example.org"])
+                [f"Nora Quint <{EMAIL}>", '"Müller, Jürgen" <juergen@example.org>', "secret@example.org"])
     checks.same("a draft's file", made["attached"], "note.txt 2 B")
     checks.same("it lies among the drafts", subjects(daysheet, folder="drafts"),
                 ["Grüße aus Köln – 🎉"])

@@ -3,7 +3,7 @@
 //! Pictures in Markdown and HTML that a program would fetch are written out, and what else would
 //! be a link or an element of HTML to a program that shows Markdown loses a sign: `[a]\(address)`,
 //! `[a]\: address`, `< svg …>`. Long `data:` URLs become their type and size, and a host whose
-//! letters look like another's, or that stands behind a name and an @, is followed by what it is.
+//! characters look like another's, or that stands behind a name and an @, is followed by what it is.
 
 use std::collections::BTreeSet;
 

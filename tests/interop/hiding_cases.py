@@ -315,7 +315,7 @@ STRUCTURES = [
     ("object", "", "<object data=nothing.bin type=a/b>SECRET</object>"),
     ("iframe", "", "<iframe>SECRET</iframe>"),
     ("meter", "", "<meter>SECRET</meter>"),
-    ("progress", "", "<progress>SECRET</progress>"),
+    ("progress", "", "<progress value=1>SECRET</progress>"),
     ("option2", "", "<select><option>a<option>SECRET</select>"),
     ("option1", "", "<select><option>SECRET</select>"),
     ("datalist", "", "<datalist><option>SECRET</datalist>"),

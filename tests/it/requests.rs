@@ -1,18 +1,19 @@
-//! What a call costs at its provider: requests, how many of them wait for one another, and
-//! the bytes that come back.
+//! What a call costs: requests to its provider, how many of them wait for one another, the
+//! bytes that come back, and the tokens of the answer that a model reads.
 //!
 //! Each task is the first of its session, but for the calls that it needs. The sandbox holds
 //! every answer back until the whole process waits: the requests that come until then are one
 //! step, because none of them needs the answer to another.
 //!
 //! The figures are committed as `docs/requests.md`. Those that fall are rewritten; a call that
-//! makes more requests, or more steps, or gets more bytes than it did, fails.
+//! makes more requests or more steps, gets more bytes or answers more tokens than it did, fails.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use daysheet::budget::count::tokens;
 use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::{Exchange, Observer};
 use daysheet::tools::TOOLS;
@@ -36,7 +37,7 @@ const SILENT: Duration = Duration::from_millis(300);
 const TRIES: usize = 5;
 /// How often in a row every thread has to wait.
 const ROUNDS: usize = 4;
-/// By how much bytes may differ that are not the same in every run, and still be the same.
+/// By how much bytes and tokens may differ, which are not the same in every run.
 const SAME: f64 = 0.03;
 
 const TEN: MessageAction = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
@@ -136,35 +137,49 @@ struct Cost {
     requests: usize,
     steps: usize,
     kilobytes: f64,
+    tokens: f64,
 }
 
 impl Cost {
-    fn of(steps: &[Vec<Exchange>]) -> Self {
+    fn of((steps, tokens): &(Vec<Vec<Exchange>>, usize)) -> Self {
         let exchanges = || steps.iter().flatten();
         let bytes: usize = exchanges().map(|one| one.answer).sum();
         let kilobytes = (bytes as f64 / 100.0).round() / 10.0;
-        Self { requests: exchanges().count(), steps: steps.len(), kilobytes }
+        let (requests, steps) = (exchanges().count(), steps.len());
+        Self { requests, steps, kilobytes, tokens: *tokens as f64 }
     }
 
-    /// The cost in three cells of a committed row.
+    /// The cost in four cells of a committed row.
     fn read(cells: &[&str]) -> Option<Self> {
-        let [requests, steps, kilobytes] = cells else {
+        let [requests, steps, kilobytes, tokens] = cells else {
             return None;
         };
         Some(Self {
             requests: requests.parse().ok()?,
             steps: steps.parse().ok()?,
             kilobytes: kilobytes.parse().ok()?,
+            tokens: tokens.parse().ok()?,
         })
     }
 
-    fn is_about(self, committed: Self) -> bool {
-        (self.kilobytes - committed.kilobytes).abs() <= (committed.kilobytes * SAME).max(0.2)
+    /// This cost, but with the committed bytes and tokens where they are about the same.
+    fn settled(self, committed: Self) -> Self {
+        let settle = |now: f64, before: f64, least: f64| {
+            if (now - before).abs() <= (before * SAME).max(least) { before } else { now }
+        };
+        Self {
+            kilobytes: settle(self.kilobytes, committed.kilobytes, 0.2),
+            tokens: settle(self.tokens, committed.tokens, 2.0),
+            ..self
+        }
     }
 
     fn is_more_than(self, committed: Self) -> bool {
-        let bytes = self.kilobytes > committed.kilobytes && !self.is_about(committed);
-        self.requests > committed.requests || self.steps > committed.steps || bytes
+        let now = self.settled(committed);
+        now.requests > committed.requests
+            || now.steps > committed.steps
+            || now.kilobytes > committed.kilobytes
+            || now.tokens > committed.tokens
     }
 }
 
@@ -297,11 +312,12 @@ fn line(step: &[Exchange]) -> String {
     requests.into_iter().map(times).collect::<Vec<_>>().join(", ")
 }
 
-/// Carries out a task in a session of its own; its requests, by steps.
+/// Carries out a task in a session of its own; its requests, by steps, and the tokens of its
+/// answer.
 async fn measured(
     (task, before, tool, arguments): (&str, &[MessageAction], &str, &str),
     who: Who,
-) -> Vec<Vec<Exchange>> {
+) -> (Vec<Vec<Exchange>>, usize) {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     let mut known = HashMap::new();
     for (tool, arguments, remember) in before {
@@ -313,9 +329,9 @@ async fn measured(
         assert!(missing.is_empty(), "{task}: no {missing:?} in {blocks:?}");
     }
     let steps = Steps::of(&session);
-    session.ok(tool, filled(arguments, &known)).await;
+    let answer = session.ok(tool, filled(arguments, &known)).await;
     session.sandbox.set_observer(None);
-    steps.take()
+    (steps.take(), answer.iter().map(|block| tokens(block)).sum())
 }
 
 /// The figures of the committed page, by task.
@@ -324,14 +340,14 @@ fn committed() -> HashMap<String, Vec<Option<Cost>>> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let row = |row: &str| {
         let cells: Vec<&str> = row.split(" | ").collect();
-        let costs = cells.get(2..)?.chunks(3).map(Cost::read).collect();
+        let costs = cells.get(2..)?.chunks(4).map(Cost::read).collect();
         Some((cells[0].to_owned(), costs))
     };
     rows.filter_map(row).collect()
 }
 
 #[tokio::test]
-async fn no_call_makes_more_requests_than_it_did() {
+async fn no_call_costs_more_than_it_did() {
     let committed = committed();
     let mut grown = Vec::new();
     let (mut figures, mut details) = (String::new(), String::new());
@@ -342,26 +358,25 @@ async fn no_call_makes_more_requests_than_it_did() {
         write!(details, "\n**{name}**: `{tool} {words}`\n\n").unwrap();
         for (at, (provider, who)) in PROVIDERS.into_iter().enumerate() {
             let before = committed.get(*name).and_then(|costs| *costs.get(at)?);
-            let mut steps = Box::pin(measured(*task, who)).await;
+            let mut measure = Box::pin(measured(*task, who)).await;
             // On a busy machine a step may be answered too soon, and then counts as two.
             for _ in 0..TRIES {
-                if before.is_some_and(|before| Cost::of(&steps).is_more_than(before)) {
-                    steps = Box::pin(measured(*task, who)).await;
+                if before.is_some_and(|before| Cost::of(&measure).is_more_than(before)) {
+                    measure = Box::pin(measured(*task, who)).await;
                 }
             }
-            let mut cost = Cost::of(&steps);
+            let mut cost = Cost::of(&measure);
             if let Some(before) = before {
                 if cost.is_more_than(before) {
+                    let steps = &measure.0;
                     grown
                         .push(format!("{name}, {provider}: {before:?} is now {cost:?}: {steps:?}"));
                 }
-                if cost.is_about(before) {
-                    cost.kilobytes = before.kilobytes;
-                }
+                cost = cost.settled(before);
             }
-            let Cost { requests, steps: count, kilobytes } = cost;
-            write!(figures, " {requests} | {count} | {kilobytes:.1} |").unwrap();
-            for (at, step) in steps.iter().enumerate() {
+            let Cost { requests, steps: count, kilobytes, tokens } = cost;
+            write!(figures, " {requests} | {count} | {kilobytes:.1} | {tokens} |").unwrap();
+            for (at, step) in measure.0.iter().enumerate() {
                 writeln!(details, "- {provider} {}: {}", at + 1, line(step)).unwrap();
             }
         }
@@ -372,7 +387,10 @@ async fn no_call_makes_more_requests_than_it_did() {
         "if more is meant, remove the task from {PAGE} and run this again:\n{}",
         grown.join("\n")
     );
-    let page = format!("{HEAD}{figures}\n## Step by step\n{details}");
+    let list = tokens(&serde_json::json!({"tools": daysheet::server::list()}).to_string());
+    let page = format!(
+        "{HEAD}`tools/list` has {list} tokens.\n\n{COLUMNS}{figures}\n## Step by step\n{details}"
+    );
     let problem = stale(PAGE, page);
     assert!(problem.is_none(), "{problem:?}");
     for tool in TOOLS {
@@ -384,13 +402,16 @@ async fn no_call_makes_more_requests_than_it_did() {
 const HEAD: &str = "\
 # Requests
 
-What each task costs at its provider, over the sample mailbox of the sandbox: requests, steps, and \
-kilobytes of answers. The requests of one step do not wait for each other, so a task takes about \
-as long as its steps. Each is the first of its session; what has to be known before, such as the \
-id of a message, was asked for by another call.
+What each task costs over the sample mailbox of the sandbox: requests to the provider, steps, \
+kilobytes of its answers, and the tokens (o200k) of ours. The requests of one step do not wait for \
+each other, so a task takes about as long as its steps. Each is the first of its session; what has \
+to be known before, such as the id of a message, was asked for by another call.
 This page is generated by `tests/it/requests.rs`. It may only become shorter: a task that costs \
 more than it says fails the test.
 
-| task | tool | Gmail requests | steps | kB | Outlook requests | steps | kB |
-|---|---|---:|---:|---:|---:|---:|---:|
+";
+/// The heading of the table.
+const COLUMNS: &str = "\
+| task | tool | Gmail requests | steps | kB | tokens | Outlook requests | steps | kB | tokens |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 ";

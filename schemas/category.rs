@@ -92,8 +92,9 @@ const FIELDS: &[Field] = &In("category").columns([
     field("unread", Count, "Unread messages with it; Gmail only.")
         .level(More)
         .sources(&[(Gmail, Path("messagesUnread"))]),
-    // Outlook counts by a request for each, which the adapter adds.
+    // Gmail counts by a request for each label; so does Outlook, where the adapter adds them.
     field("total", Count, "Messages with it.")
+        .level(More)
         .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("total"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)

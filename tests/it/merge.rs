@@ -314,22 +314,22 @@ async fn lookups_ask_all_accounts() {
     assert_eq!(
         bench.call("lookup", kind).await.unwrap(),
         [
-            "next: p1\nlabels[3\t]{name\ttotal\taccount}:\n  Blue of ana\tnull\tana@example.com\n  \
-             Red of ana\tnull\tana@example.com\n  Blue of bo\tnull\tbo@example.com",
+            "next: p1\nlabels[3\t]{name\taccount}:\n  Blue of ana\tana@example.com\n  \
+             Red of ana\tana@example.com\n  Blue of bo\tbo@example.com",
             "labels: 3 of 4; cursor=p1 has more",
         ]
     );
     let rest = json!({"kind": "categories", "cursor": "p1"});
     assert_eq!(
         bench.call("lookup", rest).await.unwrap(),
-        ["labels[1\t]{name\ttotal\taccount}:\n  Red of bo\tnull\tbo@example.com", "labels: 1 of 4",]
+        ["labels[1\t]{name\taccount}:\n  Red of bo\tbo@example.com", "labels: 1 of 4",]
     );
     *bench.fakes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
     let red = json!({"kind": "categories", "q": "RED"});
     assert_eq!(
         bench.call("lookup", red).await.unwrap(),
         [
-            "labels[1\t]{name\ttotal\taccount}:\n  Red of bo\tnull\tbo@example.com",
+            "labels[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
             "labels: 1 of 1\nleft out: ana@example.com: it has ended",
         ]
     );

@@ -68,6 +68,8 @@ pub struct Pipeline {
     sign_ins: Arc<access::sign_in::SignIns>,
     /// People that were listed lately.
     known: lookup::known::KnownPeople,
+    /// The threads of messages that were listed lately.
+    threads: mail::answered::ListedThreads,
     /// Calendars that were listed lately.
     lists: calendar::agenda::calendars::Lists,
     /// Answers recently returned in chunks.
@@ -106,6 +108,7 @@ impl Pipeline {
             connect,
             sign_ins: Arc::default(),
             known: lookup::known::KnownPeople::default(),
+            threads: mail::answered::ListedThreads::default(),
             lists: calendar::agenda::calendars::Lists::default(),
             snapshots: answer::fit::Snapshots::default(),
             shown: answer::shown::ShownRows::default(),

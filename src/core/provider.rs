@@ -29,9 +29,12 @@ use self::mail::{Drafts, MailboxSettings, MessageActions};
 use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::project::Projection;
-use crate::query::Query;
+use crate::query::{Query, Term};
 use crate::schemas::{Api, Table};
 use crate::text::Note;
+
+/// The most matches in spam and trash that are counted.
+const MOST_HIDDEN: usize = 100;
 
 /// A request for one page of a list.
 #[derive(Debug, Clone)]
@@ -48,6 +51,27 @@ pub struct ListRequest {
     pub oldest: bool,
     /// The position at which the previous page ended, in the provider's form.
     pub cursor: Option<String>,
+    /// True if a page that has all should have [`Page::hidden`], too.
+    pub hidden: bool,
+}
+
+impl ListRequest {
+    /// Returns the request for the matches in spam and trash, with a projection of their ids.
+    #[must_use]
+    pub fn in_hidden(&self, ids: Projection) -> Self {
+        let hidden = ["spam", "trash"].map(|name| Query::Term(Term::Folder(name.to_owned())));
+        let mut query: Vec<Query> = self.query.iter().cloned().collect();
+        query.push(Query::Any(hidden.to_vec()));
+        Self {
+            query: Some(Query::All(query)),
+            folder: None,
+            projection: ids,
+            limit: MOST_HIDDEN,
+            oldest: false,
+            cursor: None,
+            hidden: false,
+        }
+    }
 }
 
 /// One page of a list.

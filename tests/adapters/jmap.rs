@@ -236,7 +236,15 @@ async fn jmap() -> Tapped {
 fn ask(mailbox: &dyn Mailbox, q: &str) -> ListRequest {
     let query = (!q.is_empty()).then(|| parse(q, &clock()).unwrap());
     let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Core));
-    ListRequest { query, folder: None, projection, limit: 50, oldest: false, cursor: None }
+    ListRequest {
+        query,
+        folder: None,
+        projection,
+        limit: 50,
+        oldest: false,
+        cursor: None,
+        hidden: false,
+    }
 }
 
 #[tokio::test]

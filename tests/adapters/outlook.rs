@@ -35,6 +35,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequ
         limit,
         oldest: false,
         cursor: None,
+        hidden: false,
     }
 }
 

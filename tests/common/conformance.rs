@@ -164,7 +164,15 @@ struct Probe<'a> {
 impl Probe<'_> {
     fn ask(&self, table: &'static Table, limit: usize, query: Option<Query>) -> ListRequest {
         let projection = project(self.api, &all(table));
-        ListRequest { query, folder: None, projection, limit, oldest: false, cursor: None }
+        ListRequest {
+            query,
+            folder: None,
+            projection,
+            limit,
+            oldest: false,
+            cursor: None,
+            hidden: false,
+        }
     }
 
     async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<Page> {

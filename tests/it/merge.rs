@@ -295,7 +295,8 @@ async fn search_without_matches_reads_only_some_pages() {
     let none: Vec<Mail> = (0..30).map(|minute| (minute, false)).collect();
     let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
     let mut arguments = json!({"limit": 3});
-    for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
+    // Whom the account knows is asked once.
+    for (calls, pages) in [(1 + 12, "12"), (1 + 24, "12"), (1 + 30, "")] {
         let notes = bench.call("mail_search", arguments).await.unwrap().pop().unwrap();
         let text = notes
             .lines()

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use futures_util::future::join;
 use futures_util::stream::{self, StreamExt};
 use google_gmail1::Gmail as Hub;
 use google_gmail1::api::Scope;
@@ -327,12 +328,13 @@ impl Mailbox for Gmail {
     async fn messages(&self, ask: &ListRequest) -> Result<Page> {
         let (listed, list) = self.listed("messages", ask).await?;
         let format = format(&ask.projection);
-        let page = self
-            .each(listed, LISTED, &ask.projection, |id| async move {
-                self.message(&id, &ask.projection, format).await
-            })
-            .await?;
-        self.finish(page, list, ask).await
+        let page = self.each(listed, LISTED, &ask.projection, |id| async move {
+            self.message(&id, &ask.projection, format).await
+        });
+        let is_whole = ask.cursor.is_none() && list.next.is_none();
+        let hidden = self.hidden(ask, ask.hidden && is_whole);
+        let (page, hidden) = join(Box::pin(page), Box::pin(hidden)).await;
+        self.finish(page?, Page { hidden, ..list }, ask).await
     }
 
     async fn threads(&self, ask: &ListRequest) -> Result<Page> {
@@ -507,6 +509,16 @@ impl Gmail {
             }
         };
         answer.map_err(|error| stale(error, ask))
+    }
+
+    /// Returns the ids of the matches in spam and trash, if they are `wanted` and not too many.
+    async fn hidden(&self, ask: &ListRequest, wanted: bool) -> Option<Vec<String>> {
+        if !wanted {
+            return None;
+        }
+        let key = Projection { paths: vec!["id".to_owned()], ..Projection::default() };
+        let (found, page) = self.listed("messages", &ask.in_hidden(key)).await.ok()?;
+        page.next.is_none().then(|| ids(&found))
     }
 
     /// Completes a page with what its list says, and with names.

@@ -245,8 +245,9 @@ pub async fn whole(
 pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
     let graph = outlook.graph();
     let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE, TOP)).collect();
-    let (tree, own, answers) =
-        join3(outlook.tree(), outlook.own_addresses(), graph.batch(&requests)).await;
+    // The folders come last: a batch waits until nothing else of the mailbox is under way.
+    let (answers, own, tree) =
+        join3(graph.batch(&requests), outlook.own_addresses(), outlook.tree()).await;
     let tree = match tree {
         Ok(tree) => tree,
         Err(error) => return ids.iter().map(|_| Err(error.clone())).collect(),

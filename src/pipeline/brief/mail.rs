@@ -342,6 +342,7 @@ async fn message_list(
         limit: PAGE.min(enough),
         oldest: false,
         cursor: None,
+        hidden: false,
     };
     let context = Context::bare(mailbox.api());
     let mut seen = HashSet::new();

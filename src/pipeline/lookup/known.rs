@@ -107,6 +107,11 @@ impl Pipeline {
         circle
     }
 
+    /// Reads the people of an account, so that they need not be waited for later.
+    pub(in crate::pipeline) async fn meet(&self, account: &Account, mailbox: &dyn Mailbox) {
+        let _ = self.circle(account, mailbox).await;
+    }
+
     /// Returns a note on each of the senders who looks like somebody the account knows, and
     /// has never been written to. People are only read for it if there are senders.
     pub(in crate::pipeline) async fn look_alikes(

@@ -3,8 +3,10 @@
 //! A message is answered by any later message of the account in its thread. A draft is no
 //! answer; it belongs to the newest message before it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -20,6 +22,48 @@ use crate::text::{Note, note};
 pub(super) const COLUMN: &str = "answered";
 /// The column that it is looked up by.
 pub(super) const THREAD: &str = "thread";
+
+/// The most messages whose threads are remembered.
+const REMEMBERED: usize = 5_000;
+
+/// The threads of messages that were listed lately, by account and message: a message that is
+/// read next has its thread looked up at the same time.
+#[derive(Default)]
+pub(in crate::pipeline) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
+
+impl ListedThreads {
+    /// Remembers the threads of messages that were fetched with their ids and threads.
+    pub(super) fn note(&self, items: &[Value], context: &Context<'_>, account: &Account) {
+        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.len() > REMEMBERED {
+            threads.clear();
+        }
+        let known = items.iter().filter_map(|item| key_and_thread(&MESSAGE, item, context));
+        threads.extend(known.map(|(id, thread)| ((account.id.clone(), id), thread)));
+    }
+
+    /// Returns the threads of these messages, as far as they are remembered: each once.
+    fn of<'a>(&self, account: &str, ids: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
+        let found: BTreeSet<String> = ids.filter_map(of).collect();
+        found.into_iter().collect()
+    }
+}
+
+/// Returns the id of a message or thread and the thread that it is in.
+fn key_and_thread(
+    table: &'static Table,
+    item: &Value,
+    context: &Context<'_>,
+) -> Option<(String, String)> {
+    let id = flatten::key(table, item, context)?;
+    let thread = match *table == MESSAGE {
+        true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
+        false => id.clone(),
+    };
+    (!thread.is_empty()).then_some((id, thread))
+}
 
 /// Whether a message was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,17 +90,8 @@ pub(super) async fn look_up(
     known: Option<&Threads>,
 ) -> (Answers, Option<Error>) {
     let of_messages = *table == MESSAGE;
-    let keys: Vec<(String, String)> = items
-        .iter()
-        .filter_map(|item| {
-            let id = flatten::key(table, item, context)?;
-            let thread = match of_messages {
-                true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
-                false => id.clone(),
-            };
-            (!thread.is_empty()).then_some((id, thread))
-        })
-        .collect();
+    let keys: Vec<(String, String)> =
+        items.iter().filter_map(|item| key_and_thread(table, item, context)).collect();
     let mut threads: Vec<String> = Vec::new();
     for (_, thread) in &keys {
         if !threads.contains(thread) {
@@ -135,6 +170,26 @@ pub(super) async fn keep(
 }
 
 impl Pipeline {
+    /// Fetches the threads of messages, by account, of which listing them told the threads.
+    /// What fails is left to [`look_up`].
+    pub(super) async fn listed_threads(
+        &self,
+        messages: &[(String, Vec<String>)],
+    ) -> Vec<(String, Threads)> {
+        let fetched = messages.iter().map(|(account, ids)| async move {
+            let threads = self.threads.of(account, ids.iter().map(String::as_str));
+            let mailbox = match (threads.is_empty(), self.accounts.by_id(account).await) {
+                (false, Ok(account)) => self.connect.mailbox(&account).ok()?,
+                _ => return None,
+            };
+            let states = mailbox.thread_states(&threads).await;
+            let found = threads.into_iter().zip(states);
+            let found = found.filter_map(|(thread, state)| Some((thread, state.ok()?)));
+            Some((account.clone(), found.collect()))
+        });
+        join_all(fetched).await.into_iter().flatten().collect()
+    }
+
     /// Fills the column of rows of one account, whose provider ids are known.
     pub(super) async fn fill_answered(
         &self,

@@ -1,6 +1,6 @@
 //! Mail: searched, read, written, sent and organized.
 
-mod answered;
+pub(super) mod answered;
 pub(super) mod attachment;
 mod compose;
 pub(super) mod modify;

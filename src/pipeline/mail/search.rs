@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,6 @@ const KIND: &str = "search";
 /// The column of how a text begins, and its width with all columns.
 const SNIPPET: &str = "snippet";
 const FULL_SNIPPET: u16 = 120;
-/// The most matches in spam and trash that are counted.
-const MOST_HIDDEN: usize = 100;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,7 +257,8 @@ impl Pipeline {
                 true => with_date(&request.columns, request.table),
                 false => request.columns.clone(),
             };
-            let thread = request.table.field(answered::THREAD).filter(|_| request.looks_up());
+            // A message that is read next has its thread looked up with it.
+            let thread = request.table.field(answered::THREAD);
             read.extend(thread.filter(|thread| !request.columns.contains(thread)));
             let ask = ListRequest {
                 query: request.query.clone(),
@@ -268,17 +267,28 @@ impl Pipeline {
                 limit: request.limit,
                 oldest: plan.oldest,
                 cursor: None,
+                hidden: request.counts_hidden(),
             };
+            let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+            let hidden = ask.in_hidden(project(mailbox.api(), &key));
             let context = self.context_for(mailbox.api(), &label, &account);
             let context = Context { zone: &request.zone, ..context };
             // Dates and ids need no names.
             let asking =
                 ListOptions { table: request.table, context: &context, answered: request.answered };
-            let mut fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
+            let warns = request.columns.iter().any(|field| field.name == WARNINGS);
+            let meet = async {
+                if warns {
+                    self.meet(&account, &*mailbox).await;
+                }
+            };
+            let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
+            let (fetched, ()) = join(pages, Box::pin(meet)).await;
+            let mut fetched = fetched?;
             if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
                 fetched.names = mailbox.names().await.unwrap_or_default();
             }
-            let look_alikes = match request.columns.iter().any(|field| field.name == WARNINGS) {
+            let look_alikes = match warns {
                 true => {
                     let senders = senders(fetched.items(), mailbox.api());
                     self.look_alikes_of(&account, &*mailbox, senders).await
@@ -287,7 +297,7 @@ impl Pipeline {
             };
             let hidden = match fetched.hidden() {
                 None if request.counts_hidden() && fetched.is_whole() => {
-                    count_hidden(&*mailbox, request).await
+                    count_hidden(&*mailbox, &hidden).await
                 }
                 known => known,
             };
@@ -341,6 +351,9 @@ impl Pipeline {
             room: request.plan.room(),
             ..self.context_for(part.mailbox.api(), &part.label, &part.account)
         };
+        if *request.table == MESSAGE {
+            self.threads.note(&items, &context, &part.account);
+        }
         let mut own = Vec::new();
         let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
         part.look_alikes.mark(&mut rows, &items, &context);
@@ -442,20 +455,8 @@ impl SearchContext<'_> {
 
 /// Counts the messages in spam and trash that match; `None` if that fails, or if there
 /// are too many for a page.
-async fn count_hidden(mailbox: &dyn Mailbox, request: &SearchContext<'_>) -> Option<u64> {
-    let hidden = ["spam", "trash"].map(|name| Query::Term(Term::Folder(name.to_owned())));
-    let mut query: Vec<Query> = request.query.iter().cloned().collect();
-    query.push(Query::Any(hidden.to_vec()));
-    let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
-    let ask = ListRequest {
-        query: Some(Query::All(query)),
-        folder: None,
-        projection: project(mailbox.api(), &key),
-        limit: MOST_HIDDEN,
-        oldest: false,
-        cursor: None,
-    };
-    let page = mailbox.messages(&ask).await.ok().filter(|page| page.next.is_none())?;
+async fn count_hidden(mailbox: &dyn Mailbox, ask: &ListRequest) -> Option<u64> {
+    let page = mailbox.messages(ask).await.ok().filter(|page| page.next.is_none())?;
     u64::try_from(page.items.len()).ok()
 }
 

@@ -204,6 +204,7 @@ impl Pipeline {
                 limit: 1,
                 oldest: false,
                 cursor: None,
+                hidden: false,
             };
             let total = owner.mailbox.messages(&ask).await?.total;
             return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));

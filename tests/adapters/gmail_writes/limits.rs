@@ -26,6 +26,7 @@ fn ask(limit: usize) -> ListRequest {
         limit,
         oldest: false,
         cursor: None,
+        hidden: false,
     }
 }
 

@@ -46,6 +46,7 @@ async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
         limit: 25,
         oldest: false,
         cursor: None,
+        hidden: false,
     };
     let page = mailbox.messages(&ask).await.unwrap();
     page.items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()

@@ -452,6 +452,7 @@ impl Pipeline {
                 limit: LOOKED_AT,
                 oldest: false,
                 cursor: None,
+                hidden: false,
             })
             .await?;
         let context = Context { api: mailbox.api(), ..self.local() };

@@ -13,7 +13,7 @@ mod slots;
 
 use std::collections::HashMap;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
@@ -65,8 +65,17 @@ impl Pipeline {
             // The user takes part in the meeting.
             who = account_names(&[who, vec!["me".to_owned()]].concat(), &accounts);
         }
-        let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
-        notes.extend(self.further(&mut people, &accounts, range, &zone).await);
+        // An owner's further calendars are read meanwhile.
+        let schedules = self.people(&who, others, &accounts, range);
+        let (known, further) =
+            join(Box::pin(schedules), self.further(&who, &accounts, range, &zone)).await;
+        let (mut people, mut notes) = known?;
+        for (person, (more, noted)) in people.iter_mut().zip(further) {
+            if person.busy.is_some() {
+                person.add(more);
+                notes.extend(noted);
+            }
+        }
         if let Some(own @ [_, ..]) = who.get(others..) {
             notes.push(note!("also counted: {}", ours(own.join(", "))));
         }

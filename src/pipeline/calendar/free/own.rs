@@ -10,7 +10,7 @@ use super::super::agenda::calendars::{KnownCalendar, known_calendars};
 use super::super::agenda::range::Range;
 use super::super::clashes::Claim;
 use super::hours::Stretch;
-use super::people::{Person, Show};
+use super::people::Show;
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::Pipeline;
@@ -26,20 +26,19 @@ const PAGE: usize = 500;
 const PAGES: usize = 12;
 
 impl Pipeline {
-    /// Adds the events of further calendars to the people who are account owners; a
-    /// calendar that could not be read is a note.
+    /// Returns, of each address, the busy times in the further calendars of the account that it
+    /// is the owner of, and notes on them; a calendar that could not be read is a note.
     pub(super) async fn further(
         &self,
-        people: &mut [Person],
+        who: &[String],
         accounts: &[Account],
         range: Range,
         zone: &TimeZone,
-    ) -> Vec<Note> {
+    ) -> Vec<(Vec<(Stretch, Show)>, Vec<Note>)> {
         let several = accounts.len() > 1;
-        let request = people.iter().map(|person| async {
-            let owns = |account: &&Account| account.email.eq_ignore_ascii_case(&person.address);
-            let account = accounts.iter().find(owns);
-            let Some(account) = account.filter(|_| person.busy.is_some()) else {
+        let request = who.iter().map(|address| async {
+            let owns = |account: &&Account| account.email.eq_ignore_ascii_case(address);
+            let Some(account) = accounts.iter().find(owns) else {
                 return (Vec::new(), Vec::new());
             };
             let mut long = Vec::new();
@@ -65,13 +64,7 @@ impl Pipeline {
             });
             (found, failed.chain(long).collect())
         });
-        let found = join_all(request).await;
-        let mut notes = Vec::new();
-        for (person, (more, noted)) in people.iter_mut().zip(found) {
-            notes.extend::<Vec<_>>(noted);
-            person.add(more);
-        }
-        notes
+        join_all(request).await
     }
 }
 

@@ -176,6 +176,7 @@ impl Pipeline {
             limit: PAGE,
             oldest: false,
             cursor: None,
+            hidden: false,
         };
         let mut found =
             AccountMatches { ids: Vec::new(), total: None, more: false, notes: Vec::new() };

@@ -13,7 +13,7 @@ mod targets;
 
 use std::collections::HashMap;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -106,20 +106,17 @@ impl Pipeline {
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();
         let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
-        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
-        let mut at_once = AT_ONCE;
-        while !now.is_empty() && at_once > 0 {
-            let others = now.split_off(now.len().min(at_once));
-            let (mut some, mut errors) = self.fetch(now, form, &rest, &mut known.contents).await?;
-            fetched.append(&mut some);
-            failed.append(&mut errors);
-            now = others;
-            let text = fetched.iter().map(|one| one.readable.text.len());
-            at_once = match text.sum::<usize>() {
-                short if short <= SHORT => MOST,
-                long if long <= ENOUGH => 1,
-                _ => 0,
-            };
+        let unread = now.iter().filter(|one| !known.contents.contains_key(one));
+        let unread = by_owner(unread.cloned().collect()).into_iter();
+        let unread: Vec<(String, Vec<String>)> = unread
+            .map(|(account, those)| (account, those.into_iter().map(|one| one.id).collect()))
+            .collect();
+        let threads = self.listed_threads(&unread);
+        let texts = self.fetch_until_enough(&mut now, form, &rest, &mut known.contents);
+        let (texts, threads) = join(Box::pin(texts), Box::pin(threads)).await;
+        let (mut fetched, mut failed) = texts?;
+        for (account, threads) in threads {
+            known.threads.entry(account).or_default().extend(threads);
         }
         later.splice(..0, now);
         if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
@@ -151,6 +148,32 @@ impl Pipeline {
         response.notes.splice(1..1, hidden);
         response.notes.extend(failed_line(&failed));
         Ok(response)
+    }
+
+    /// Fetches messages in their order until there is enough text; the others stay in `now`.
+    async fn fetch_until_enough(
+        &self,
+        now: &mut Vec<MessageTarget>,
+        form: Body,
+        rest: &ReadRest,
+        known: &mut HashMap<MessageTarget, MessageContent>,
+    ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
+        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+        let mut at_once = AT_ONCE;
+        while !now.is_empty() && at_once > 0 {
+            let others = now.split_off(now.len().min(at_once));
+            let these = std::mem::replace(now, others);
+            let (mut some, mut errors) = self.fetch(these, form, rest, known).await?;
+            fetched.append(&mut some);
+            failed.append(&mut errors);
+            let text = fetched.iter().map(|one: &FetchedMessage| one.readable.text.len());
+            at_once = match text.sum::<usize>() {
+                short if short <= SHORT => MOST,
+                long if long <= ENOUGH => 1,
+                _ => 0,
+            };
+        }
+        Ok((fetched, failed))
     }
 
     /// Fetches messages, several concurrently, in their order.

@@ -128,8 +128,8 @@ pub struct Gmail {
     /// True once the searches of the People API were announced.
     people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
-    /// Where the history was before a change that may follow.
-    history: Mutex<Option<(Instant, String)>>,
+    /// The labels that a change which may follow begins with.
+    known_labels: Mutex<organize::KnownLabels>,
     counts: Mutex<Option<counts::Counts>>,
     /// The addresses to send from.
     senders: Mutex<Option<(Instant, Vec<Alias>)>>,
@@ -147,7 +147,7 @@ impl Gmail {
             people: services.endpoints.google_people.clone(),
             people_warm: AtomicBool::new(false),
             labels: Mutex::new(None),
-            history: Mutex::new(None),
+            known_labels: Mutex::default(),
             counts: Mutex::new(None),
             senders: Mutex::new(None),
         })

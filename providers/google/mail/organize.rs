@@ -1,21 +1,18 @@
 //! Organizes mail at Gmail.
 //!
-//! A thousand messages are changed by one request, whose response says nothing of any
-//! of them. Their states are read afterwards: from the history, where a page covers
-//! hundreds, and for those that the history does not list, one by one.
+//! A thousand messages are changed by one request. Gmail confirms it as a whole, so the states
+//! afterwards are those that were read before with the labels of the change. What is not
+//! confirmed, and a message of unknown labels, is read.
 
 use std::collections::{BTreeSet, HashMap};
-use std::time::Instant;
 
 use async_trait::async_trait;
-use futures_util::future::join;
 use futures_util::stream::{self, StreamExt};
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::changes::number;
 use super::states::{Difference, grouped, labels, of_step, state, state_of};
-use super::{Gmail, NAMES_LAST, check, list};
+use super::{Gmail, check};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 use daysheet_core::call::course::counted;
@@ -27,9 +24,11 @@ use daysheet_core::provider::mail::{
 
 /// The most messages that one request changes.
 const AT_ONCE: usize = 1_000;
-/// The most records of the history in one answer, and answers that are read.
-const RECORDS: &str = "500";
-const PAGES: usize = 8;
+/// The most messages whose labels are kept from one call to the next.
+const KEPT: usize = 10_000;
+
+/// The labels of messages as they were last read or confirmed, by their ids.
+pub(super) type KnownLabels = HashMap<String, BTreeSet<String>>;
 
 /// A request for some of the messages.
 enum Work {
@@ -46,19 +45,17 @@ enum WriteOutcome {
     Refused(Error),
 }
 
-/// The labels of changed messages, and the deleted messages, from Gmail's history.
-#[derive(Default)]
-struct LabelHistory {
-    labels: HashMap<String, BTreeSet<String>>,
-    deleted: BTreeSet<String>,
-}
-
 #[async_trait]
 impl MessageActions for Gmail {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
-        // A change of these messages is read from the history that begins here.
-        let begin = Box::pin(self.begin_history());
-        let (items, ()) = join(Box::pin(self.fetch_labels(ids)), begin).await;
+        let items = self.fetch_labels(ids).await;
+        let mut known = self.known_labels.lock().await;
+        if known.len() > KEPT {
+            known.clear();
+        }
+        let read = items.iter().flatten();
+        known.extend(read.map(|item| (text(item, "id").to_owned(), labels(item))));
+        drop(known);
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
 
@@ -79,26 +76,12 @@ impl MessageActions for Gmail {
             Ok(work) => work,
             Err(error) => return all(error),
         };
-        // Without a history id, every message is read one by one.
-        let begun = self.history.lock().await.take();
-        let since = match begun {
-            Some((when, since)) if when.elapsed() < NAMES_LAST => Some(since),
-            _ => match self.history_id().await {
-                Ok(since) => Some(since),
-                Err(error) if error.kind() == Kind::Auth => return all(error),
-                Err(_) => None,
-            },
-        };
         for (work, places) in &work {
             for some in places.chunks(AT_ONCE) {
                 self.run_work(work, messages, some, &mut sent).await;
             }
         }
-        let history = match since {
-            Some(since) => self.label_history(&since).await.unwrap_or_default(),
-            None => LabelHistory::default(),
-        };
-        self.verify(messages, &work, &sent, history).await
+        self.outcomes(messages, &work, &sent).await
     }
 
     async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
@@ -145,15 +128,6 @@ fn plan(
 }
 
 impl Gmail {
-    /// Fetches where the history is, if it is not known.
-    async fn begin_history(&self) {
-        let mut history = self.history.lock().await;
-        if history.as_ref().is_none_or(|(when, _)| when.elapsed() >= NAMES_LAST) {
-            // Without it, the change looks for it again.
-            *history = self.history_id().await.ok().map(|id| (Instant::now(), id));
-        }
-    }
-
     /// Fetches messages with only their labels, several at a time.
     async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
@@ -238,75 +212,40 @@ impl Gmail {
         self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
     }
 
-    /// Reads the history since then; nothing if there is too much of it.
-    async fn label_history(&self, since: &str) -> Result<LabelHistory> {
-        let mut history = LabelHistory::default();
-        let mut token = String::new();
-        for _ in 0..PAGES {
-            let mut params = vec![
-                ("startHistoryId", since),
-                ("maxResults", RECORDS),
-                ("historyTypes", "labelAdded"),
-                ("historyTypes", "labelRemoved"),
-                ("historyTypes", "messageDeleted"),
-                (
-                    "fields",
-                    "historyId,nextPageToken,history(labelsAdded/message(id,labelIds),\
-                     labelsRemoved/message(id,labelIds),messagesDeleted/message/id)",
-                ),
-            ];
-            if !token.is_empty() {
-                params.push(("pageToken", &token));
-            }
-            let page = self.get(&["history"], &params).await?;
-            for record in list(&page, "history") {
-                history.add(&record);
-            }
-            token = text(&page, "nextPageToken").to_owned();
-            if token.is_empty() {
-                *self.history.lock().await = number(&page).map(|id| (Instant::now(), id));
-                return Ok(history);
-            }
-        }
-        // The last records are missing, so that the labels may be out of date.
-        Ok(LabelHistory::default())
-    }
-
-    /// Returns the state of each message afterwards, as Gmail reports it.
-    async fn verify(
+    /// Returns the state of each message afterwards: as Gmail has confirmed it, or as it is read.
+    async fn outcomes(
         &self,
         messages: &[MailState],
         work: &[(Work, Vec<usize>)],
         sent: &[WriteOutcome],
-        history: LabelHistory,
     ) -> Vec<Result<Option<MailState>>> {
-        let mut answers: Vec<Option<Result<Option<MailState>>>> = Vec::new();
-        for (message, sent) in messages.iter().zip(sent) {
-            answers.push(match sent {
-                WriteOutcome::Refused(error) => Some(Err(error.clone())),
-                _ if history.deleted.contains(&message.id) => Some(Ok(None)),
-                _ => None,
-            });
-        }
+        let refused = sent.iter().map(|sent| match sent {
+            WriteOutcome::Refused(error) => Some(Err(error.clone())),
+            WriteOutcome::Done | WriteOutcome::Open(_) => None,
+        });
+        let mut answers: Vec<Option<Result<Option<MailState>>>> = refused.collect();
         let mut open: Vec<(usize, &Work)> = Vec::new();
+        let mut known = self.known_labels.lock().await;
         for (work, places) in work {
             for at in places {
-                let (Some(answer), Some(message)) = (answers.get_mut(*at), messages.get(*at))
+                let (Some(answer @ None), Some(message)) =
+                    (answers.get_mut(*at), messages.get(*at))
                 else {
                     continue;
                 };
-                if answer.is_some() {
-                    continue;
-                }
-                match (work, history.labels.get(&message.id)) {
-                    // The history confirms the change; the message need not be read.
-                    (Work::Labels(difference), Some(labels)) if difference.holds(labels) => {
-                        *answer = Some(Ok(Some(state(&message.id, labels))));
+                let before = known.remove(&message.id);
+                match (sent.get(*at), work, before) {
+                    (Some(WriteOutcome::Done), Work::Labels(difference), Some(before)) => {
+                        let now = difference.applied(before);
+                        *answer = Some(Ok(Some(state(&message.id, &now))));
+                        known.insert(message.id.clone(), now);
                     }
+                    (Some(WriteOutcome::Done), Work::Delete, Some(_)) => *answer = Some(Ok(None)),
                     _ => open.push((*at, work)),
                 }
             }
         }
+        drop(known);
         let ids: Vec<_> = open
             .iter()
             .filter_map(|(at, _)| messages.get(*at))
@@ -319,24 +258,6 @@ impl Gmail {
             }
         }
         answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(as_before()))).collect()
-    }
-}
-
-impl LabelHistory {
-    fn add(&mut self, record: &Value) {
-        for key in ["labelsAdded", "labelsRemoved"] {
-            for entry in list(record, key) {
-                let message = entry.get("message").unwrap_or(&Value::Null);
-                // Labels may be missing; then the record has no information.
-                if message.get("labelIds").is_some() {
-                    self.labels.insert(text(message, "id").to_owned(), labels(message));
-                }
-            }
-        }
-        for entry in list(record, "messagesDeleted") {
-            let message = entry.get("message").unwrap_or(&Value::Null);
-            self.deleted.insert(text(message, "id").to_owned());
-        }
     }
 }
 

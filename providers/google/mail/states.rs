@@ -34,6 +34,13 @@ impl Difference {
         self.add.is_empty() && self.remove.is_empty()
     }
 
+    /// Returns labels as they are afterwards.
+    pub(super) fn applied(&self, mut labels: BTreeSet<String>) -> BTreeSet<String> {
+        labels.extend(self.add.iter().cloned());
+        labels.retain(|label| !self.remove.contains(label));
+        labels
+    }
+
     /// Returns true if these labels already agree with it.
     pub(super) fn holds(&self, labels: &BTreeSet<String>) -> bool {
         self.add.is_subset(labels) && self.remove.is_disjoint(labels)

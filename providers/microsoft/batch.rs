@@ -17,6 +17,8 @@ use daysheet_core::error::{Error, Kind, Result};
 
 /// The maximum number of requests in a batch at Graph.
 const BATCH: usize = 20;
+/// The media type of JSON without OData's annotations, which are longer than a message's state.
+const BARE: &str = "application/json;odata.metadata=none";
 /// The maximum size of the response to a batch of writes, in bytes: each part returns
 /// the whole message, and a part that is not read is in doubt.
 const LONGEST_WRITTEN: usize = 128 << 20;
@@ -35,6 +37,8 @@ pub struct BatchChange {
     pub request: String,
     /// The body; an empty object where Graph requires a body and there is none.
     pub body: Option<Value>,
+    /// True if success is all that the response has to say.
+    pub minimal: bool,
 }
 
 impl Graph {
@@ -44,34 +48,42 @@ impl Graph {
         if let [one] = requests {
             return vec![self.get(one).await];
         }
-        self.batch_with(requests, PREFER).await
+        self.batch_with(requests, &json!({ "Prefer": PREFER })).await
+    }
+
+    /// Does the same as [`Graph::batch`], without OData's annotations.
+    pub async fn batch_bare(&self, requests: &[String]) -> Vec<Result<Value>> {
+        if let [one] = requests {
+            return vec![self.get(one).await];
+        }
+        self.batch_with(requests, &json!({ "Prefer": PREFER, "Accept": BARE })).await
     }
 
     /// Does the same as [`Graph::batch`], for lists whose page size is set only by a preference.
     pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
         let prefer = format!("{PREFER}, odata.maxpagesize={size}");
-        self.batch_with(requests, &prefer).await
+        self.batch_with(requests, &json!({ "Prefer": prefer })).await
     }
 
-    async fn batch_with(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
+    async fn batch_with(&self, requests: &[String], headers: &Value) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
         // One after the other: each takes all the calls that the mailbox allows.
         course::expect("items", requests.len());
         for some in requests.chunks(BATCH) {
-            answers.extend(self.some(some, prefer).await);
+            answers.extend(self.some(some, headers).await);
             course::done("items", some.len());
         }
         answers
     }
 
     /// Fetches 20 requests at most.
-    async fn some(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
+    async fn some(&self, requests: &[String], headers: &Value) -> Vec<Result<Value>> {
         let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
         let mut open: Vec<usize> = (0..requests.len()).collect();
         let mut attempt = 0;
         while !open.is_empty() {
             attempt += 1;
-            let mut found = match self.round(requests, &open, prefer).await {
+            let mut found = match self.round(requests, &open, headers).await {
                 Ok(found) => found,
                 Err(error) if too_long(&error) && open.len() > 1 => {
                     for at in open {
@@ -130,7 +142,7 @@ impl Graph {
         &self,
         requests: &[String],
         open: &[usize],
-        prefer: &str,
+        headers: &Value,
     ) -> Result<HashMap<usize, Result<Value>>> {
         let parts: Vec<Value> = open
             .iter()
@@ -139,7 +151,7 @@ impl Graph {
                     "id": at.to_string(),
                     "method": "GET",
                     "url": format!("/{}", requests.get(*at)?),
-                    "headers": {"Prefer": prefer},
+                    "headers": headers,
                 }))
             })
             .collect();
@@ -266,7 +278,11 @@ impl Graph {
             .filter_map(|at| {
                 let part = parts.get(*at)?;
                 let mut headers = Map::new();
-                headers.insert("Prefer".to_owned(), PREFER.into());
+                let prefer = match part.minimal {
+                    true => format!("{PREFER}, return=minimal"),
+                    false => PREFER.to_owned(),
+                };
+                headers.insert("Prefer".to_owned(), prefer.into());
                 // Graph refuses the whole batch if a part that writes has no body.
                 let body = part.body.clone();
                 let body = body.or_else(|| (part.method != Method::DELETE).then(|| json!({})));

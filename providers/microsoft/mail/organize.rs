@@ -1,8 +1,8 @@
 //! Organizes mail at Outlook.
 //!
 //! Twenty messages are sent in one batch, and each part is carried out once. The response to a
-//! part has the message's state afterwards; if it does not, the message is read. Changes without
-//! effect are not sent. `folders_write.rs` resolves folders and categories.
+//! part confirms it, or has the message's state afterwards; if it does neither, the message is
+//! read. Changes without effect are not sent. `folders_write.rs` resolves folders and categories.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -36,7 +36,7 @@ impl MessageActions for Outlook {
             .filter(|(_, checked)| checked.is_ok())
             .map(|(id, _)| self.graph().mailbox_url(&at(id), &[("$select", STATE)]))
             .collect();
-        let mut answers = self.graph().batch(&requests).await.into_iter();
+        let mut answers = self.graph().batch_bare(&requests).await.into_iter();
         checked
             .into_iter()
             .map(|checked| {
@@ -170,6 +170,7 @@ impl Outlook {
             method: Method::POST,
             request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), answer),
             body,
+            minimal: false,
         }
     }
 
@@ -199,17 +200,19 @@ impl Outlook {
         messages: &[MailState],
         part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<MailState>>> {
-        let touched: Vec<bool> = messages.iter().map(|one| part(one).is_some()).collect();
+        let parts: Vec<Option<BatchChange>> = messages.iter().map(&part).collect();
         let answers = self.send_all(messages, &part).await;
         // Messages that were changed, but whose state was not returned.
         let mut unknown = Vec::new();
         let mut after: Vec<Result<Option<MailState>>> = Vec::new();
-        for ((answer, message), touched) in answers.into_iter().zip(messages).zip(touched) {
-            after.push(match answer {
-                Err(error) => Err(error),
-                Ok(_) if !touched => Ok(Some(message.clone())),
-                Ok(response) => {
-                    let now = response.as_ref().and_then(|now| changed(message, now));
+        for ((answer, message), part) in answers.into_iter().zip(messages).zip(parts) {
+            after.push(match (answer, part) {
+                (Err(error), _) => Err(error),
+                (Ok(_), None) => Ok(Some(message.clone())),
+                (Ok(response), Some(part)) => {
+                    // Without a body, what was sent is confirmed.
+                    let confirmed = part.body.filter(|_| part.minimal && response.is_none());
+                    let now = response.or(confirmed).and_then(|now| changed(message, &now));
                     if now.is_none() {
                         unknown.push((after.len(), message.id.clone()));
                     }
@@ -315,7 +318,7 @@ impl Outlook {
 }
 
 fn patch_request(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
-    // What is changed; without a selection, the response is the whole message.
+    // What is changed: a service that returns the message nevertheless returns no more.
     let mut select = vec!["id"];
     select.extend(body.as_object().into_iter().flat_map(|body| body.keys().map(String::as_str)));
     let answer = [("$select", &*select.join(","))];
@@ -323,6 +326,7 @@ fn patch_request(outlook: &Outlook, message: &MailState, body: Value) -> BatchCh
         method: Method::PATCH,
         request: outlook.graph().mailbox_url(&at(&message.id), &answer),
         body: Some(body),
+        minimal: true,
     }
 }
 
@@ -359,7 +363,7 @@ fn state(message: &Value) -> Option<MailState> {
         draft: is(message, "isDraft"),
     };
     message.get("isRead")?;
-    changed(&nothing, message).filter(|state| !state.folder.is_empty())
+    changed(&nothing, message).filter(|state| !state.id.is_empty() && !state.folder.is_empty())
 }
 
 /// Returns the state of a message with what a response says of it, if that is anything.
@@ -372,7 +376,7 @@ fn changed(before: &MailState, message: &Value) -> Option<MailState> {
         return None;
     }
     Some(MailState {
-        id: some("id")?,
+        id: some("id").unwrap_or_else(|| before.id.clone()),
         unread: read.map_or(before.unread, |read| !read),
         flag: flag.map_or_else(|| before.flag.clone(), flag_in),
         folder: folder.unwrap_or_else(|| before.folder.clone()),

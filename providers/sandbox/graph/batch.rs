@@ -136,6 +136,7 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
     let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());
     let (status, body) = match result {
         Ok(reply) => {
+            let json = reply.json();
             if !reply.applied.is_empty() {
                 put("Preference-Applied", reply.applied.join(", "));
             }
@@ -145,7 +146,7 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
             let body = match reply.body {
                 Body::Nothing => None,
                 Body::Json(value) => {
-                    put("Content-Type", super::JSON.to_owned());
+                    put("Content-Type", json.to_owned());
                     Some(value)
                 }
                 Body::Bytes(kind, bytes) => {

@@ -52,7 +52,7 @@ use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, send, upload};
 use params::{Prefer, QueryOptions};
 use request::RequestContext;
-use response::{Body, GraphResponse, JSON};
+use response::{Body, GraphResponse};
 use state::ConcurrencySlot;
 
 /// Answers what comes below `/v1.0`. A slash too many, as Microsoft's own library for Python
@@ -110,7 +110,7 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
         Ok(reply) => {
             let answer = match &reply.body {
                 Body::Nothing => Response::empty(reply.status),
-                Body::Json(value) => Response::of(reply.status, JSON, text(value)),
+                Body::Json(value) => Response::of(reply.status, reply.json(), text(value)),
                 Body::Bytes(kind, bytes) => Response::of(reply.status, kind, bytes.clone()),
             };
             let answer = match reply.location {
@@ -270,7 +270,7 @@ pub(super) fn handle(
         GraphCall::Delta(call) => delta::handle(state, request, user, &access, call),
     }?;
     state.hit(name);
-    Ok(reply)
+    Ok(reply.heeding(request))
 }
 
 /// Answers a request that reads.

@@ -33,11 +33,14 @@ import npm_partners  # noqa: E402
 import wire as wires  # noqa: E402
 
 TOKENIZER = "o200k_base"
+# The figures that are compared, by what the page calls them, with the least difference that counts.
+COMPARED = {"tokens read": ("out", 0), "tokens written": ("in", 0), "calls": ("calls", 0),
+            "requests": ("requests", 0), "steps": ("steps", 0), "ms": ("ms", 10)}
 VARIABLE = re.compile(r"\$(\w+)(?:\[(-?\d*)(:?)(-?\d*)\])?")
 
 
 def tasks():
-    """The data: tasks by name, and rows of calls by server and task."""
+    """The data: tasks by name, reasons, and rows of calls by server and task."""
     with open(f"{HERE}/tasks.toml", "rb") as file:
         return tomllib.load(file)
 
@@ -209,7 +212,8 @@ def measured(row, data, wire, node, runs):
 
 
 def check(data):
-    """Says what is wrong with the data: every row has calls, every task a row of ours."""
+    """Says what is wrong with the data: every row has calls, every task a row of ours, every
+    reason a task and a figure."""
     wrong = []
     names = {row[0].split(",")[0] for row in installed.ROWS}
     if names != set(data["rows"]):
@@ -220,6 +224,9 @@ def check(data):
             wrong.append(f"{name}: no such tasks: {set(calls) - known - {'setup'}}")
         if name == "daysheet" and known - set(calls):
             wrong.append(f"daysheet has no {known - set(calls)}")
+    for name, reasons in data["reasons"].items():
+        if name not in known | {"any"} or set(reasons) - set(COMPARED):
+            wrong.append(f"reasons.{name}: no such task or figure: {sorted(reasons)}")
     for package in (*installed.NPM.values(), *installed.PYTHON.values()):
         if not re.search(r"(@|==)\d+\.\d+\.\d+$", package):
             wrong.append(f"{package} is not pinned")
@@ -288,17 +295,21 @@ def behind(data, rows):
         ours = rows.get("daysheet", {"tasks": {}})["tasks"].get(task["name"])
         if ours is None:
             continue
-        for figure, shown, slack in (("out", "tokens read", 0), ("in", "tokens written", 0),
-                                     ("calls", "calls", 0), ("requests", "requests", 0),
-                                     ("steps", "steps", 0), ("ms", "ms", 10)):
+        for shown, (figure, slack) in COMPARED.items():
             others = {name: one["tasks"][task["name"]][figure] for name, one in rows.items()
                       if not name.startswith("daysheet") and task["name"] in one["tasks"]
                       and whole(one["tasks"][task["name"]])}
             if others and figure in ours and ours[figure] > min(others.values()) + slack:
                 best = min(others, key=others.get)
                 lines.append(f"- {task['name']}: {ours[figure]:.0f} {shown}, {best} "
-                             f"{others[best]:.0f}")
+                             f"{others[best]:.0f}: {reason(data, task['name'], shown)}")
     return lines + ([] if len(lines) > 2 else ["On no line."]) + [""]
+
+
+def reason(data, task, figure):
+    """Why another server needs less of something for a task."""
+    reasons = data["reasons"]
+    return reasons.get(task, {}).get(figure) or reasons["any"].get(figure, "not yet explained")
 
 
 def main():

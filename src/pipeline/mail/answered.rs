@@ -176,16 +176,19 @@ impl Pipeline {
         &self,
         messages: &[(String, Vec<String>)],
     ) -> Vec<(String, Threads)> {
-        let fetched = messages.iter().map(|(account, ids)| async move {
+        let fetched = messages.iter().map(|(account, ids)| {
             let threads = self.threads.of(account, ids.iter().map(String::as_str));
-            let mailbox = match (threads.is_empty(), self.accounts.by_id(account).await) {
-                (false, Ok(account)) => self.connect.mailbox(&account).ok()?,
-                _ => return None,
+            let look = async {
+                if threads.is_empty() {
+                    return Ok(Threads::new());
+                }
+                let account = self.accounts.by_id(account).await?;
+                let states = self.connect.mailbox(&account)?.thread_states(&threads).await;
+                let found = threads.into_iter().zip(states);
+                Ok(found.filter_map(|(thread, state)| Some((thread, state.ok()?))).collect())
             };
-            let states = mailbox.thread_states(&threads).await;
-            let found = threads.into_iter().zip(states);
-            let found = found.filter_map(|(thread, state)| Some((thread, state.ok()?)));
-            Some((account.clone(), found.collect()))
+            let look = self.await_account(messages.len() > 1, look);
+            async move { Some((account.clone(), look.await.ok()?)) }
         });
         join_all(fetched).await.into_iter().flatten().collect()
     }

@@ -19,33 +19,55 @@ pub struct Tnef {
     pub files: Vec<String>,
 }
 
-const SIGNATURE: u32 = 0x223e_9f78;
-/// Attributes.
-const BODY: u32 = 0x0002_800c;
-const CODE_PAGE: u32 = 0x0006_9007;
-const PROPERTIES: u32 = 0x0006_9003;
-const FILE: u32 = 0x0006_9002;
-const FILE_TITLE: u32 = 0x0001_8010;
-const FILE_PROPERTIES: u32 = 0x0006_9005;
+const SIGNATURE: &[u8] = b"\x78\x9f\x3e\x22";
+/// The text, plain.
+pub const BODY: u32 = 0x0002_800c;
+/// The code page of texts.
+pub const CODE_PAGE: u32 = 0x0006_9007;
+/// The MAPI properties of the message.
+pub const PROPERTIES: u32 = 0x0006_9003;
+/// What begins a file.
+pub const FILE: u32 = 0x0006_9002;
+/// The short name of a file.
+pub const FILE_TITLE: u32 = 0x0001_8010;
+/// The MAPI properties of a file.
+pub const FILE_PROPERTIES: u32 = 0x0006_9005;
 /// MAPI properties.
-const TEXT: u16 = 0x1000;
-const RTF: u16 = 0x1009;
-const HTML: u16 = 0x1013;
-const HTML_CODE_PAGE: u16 = 0x3fde;
-const LONG_NAME: u16 = 0x3707;
+const TEXT: u32 = 0x1000;
+const RTF: u32 = 0x1009;
+const HTML: u32 = 0x1013;
+const HTML_CODE_PAGE: u32 = 0x3fde;
+const LONG_NAME: u32 = 0x3707;
 /// Files, and properties of one list, beyond these are not read.
-const MOST: usize = 1_000;
+pub const MOST: usize = 1_000;
+
+/// Returns true for bytes that begin like such a file.
+pub fn is_tnef(bytes: &[u8]) -> bool {
+    bytes.starts_with(SIGNATURE)
+}
+
+/// Returns the attributes of a `winmail.dat`, each by its id.
+pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    // After the signature comes a key that links messages.
+    let mut input = Input(bytes.get(6..).unwrap_or_default());
+    std::iter::from_fn(move || input.attribute())
+}
+
+/// Returns the MAPI properties of an attribute by their tags; of several values, the first.
+pub fn properties(data: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut input = Input(data);
+    let count = input.length().unwrap_or_default();
+    (0..count.min(MOST)).map_while(move |_| input.property())
+}
 
 /// Reads a `winmail.dat`; none if it is not one.
 pub fn read(bytes: &[u8]) -> Option<Tnef> {
-    let mut input = Input(bytes);
-    if input.u32()? != SIGNATURE {
+    if !is_tnef(bytes) || bytes.len() < 6 {
         return None;
     }
-    input.take(2)?;
     let mut found = Tnef::default();
     let mut page = 1252;
-    while let Some((id, data)) = input.attribute() {
+    for (id, data) in attributes(bytes) {
         match id {
             CODE_PAGE => page = Input(data).u32().unwrap_or(page),
             BODY => found.plain = Some(decoded(data, page)),
@@ -53,9 +75,9 @@ pub fn read(bytes: &[u8]) -> Option<Tnef> {
             FILE if found.files.len() < MOST => found.files.push(String::new()),
             FILE_TITLE => name(&mut found, decoded(data, page)),
             FILE_PROPERTIES => {
-                for (id, value) in properties(data) {
-                    if id == LONG_NAME {
-                        name(&mut found, value.text(page));
+                for (tag, value) in properties(data) {
+                    if tag >> 16 == LONG_NAME {
+                        name(&mut found, text(tag, value, page));
                     }
                 }
             }
@@ -73,34 +95,22 @@ fn name(found: &mut Tnef, name: String) {
 }
 
 fn message(data: &[u8], page: u32, found: &mut Tnef) {
-    let all = properties(data);
-    let html_page = all.iter().find(|(id, _)| *id == HTML_CODE_PAGE);
-    let html_page = html_page.and_then(|(_, value)| Input(value.bytes).u32()).unwrap_or(page);
-    for (id, value) in all {
-        match id {
-            TEXT => found.plain = Some(value.text(page)),
-            HTML => found.html = Some(value.text(html_page)),
+    let html_page = properties(data).find(|(tag, _)| tag >> 16 == HTML_CODE_PAGE);
+    let html_page = html_page.and_then(|(_, value)| Input(value).u32()).unwrap_or(page);
+    for (tag, value) in properties(data) {
+        match tag >> 16 {
+            TEXT => found.plain = Some(text(tag, value, page)),
+            HTML => found.html = Some(text(tag, value, html_page)),
             RTF => found.rtf = true,
             _ => {}
         }
     }
 }
 
-/// A property's value; of several, the first.
-struct Property<'a> {
-    kind: u16,
-    bytes: &'a [u8],
-}
-
-impl Property<'_> {
-    fn text(&self, page: u32) -> String {
-        match self.kind {
-            0x1f => {
-                let text = charset::decode(self.bytes, Some("utf-16le")).0;
-                text.trim_end_matches('\0').to_owned()
-            }
-            _ => decoded(self.bytes, page),
-        }
+fn text(tag: u32, value: &[u8], page: u32) -> String {
+    match tag & 0xffff {
+        0x1f => charset::decode(value, Some("utf-16le")).0.trim_end_matches('\0').to_owned(),
+        _ => decoded(value, page),
     }
 }
 
@@ -113,17 +123,6 @@ fn decoded(bytes: &[u8], page: u32) -> String {
     charset::decode(bytes, Some(&name)).0.trim_end_matches('\0').to_owned()
 }
 
-fn properties(data: &[u8]) -> Vec<(u16, Property<'_>)> {
-    let mut input = Input(data);
-    let count = input.u32().unwrap_or_default();
-    let mut all = Vec::new();
-    for _ in 0..count.min(MOST as u32) {
-        let Some(property) = input.property() else { break };
-        all.push(property);
-    }
-    all
-}
-
 /// The bytes that are left.
 struct Input<'a>(&'a [u8]);
 
@@ -132,10 +131,6 @@ impl<'a> Input<'a> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.take(2)?.try_into().ok().map(u16::from_le_bytes)
     }
 
     fn u32(&mut self) -> Option<u32> {
@@ -157,35 +152,33 @@ impl<'a> Input<'a> {
         Some((id, data))
     }
 
-    /// Kind, id, name of a named one, values. All lengths are filled up to four bytes.
-    fn property(&mut self) -> Option<(u16, Property<'a>)> {
-        let (kind, id) = (self.u16()?, self.u16()?);
-        if id >= 0x8000 {
+    /// Tag, name of a named one, values. All lengths are filled up to four bytes.
+    fn property(&mut self) -> Option<(u32, &'a [u8])> {
+        let tag = self.u32()?;
+        if tag >= 0x8000_0000 {
             self.take(16)?;
-            if self.u32()? == 0 {
-                self.take(4)?;
-            } else {
-                self.padded()?;
-            }
+            match self.u32()? {
+                0 => self.take(4)?,
+                _ => self.padded()?,
+            };
         }
-        let (several, kind) = (kind & 0x1000 != 0, kind & 0xefff);
-        let fixed = match kind {
+        let size = match tag & 0x0fff {
             0x02 | 0x03 | 0x04 | 0x0a | 0x0b => Some(4),
             0x05 | 0x06 | 0x07 | 0x14 | 0x40 => Some(8),
             0x48 => Some(16),
             0x0d | 0x1e | 0x1f | 0x102 => None,
             _ => return None,
         };
-        let count = if several || fixed.is_none() { self.u32()? } else { 1 };
+        let several = tag & 0x1000 > 0 || size.is_none();
         let mut first = None;
-        for _ in 0..count {
-            let bytes = match fixed {
+        for _ in 0..if several { self.length()? } else { 1 } {
+            let bytes = match size {
                 Some(size) => self.take(size)?,
                 None => self.padded()?,
             };
             first.get_or_insert(bytes);
         }
-        Some((id, Property { kind, bytes: first.unwrap_or_default() }))
+        Some((tag, first.unwrap_or_default()))
     }
 
     /// A length and as many bytes.

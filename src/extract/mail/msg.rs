@@ -3,6 +3,8 @@
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use daysheet_core::text::tnef::is_tnef;
+
 use super::mapi::{DATA, Props};
 use super::tnef;
 use crate::{Failure, File, Kind, Out, Stop, UNPACKED};
@@ -41,7 +43,7 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Returns the file number `part` within it, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
-    if tnef::is_tnef(bytes) {
+    if is_tnef(bytes) {
         return tnef::inside(bytes, part);
     }
     let mut file = open(bytes)?;

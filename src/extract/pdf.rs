@@ -8,6 +8,7 @@ mod layout;
 
 use std::collections::{BTreeMap, HashSet};
 
+use daysheet_core::text::orders::gives_orders_unseen;
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
 use hayro_interpret::kurbo::Rect;
@@ -26,6 +27,11 @@ const SCAN: f64 = 0.6;
 const PAINTED: u64 = 400_000_000;
 /// Letters of hidden text that are looked at for orders.
 const ORDERS: usize = 4096;
+/// A file without layers: over its objects, hayro draws a page with all of them.
+const LAYERLESS: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
+    2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+    3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n\
+    trailer<</Root 1 0 R/Size 4>>\n%%EOF";
 
 /// What is counted over the pages.
 #[derive(Default)]
@@ -48,11 +54,12 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         return Err(Failure::NoSuchPage(of).into());
     }
     let mut counts = Counts::default();
-    let ended = pages(&pdf, first, out, &mut counts);
+    let layers = fields::layers(&pdf);
+    let layerless = (layers > 0).then(|| load(LAYERLESS)).transpose()?;
+    let ended = pages(&pdf, layerless.as_ref(), first, out, &mut counts);
     for (how, count) in counts.hidden {
         out.find(Finding::Hidden { how, count, of: Of::Characters });
     }
-    let layers = fields::layers(&pdf);
     if layers > 0 {
         out.find(Finding::Hidden { how: How::Layer, count: layers, of: Of::Layers });
     }
@@ -100,25 +107,25 @@ fn load(bytes: &[u8]) -> Result<Pdf, Failure> {
 }
 
 /// Gives the pages of a call, each as a block of its own: what ends the reading loses one page.
-fn pages(pdf: &Pdf, first: u32, out: &mut Out<'_>, counts: &mut Counts) -> Result<(), Stop> {
+/// With a file without layers, what is on those that are switched off is hidden text.
+fn pages(
+    pdf: &Pdf,
+    layerless: Option<&Pdf>,
+    first: u32,
+    out: &mut Out<'_>,
+    counts: &mut Counts,
+) -> Result<(), Stop> {
     let cache = InterpreterCache::new();
     let of = pdf.pages().len() as u64;
     let mut left = PAINTED;
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
     {
-        let (width, height) = page.render_dimensions();
-        let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
-        let mut context = Context::new(
-            page.initial_transform(true).to_kurbo(),
-            area,
-            &cache,
-            pdf.xref(),
-            InterpreterSettings::default(),
-        );
-        let mut drawn = Drawn::new(area, left);
-        interpret_page(page, &mut context, &mut drawn);
+        let mut drawn = draw(page, pdf, &cache, left);
         left = drawn.finish();
+        if let Some(layerless) = layerless {
+            drawn.add_layers(draw(page, layerless, &cache, 0));
+        }
         let pieces = pieces(page, number, drawn, counts);
         let next = (u64::from(number) < of).then_some(number + 1);
         let at = u64::from(number);
@@ -128,16 +135,26 @@ fn pages(pdf: &Pdf, first: u32, out: &mut Out<'_>, counts: &mut Counts) -> Resul
     Ok(())
 }
 
+/// Draws a page, with the layers that the catalog of a file has switched on.
+fn draw<'a>(page: &'a Page<'a>, over: &'a Pdf, cache: &InterpreterCache<'a>, left: u64) -> Drawn {
+    let (width, height) = page.render_dimensions();
+    let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+    let (transform, settings) =
+        (page.initial_transform(true).to_kurbo(), InterpreterSettings::default());
+    let mut context = Context::new(transform, area, cache, over.xref(), settings);
+    let mut drawn = Drawn::new(area, left);
+    interpret_page(page, &mut context, &mut drawn);
+    drawn
+}
+
 /// Returns what a page says, and counts what it does not show.
 fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Vec<Piece> {
     let (unseen, seen): (Vec<Glyph>, Vec<Glyph>) =
         drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
     // What is drawn a second time to be seen is not hidden.
-    let place =
-        |glyph: &Glyph| ((glyph.from.x / 2.0).round() as i64, (glyph.from.y / 2.0).round() as i64);
     let mut places = HashSet::new();
     for glyph in &seen {
-        let (x, y) = place(glyph);
+        let (x, y) = glyph.place();
         places.extend(
             (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (glyph.character, x + dx, y + dy))),
         );
@@ -145,7 +162,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     let unseen: Vec<Glyph> = unseen
         .into_iter()
         .filter(|glyph| {
-            let (x, y) = place(glyph);
+            let (x, y) = glyph.place();
             !places.contains(&(glyph.character, x, y))
         })
         .collect();
@@ -180,10 +197,13 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         }
     }
     let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
-    counts.order |= daysheet_core::text::orders::gives_orders_unseen(&layout::text(few));
+    counts.order |= gives_orders_unseen(&layout::text(few));
     let added = fields::of_page(page);
-    if added.hidden > 0 {
-        *counts.hidden.entry(How::Marked).or_default() += added.hidden;
+    for text in &added.hidden {
+        let count = text.chars().filter(|character| !character.is_whitespace()).count() as u64;
+        *counts.hidden.entry(How::Marked).or_default() += count;
+        let few = text.get(..text.floor_char_boundary(ORDERS)).unwrap_or_default();
+        counts.order |= gives_orders_unseen(few);
     }
     if !added.fields.is_empty() {
         counts.text = true;

@@ -1,6 +1,8 @@
 //! A page as it is drawn: its characters with their places, and how much of it is pictures.
 //! The only file that implements hayro's `Device`. Pictures are never decoded.
 
+use std::collections::HashSet;
+
 use super::hidden::{Ground, Paint};
 use crate::How;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
@@ -34,6 +36,11 @@ pub(super) struct Glyph {
 }
 
 impl Glyph {
+    /// Returns its place, in units of two points.
+    pub fn place(&self) -> (i64, i64) {
+        ((self.from.x / 2.0).round() as i64, (self.from.y / 2.0).round() as i64)
+    }
+
     /// Returns a point of its line, at a share of its width and the middle of its height.
     fn at(&self, share: f64) -> Point {
         let along = self.to - self.from;
@@ -90,6 +97,14 @@ impl Drawn {
             }
         }
         self.left
+    }
+
+    /// Adds the characters that are drawn with all layers alone.
+    pub fn add_layers(&mut self, all: Self) {
+        let key = |glyph: &Glyph| (glyph.character, glyph.place());
+        let known: HashSet<_> = self.glyphs.iter().map(key).collect();
+        let added = all.glyphs.into_iter().filter(|glyph| !known.contains(&key(glyph)));
+        self.glyphs.extend(added.map(|glyph| Glyph { hidden: Some(How::Layer), ..glyph }));
     }
 
     /// Returns the area that is not clipped away.

@@ -27,8 +27,8 @@ pub(super) struct Added {
     pub fields: Vec<(String, String)>,
     /// Comments with their authors.
     pub comments: Vec<(String, String)>,
-    /// Characters of annotations that are marked as hidden.
-    pub hidden: u64,
+    /// Texts of annotations that are marked as hidden.
+    pub hidden: Vec<String>,
 }
 
 /// Returns what the annotations of a page add to what is drawn.
@@ -43,14 +43,13 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
         let text = match kind {
             "Widget" => value(&entry),
             "Link" | "Popup" => None,
-            "FreeText" if drawn => None,
+            "FreeText" if drawn && !unseen => None,
             _ => string(&entry, "Contents"),
         };
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else { continue };
         let flat = entry.get::<Rect>("Rect").is_none_or(|rect| rect.width() * rect.height() < 1.0);
         if unseen || kind == "Widget" && !drawn && flat {
-            added.hidden +=
-                text.chars().filter(|character| !character.is_whitespace()).count() as u64;
+            added.hidden.push(text);
         } else if kind != "Widget" {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
         } else if !drawn {

@@ -221,7 +221,7 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
             Of::Columns => note!("{} hidden columns were left out{}", total, ways),
             Of::Cells => note!("{} hidden cells were left out{}", total, ways),
             Of::Slides => note!("{} hidden slides were left out{}", total, ways),
-            Of::Layers => note!("{} layers that are switched off were left out{}", total, ways),
+            Of::Layers => note!("{} layers that are switched off were left out", total),
         });
     }
     notes
@@ -239,7 +239,8 @@ const fn way(how: How) -> &'static str {
         How::Transparent => "transparent",
         How::Marked => "marked as hidden",
         How::Filtered => "by a filter",
-        How::Layer | How::Row | How::Column => "",
+        How::Layer => "on layers that are switched off",
+        How::Row | How::Column => "",
     }
 }
 

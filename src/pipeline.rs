@@ -415,6 +415,9 @@ fn report_lines(report: &Report) -> Vec<Note> {
             ours(count)
         ));
     }
+    for (name, unseen) in &report.unseen {
+        lines.extend(unseen.notes().iter().map(|note| note.under(ours(name))));
+    }
     lines
 }
 

@@ -20,10 +20,11 @@ use crate::event_time::{self, EventTime};
 use crate::recurrence::Repeat;
 use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
-use crate::text;
+use crate::text::invisible::{self, Unseen};
 use crate::text::opening;
 use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
+use crate::text::{self, deceptive};
 
 pub use self::senders::{needs_folder, sender, warnings};
 
@@ -82,6 +83,8 @@ impl Room {
 pub struct Report {
     /// Columns with values of an unexpected type, and how many.
     pub odd: Vec<(&'static str, usize)>,
+    /// Columns whose texts had invisible characters with a purpose, which are gone.
+    pub unseen: Vec<(&'static str, Unseen)>,
 }
 
 impl Report {
@@ -102,13 +105,16 @@ pub fn flatten(
 ) -> (RowTable, Report) {
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = Report::default();
+    let mut unseen = vec![Unseen::default(); columns.len()];
     for object in objects {
-        let mut reader = Reader { context, odd: false };
+        let mut reader = Reader::new(context);
         let mut cells = Vec::with_capacity(columns.len());
         let mut cuts = Vec::new();
-        for field in columns {
+        for (field, unseen) in columns.iter().zip(&mut unseen) {
             let source = field.source(context.api);
+            std::mem::swap(&mut reader.unseen, unseen);
             let value = reader.read(object, source);
+            std::mem::swap(&mut reader.unseen, unseen);
             let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
             // Services leave out what is empty; objects of ours have what is known.
             let is_none = context.api != Api::Local && !reader.odd && is_none(field, source);
@@ -128,6 +134,13 @@ pub fn flatten(
         }
         let provider_id = key(table, object, context);
         rows.push(cells, Extra { provider_id, text: None, cuts });
+    }
+    for (field, mut unseen) in columns.iter().zip(unseen) {
+        unseen.padding = 0;
+        // A beginning is of a text that has notes of its own.
+        if field.untrusted.is_some() && !field.beginning && unseen != Unseen::default() {
+            report.unseen.push((field.name, unseen));
+        }
     }
     (rows, report)
 }
@@ -149,7 +162,7 @@ fn is_none(field: &Field, source: Source) -> bool {
 /// Returns the provider's id of the object that a row is about, if its table has one.
 pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
     let key = table.fields.first()?;
-    let mut reader = Reader { context, odd: false };
+    let mut reader = Reader::new(context);
     match (key.kind, reader.read(object, key.source(context.api))) {
         (Kind::Handle(_), ReadValue::Text(id)) => Some(id),
         _ => None,
@@ -158,7 +171,7 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
 
 /// Returns the instant that a time column reads from an object; lists are sorted by it.
 pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
-    let mut reader = Reader { context, odd: false };
+    let mut reader = Reader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Time(time) => Some(time),
         ReadValue::When(when) | ReadValue::Beside(when, _) | ReadValue::Until(_, when) => {
@@ -171,7 +184,7 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
 /// Returns the texts that a column reads from an object, complete and unclean: for
 /// searching, never for showing.
 pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
-    let mut reader = Reader { context, odd: false };
+    let mut reader = Reader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Text(text) => vec![text],
         ReadValue::List(list) => list.iter().map(Member::whole).collect(),
@@ -201,9 +214,30 @@ enum ReadValue {
 struct Reader<'a> {
     context: &'a Context<'a>,
     odd: bool,
+    /// What the invisible characters are there for in the texts that are read.
+    unseen: Unseen,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(context: &'a Context<'a>) -> Self {
+        Self { context, odd: false, unseen: Unseen::default() }
+    }
+
+    /// Notes what is invisible in texts, before they are cleaned.
+    fn see(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => invisible::scan(text, &mut self.unseen),
+            Value::Array(list) => list.iter().for_each(|one| self.see(one)),
+            Value::Object(members) => members.values().for_each(|one| self.see(one)),
+            _ => {}
+        }
+    }
+
+    /// Returns the list or object at a path, after its texts were seen.
+    fn seen<'v>(&mut self, object: &'v Value, path: &str) -> Option<&'v Value> {
+        at(object, path).inspect(|value| self.see(value))
+    }
+
     fn read(&mut self, object: &Value, source: Source) -> ReadValue {
         match source {
             Source::Absent | Source::Added(_) => ReadValue::Nothing,
@@ -270,7 +304,11 @@ impl Reader<'_> {
                 other => self.unexpected(other),
             },
             Source::Header(name) => match header(object, name) {
-                Some(value) => ReadValue::Text(text::header(value).into_owned()),
+                Some(value) => {
+                    let text = text::header(value).into_owned();
+                    invisible::scan(&text, &mut self.unseen);
+                    ReadValue::Text(text)
+                }
                 None => ReadValue::Nothing,
             },
             Source::Heading(path, name, words) => {
@@ -302,25 +340,28 @@ impl Reader<'_> {
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
-                Some(value) => ReadValue::List(
-                    text::address_list(value)
-                        .iter()
-                        .map(|person| Member::person(person, ""))
-                        .collect(),
-                ),
+                Some(value) => {
+                    invisible::scan(&text::header(value), &mut self.unseen);
+                    ReadValue::List(
+                        text::address_list(value)
+                            .iter()
+                            .map(|person| Member::person(person, ""))
+                            .collect(),
+                    )
+                }
                 None => ReadValue::Nothing,
             },
-            Source::Address(path) => match at(object, path).and_then(recipient) {
+            Source::Address(path) => match self.seen(object, path).and_then(recipient) {
                 Some(person) => ReadValue::List(vec![person]),
                 None => ReadValue::Nothing,
             },
-            Source::Addresses(path) => match at(object, path) {
+            Source::Addresses(path) => match self.seen(object, path) {
                 Some(Value::Array(list)) => {
                     ReadValue::List(list.iter().filter_map(recipient).collect())
                 }
                 other => self.unexpected(other),
             },
-            Source::Join(path) => match at(object, path) {
+            Source::Join(path) => match self.seen(object, path) {
                 Some(Value::Array(list)) => ReadValue::List(
                     list.iter().filter_map(|item| item.as_str().map(Member::text)).collect(),
                 ),
@@ -439,7 +480,7 @@ impl Reader<'_> {
                     _ => ReadValue::Nothing,
                 }
             }
-            Source::Guests(names, short) => match at(object, names.list) {
+            Source::Guests(names, short) => match self.seen(object, names.list) {
                 Some(Value::Array(list)) => {
                     let people = guests(list, names, short, self.context);
                     match short {
@@ -536,7 +577,10 @@ impl Reader<'_> {
 
     fn scalar(&mut self, value: Option<&Value>) -> ReadValue {
         match value {
-            Some(Value::String(text)) => ReadValue::Text(text.clone()),
+            Some(Value::String(text)) => {
+                invisible::scan(text, &mut self.unseen);
+                ReadValue::Text(text.clone())
+            }
             Some(Value::Bool(flag)) => ReadValue::Flag(*flag),
             Some(Value::Number(number)) => match number.as_i64() {
                 Some(count) => ReadValue::Count(count),
@@ -606,7 +650,7 @@ fn finish(
     let Some(cap) = field.untrusted else {
         return (Cell::Text(text), None);
     };
-    let whole = text::cell(&text);
+    let whole = deceptive::line(&text);
     let room = match (field.beginning, context.room) {
         (true, Room::Beginning(width)) => usize::from(width),
         (_, room) => room.cap(cap),

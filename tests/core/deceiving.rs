@@ -3,6 +3,7 @@
 
 use daysheet_core::body::{Form, Reading, readable, visible};
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
+use daysheet_core::text::deceptive;
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::orders::{gives_orders, gives_orders_unseen};
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
@@ -232,7 +233,8 @@ fn no_sign_of_a_stranger_is_followed() {
         armed += usize::from(followed(&source).is_some());
         let escaped = source.replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>");
         let part = |form| seen("", TextPart::Html(escaped.clone()), form);
-        for shown in [plain(&source), part(Form::Text), part(Form::Markdown)] {
+        let cell = deceptive::line(&source);
+        for shown in [plain(&source), part(Form::Text), part(Form::Markdown), cell] {
             let from = shown.floor_char_boundary(next(shown.len() + 1));
             for text in [&shown[..], &shown[from..]] {
                 assert_eq!(followed(text), None, "{source:?}\n{shown:?}\n{text:?}");

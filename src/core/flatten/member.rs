@@ -11,6 +11,7 @@ use crate::event_time::{self, EventTime};
 use crate::row::{Cell, CutCell};
 use crate::schemas::{Field, GuestNames, wire};
 use crate::text;
+use crate::text::deceptive::{Disarmed, inert_cell};
 
 /// The number of people or names that a cell shows before `+N`, and the columns that
 /// each may take.
@@ -47,6 +48,12 @@ impl Member {
         format!("{}{}", self.head, self.tail)
     }
 
+    /// Returns the member as it is shown: nothing of it is followed.
+    fn inert(&self) -> Self {
+        let inert = |text: &String| inert_cell(text.clone(), &mut Disarmed::default());
+        Self { head: inert(&self.head), tail: inert(&self.tail) }
+    }
+
     /// Returns the member within `most` columns.
     fn within(&self, most: usize) -> String {
         let tail = text::width(&self.tail);
@@ -77,6 +84,7 @@ pub(super) fn sample(
     let Some(cap) = field.untrusted else {
         return (Cell::Text(whole(list)), None);
     };
+    let list: Vec<Member> = list.iter().map(Member::inert).collect();
     let most = room.cap(cap);
     let each = room.cap(MEMBER).min(most);
     let mut text = String::new();
@@ -94,7 +102,7 @@ pub(super) fn sample(
         width += more;
         shown += 1;
     }
-    let all = whole(list);
+    let all = whole(&list);
     if list.len() > shown {
         text.push_str(&format!(" +{}", list.len() - shown));
     } else if text == all {

@@ -78,7 +78,7 @@ pub(super) fn warnings_at(
         reply_to: first(reply_to),
     };
     let mut found = sender_auth::warnings(&heads, context.address);
-    let mut reader = Reader { context, odd: false };
+    let mut reader = Reader::new(context);
     let in_spam = match reader.read(object, spam) {
         ReadValue::Text(folder) => folder == "spam",
         ReadValue::Flag(flag) => flag,

@@ -71,11 +71,35 @@ pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
 /// Returns a text with its pictures written out, and no other sign in it that a program which
 /// shows Markdown would follow. It does not matter what stands around a sign: a part of the text
 /// may be shown, in whatever place.
-fn inert(text: &str, disarmed: &mut Disarmed) -> String {
+pub fn inert(text: &str, disarmed: &mut Disarmed) -> String {
+    followed(text, &['!', '<', ']'], true, disarmed)
+}
+
+/// The same for JSON and XML, of which the tags stay.
+pub fn inert_source(text: &str, disarmed: &mut Disarmed) -> String {
+    followed(text, &['!', ']'], true, disarmed)
+}
+
+/// The same for what is not between fences, without a line of ours.
+pub fn inert_cell(text: String, disarmed: &mut Disarmed) -> String {
+    match text.contains("](") || text.contains("]:") || text.contains('<') {
+        true => followed(&text, &['!', '<', ']'], false, disarmed),
+        false => text,
+    }
+}
+
+/// Returns a text on one clean line in which nothing is followed.
+pub fn line(text: &str) -> String {
+    inert_cell(cell(text), &mut Disarmed::default())
+}
+
+/// Returns a text in which none of these signs is followed, with remarks on links that are not
+/// what they say.
+fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut Disarmed) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut looked = 0;
-    while let Some(at) = rest.find(['!', '<', ']']) {
+    while let Some(at) = rest.find(signs) {
         let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
         out.push_str(before);
         let sign = from.get(..1).unwrap_or_default();
@@ -113,7 +137,8 @@ fn inert(text: &str, disarmed: &mut Disarmed) -> String {
             None => {
                 out.push_str(sign);
                 let most = if few { MAX_URL } else { MAX_ALT };
-                let link = (sign == "]" && begins && few).then(|| betrayed(&out, after)).flatten();
+                let link = sign == "]" && begins && few && remarks;
+                let link = link.then(|| betrayed(&out, after)).flatten();
                 match sign {
                     "]" if begins => out.push('\\'),
                     // A backslash means nothing within a block of HTML.

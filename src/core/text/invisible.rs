@@ -194,7 +194,7 @@ impl Unseen {
 
 /// Adds what the invisible characters of `s` are there for.
 pub fn scan(s: &str, unseen: &mut Unseen) {
-    if !s.chars().any(is_invisible) {
+    if s.is_ascii() || !s.chars().any(is_invisible) {
         return;
     }
     let chars: Vec<char> = s.chars().collect();

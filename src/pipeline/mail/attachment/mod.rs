@@ -33,8 +33,7 @@ use crate::provider::mail::{AttachmentInfo, SourceMessage};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{self, Note, deceptive, note, ours, quoted};
 use crate::tools::mail::{AttachmentRequest, FileForm};
 
 /// The beginning of the URI of an attachment; its handle follows.
@@ -563,7 +562,7 @@ fn link(handle: &str, file: &AttachmentInfo) -> Response {
 fn about(file: &AttachmentInfo) -> Response {
     let mut response = Response::default();
     let scalars = &mut response.document.scalars;
-    scalars.push(("name", Cell::Text(text::cell(&file.name))));
+    scalars.push(("name", Cell::Text(deceptive::line(&file.name))));
     scalars.push(("type", Cell::Text(media(file))));
     let size = i64::try_from(file.size).unwrap_or(i64::MAX);
     scalars.push(("bytes", Cell::Count(size)));

@@ -241,7 +241,7 @@ impl Pipeline {
                 }
             }
         }
-        texts.extend(whole.text(&id));
+        texts.extend(whole.text(&id, kind));
         let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
         if texts.is_empty() {
             // A row without a text: what the file is, and notes on why there is none.

@@ -7,7 +7,7 @@ use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, Sto
 use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::opening::opening;
-use crate::text::{self, Address};
+use crate::text::{self, Address, deceptive};
 use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// A text of at most so many characters is shown without a fence.
@@ -45,7 +45,7 @@ impl Pipeline {
                 scalars.push((name, Cell::Text(people_line(people))));
             }
         }
-        scalars.push(("subject", Cell::Text(text::cell(&content.subject))));
+        scalars.push(("subject", Cell::Text(deceptive::line(&content.subject))));
         if !content.files.is_empty() {
             scalars.push(("attached", Cell::Text(attached(&content.files))));
         }
@@ -69,7 +69,8 @@ impl Pipeline {
         scalars.push(("signature", Cell::Text(signature.to_owned())));
         match parts.quote {
             Some(chars) => {
-                let (begins, _) = text::clip(opening(&parts.quoted, &content.subject), QUOTED);
+                let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
+                let (begins, _) = text::clip(begins, QUOTED);
                 let text = format!("{chars} characters, {begins}");
                 scalars.push(("quote", Cell::Text(text.trim_end_matches(", ").to_owned())));
             }

@@ -33,7 +33,6 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
-use crate::text::invisible::{self, Unseen};
 use crate::text::{self, note, ours};
 use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
@@ -310,16 +309,6 @@ impl Pipeline {
                 rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             files.append(some);
-            let names = attached.iter().filter_map(|item| {
-                let names = flatten::texts(ATTACHMENT.field("name")?, item, &context);
-                names.into_iter().next()
-            });
-            for name in names {
-                let mut unseen = Unseen::default();
-                invisible::scan(&name, &mut unseen);
-                let notes = unseen.notes().into_iter();
-                response.notes.extend(notes.map(|note| note.under(ours("an attachment"))));
-            }
         }
         messages.drop_empty();
         response.document.tables.push(messages);

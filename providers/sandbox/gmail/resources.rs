@@ -152,10 +152,8 @@ fn escape(text: &str) -> String {
 
 /// Header fields as a list of names and values.
 fn header_fields(head: &[u8], includes: impl Fn(&str) -> bool) -> Vec<Value> {
-    head::fields(head)
-        .into_iter()
-        .filter(|field| includes(field.name))
-        .map(|field| json!({ "name": field.name, "value": field.received_by("mx.google.com;") }))
+    head::received_by(&head::fields(head), "mx.google.com;", includes)
+        .map(|(name, value)| json!({ "name": name, "value": value }))
         .collect()
 }
 

@@ -15,7 +15,7 @@ use super::lines;
 const MAX_FIELDS: usize = 2_000;
 
 /// The server that received the sample mail; each service has its own name there.
-const RECEIVER: &str = "mx.example.com;";
+const RECEIVER: &str = "mx.example.com";
 
 /// One header field.
 #[derive(Debug, Clone, Copy)]
@@ -31,17 +31,6 @@ impl HeaderField<'_> {
     pub fn value(&self) -> String {
         let text = self.unfolded();
         daysheet_core::text::header(&text).into_owned()
-    }
-
-    /// The value, with `server` in the place of the sample mail's receiving server
-    /// where that signs what it found out about the sender.
-    pub fn received_by(&self, server: &str) -> String {
-        let value = self.value();
-        let signed = self.name.eq_ignore_ascii_case("Authentication-Results");
-        match value.strip_prefix(RECEIVER).filter(|_| signed) {
-            Some(found) => format!("{server}{found}").trim_start().to_owned(),
-            None => value,
-        }
     }
 
     /// The value on one line, otherwise as written.
@@ -78,6 +67,32 @@ pub(crate) fn fields(head: &[u8]) -> Vec<HeaderField<'_>> {
             raw: head.get(start..end).unwrap_or_default(),
         })
         .collect()
+}
+
+/// The names and values of the fields that are wanted, with `server` in the place of the sample mail's receiving
+/// server where that says what it found out about the sender: in the first such field, below the
+/// one with which it received the message. Any other is the sender's.
+pub(crate) fn received_by<'a>(
+    fields: &[HeaderField<'a>],
+    server: &str,
+    wanted: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = (&'a str, String)> {
+    let is = |field: &HeaderField<'_>, name: &str| field.name.eq_ignore_ascii_case(name);
+    let received = fields.iter().position(|field| {
+        is(field, "Received") && field.unfolded().contains(&format!("by {RECEIVER} "))
+    });
+    let results = fields.iter().position(|field| is(field, "Authentication-Results"));
+    let own = results.filter(|at| received.is_some_and(|received| received < *at));
+    let wanted = fields.iter().enumerate().filter(move |(_, field)| wanted(field.name));
+    wanted.map(move |(at, field)| {
+        let value = field.value();
+        let found = value.strip_prefix(RECEIVER).and_then(|rest| rest.strip_prefix(';'));
+        let value = match found.filter(|_| own == Some(at)) {
+            Some(found) => format!("{server}{found}").trim_start().to_owned(),
+            None => value,
+        };
+        (field.name, value)
+    })
 }
 
 /// The name of the field that a line starts, and where its colon stands.

@@ -171,12 +171,9 @@ impl MessageSerializer<'_> {
                 pages::web_link(&id).into()
             }
             "inferenceClassification" => inference(message).into(),
-            "internetMessageHeaders" => {
-                let fields = self.fields.iter();
-                fields
-                    .map(|field| json!({ "name": field.name, "value": field.received_by("") }))
-                    .collect()
-            }
+            "internetMessageHeaders" => head::received_by(&self.fields, "", |_| true)
+                .map(|(name, value)| json!({ "name": name, "value": value }))
+                .collect(),
             "body" => self.body(),
             // A draft that nobody has begun to send has neither.
             "from" => store.from(message)?.json(),

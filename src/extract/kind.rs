@@ -4,7 +4,7 @@
 
 use std::io::Cursor;
 
-use crate::{Kind, plain};
+use crate::{Kind, compound, plain};
 
 /// Beginnings of pictures.
 const PICTURES: &[&[u8]] =
@@ -25,7 +25,7 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
         return packed(bytes);
     }
     if head.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return compound(bytes);
+        return of_compound(bytes);
     }
     if head.starts_with(b"{\\rtf") {
         return Kind::Rtf;
@@ -230,8 +230,8 @@ fn packed(bytes: &[u8]) -> Kind {
 }
 
 /// Returns what a compound file of OLE is, by the streams in it.
-fn compound(bytes: &[u8]) -> Kind {
-    let Ok(file) = cfb::CompoundFile::open(Cursor::new(bytes)) else {
+fn of_compound(bytes: &[u8]) -> Kind {
+    let Ok(file) = compound::open(bytes) else {
         return Kind::Binary;
     };
     let kinds = [

@@ -8,6 +8,7 @@
 
 mod archive;
 mod calendar;
+mod compound;
 mod contacts;
 mod csv;
 mod kind;

@@ -4,6 +4,7 @@ mod heading;
 mod legacy;
 mod number;
 mod records;
+mod short;
 mod styles;
 mod xlsx;
 

@@ -7,9 +7,8 @@ use daysheet_core::text::tnef::is_tnef;
 
 use super::mapi::{DATA, Props};
 use super::tnef;
+use crate::compound::{self, Compound};
 use crate::{Failure, File, Kind, Out, Stop, UNPACKED};
-
-type Compound<F> = cfb::CompoundFile<Cursor<F>>;
 
 /// Entries of a folder that are looked at.
 const ENTRIES: usize = 5_000;
@@ -61,8 +60,8 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
     Ok(File { name, bytes: bytes.ok_or(Failure::Broken)? })
 }
 
-fn open(bytes: &[u8]) -> Result<Compound<&[u8]>, Failure> {
-    cfb::CompoundFile::open(Cursor::new(bytes)).map_err(|_| Failure::Broken)
+fn open(bytes: &[u8]) -> Result<Compound<'_>, Failure> {
+    compound::open(bytes).map_err(|_| Failure::Broken)
 }
 
 /// Returns the name of a property's stream.
@@ -71,7 +70,7 @@ fn stream(id: u16, kind: u16) -> String {
 }
 
 /// Returns the folders at the top whose names begin so, in order.
-fn folders(file: &Compound<&[u8]>, name: &str) -> Vec<PathBuf> {
+fn folders(file: &Compound<'_>, name: &str) -> Vec<PathBuf> {
     let all = file.read_root_storage().take(ENTRIES);
     let all = all.filter(|entry| entry.is_storage() && entry.name().starts_with(name));
     let mut all: Vec<_> = all.map(|entry| entry.path().to_owned()).collect();
@@ -80,18 +79,18 @@ fn folders(file: &Compound<&[u8]>, name: &str) -> Vec<PathBuf> {
 }
 
 /// Returns true if what is attached is a message, or another object of Outlook's.
-fn is_folder(file: &Compound<&[u8]>, at: &Path) -> bool {
+fn is_folder(file: &Compound<'_>, at: &Path) -> bool {
     file.is_storage(at.join(stream(DATA, 0x000d)))
 }
 
-fn contents(file: &mut Compound<&[u8]>, at: &Path) -> Option<Vec<u8>> {
+fn contents(file: &mut Compound<'_>, at: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.open_stream(at).ok()?.take(UNPACKED).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
 /// Returns the properties of a folder: those with streams, and those in one together.
-fn props(file: &mut Compound<&[u8]>, at: &Path) -> Props {
+fn props(file: &mut Compound<'_>, at: &Path) -> Props {
     let mut props = Props::default();
     let fixed = contents(file, &at.join(FIXED)).unwrap_or_default();
     // A header of 8, 24 or 32 bytes, then 16 bytes each.
@@ -128,7 +127,7 @@ fn name(file: &Props, own: &Props, folder: bool) -> String {
 }
 
 /// Returns a folder as a file of its own.
-fn rebuilt(file: &mut Compound<&[u8]>, from: &Path) -> Option<Vec<u8>> {
+fn rebuilt(file: &mut Compound<'_>, from: &Path) -> Option<Vec<u8>> {
     let entries = file.walk_storage(from).ok()?.skip(1).take(ENTRIES);
     let entries: Vec<_> =
         entries.map(|entry| (entry.path().to_owned(), entry.is_storage())).collect();

@@ -1,10 +1,15 @@
 //! Workbooks of older and binary formats: xls and xlsb.
 
-use std::io::Cursor;
+use std::borrow::Cow;
+use std::io::{Cursor, Write};
 
 use calamine::{Data, Dimensions, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
 
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
 use super::number::{self, Format};
+use super::short::widened;
 use super::{Cell, Listed, records};
 use crate::package::Package;
 use crate::{Failure, How, Kind, Out, Stop};
@@ -50,14 +55,7 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             Ok(())
         });
     }
-    // The library unpacks without a limit.
-    let mut package = Package::open(bytes)?;
-    for file in package.files() {
-        if file.name.starts_with("xl/") && file.name.ends_with(".bin") {
-            package.unpack(file.part)?;
-        }
-    }
-    let mut book = Xlsb::new(Cursor::new(bytes)).map_err(|error| match error {
+    let mut book = Xlsb::new(Cursor::new(whole(bytes)?)).map_err(|error| match error {
         XlsbError::Password => Failure::Encrypted,
         _ => Failure::Broken,
     })?;
@@ -79,6 +77,31 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         grid.unknown = true;
         Ok(())
     })
+}
+
+/// Returns a workbook in which all cells are whole. The library unpacks without a limit, so that
+/// what it reads is unpacked here first.
+fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
+    let mut package = Package::open(bytes)?;
+    let (mut parts, mut mended) = (Vec::new(), false);
+    for file in package.files() {
+        if [".bin", ".xml", ".rels"].iter().any(|end| file.name.ends_with(end)) {
+            let part = package.unpack(file.part)?;
+            let widened = file.name.starts_with("xl/worksheets/").then(|| widened(&part)).flatten();
+            mended |= widened.is_some();
+            parts.push((file.name, widened.unwrap_or(part)));
+        }
+    }
+    if !mended {
+        return Ok(bytes.into());
+    }
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (name, part) in parts {
+        archive.start_file(name, stored).map_err(|_| Failure::Broken)?;
+        archive.write_all(&part).map_err(|_| Failure::Broken)?;
+    }
+    Ok(archive.finish().map_err(|_| Failure::Broken)?.into_inner().into())
 }
 
 /// Returns the sheets that have cells.

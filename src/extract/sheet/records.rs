@@ -2,9 +2,9 @@
 //! the library for its cells tells neither. Damaged records end the sheet they stand in.
 
 use std::collections::HashSet;
-use std::io::{Cursor, Read};
+use std::io::Read;
 
-use crate::UNPACKED;
+use crate::{UNPACKED, compound};
 
 const END: u16 = 0x000a;
 const BEGIN: u16 = 0x0809;
@@ -26,7 +26,7 @@ pub struct Unseen {
 
 /// Returns what is hidden of each worksheet, in their order; `None` if the stream is not there.
 pub fn unseen(bytes: &[u8]) -> Option<Vec<Unseen>> {
-    let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
+    let mut file = compound::open(bytes).ok()?;
     let name = ["/Workbook", "/Book"].into_iter().find(|name| file.exists(name))?;
     let mut stream = Vec::new();
     file.open_stream(name).ok()?.take(UNPACKED).read_to_end(&mut stream).ok()?;

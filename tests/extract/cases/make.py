@@ -1,7 +1,7 @@
 """Makes the Office files of this folder with libraries of others; LibreOffice converts some.
 
 pip install python-docx openpyxl python-pptx odfpy xlsxwriter icalendar vobject pypandoc_binary, and
-npm install xlsx; then: python make.py
+npm install xlsx cfb; then: python make.py
 """
 
 import csv
@@ -217,12 +217,18 @@ def data():
     for item, count, _ in ROWS[1:]:
         tree.SubElement(stock, "item", count=str(count)).text = item
     tree.ElementTree(stock).write("stock.xml", encoding="iso-8859-2", xml_declaration=True)
-    # Cells beside others would be short records, which only Excel reads.
-    apart = [[cell for value in row for cell in (value, None)] for row in ROWS]
     write = """const x = require("xlsx"), book = x.utils.book_new();
         x.utils.book_append_sheet(book, x.utils.aoa_to_sheet(JSON.parse(process.argv[1])), "Stock");
-        x.writeFile(book, "stock.xlsb");"""
-    subprocess.run(["node", "-e", write, json.dumps(apart)], check=True)
+        x.writeFile(book, "stock.xlsb");
+        x.writeFile(book, "stock.xls", {bookType: "biff8"});
+        const c = require("cfb"), file = c.utils.cfb_new(), utf16 = s => Buffer.from(s, "utf16le");
+        const add = (name, data) => c.utils.cfb_add(file, "/__" + name, data);
+        add("properties_version1.0", Buffer.alloc(32));
+        add("substg1.0_0037001F", utf16("Lamps")), add("substg1.0_1000001F", utf16("Brass is back."));
+        add("attach_version1.0_#00000000/__substg1.0_3707001F", utf16("prices.txt"));
+        add("attach_version1.0_#00000000/__substg1.0_37010102", Buffer.from("Lamp 2"));
+        c.writeFile(file, "lamps.msg");"""
+    subprocess.run(["node", "-e", write, json.dumps(ROWS)], check=True)
 
 
 def flat():

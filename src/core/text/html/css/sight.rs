@@ -2,24 +2,33 @@
 //!
 //! Each element is entered with its computed style; from that follows what it does to
 //! everything in it: how opaque that is, how large, on what ground, how far it is moved
-//! and what is cut off. A text asks the element it stands in.
+//! and what is cut off. A text asks the element it stands in. What the properties do is
+//! worked out in the files below; here is what they add up to.
+
+mod clip;
+mod collapse;
+mod contrast;
+mod cover;
+mod effects;
+mod geometry;
+mod ground;
+mod place;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::super::Why;
-use super::super::tree::{Id, Tree};
-use super::cascade::Cascade;
-use super::color::Rgba;
-use super::geometry::{Left, left, moved};
-use super::ground::{Contrast, Ground, Tint, ink};
-use super::look::Look;
-use super::media::SCREEN;
-use super::place::{Boxes, Place};
-use super::property::{Image, Property, Property as P};
-use super::select::Work;
-use super::value::Quantity;
+use super::sheets::select::Work;
+use super::style::cascade::Cascade;
+use super::style::look::Look;
+use super::values::color::Rgba;
+use super::values::property::{Property, Property as P};
+use crate::text::html::Why;
+use crate::text::html::tree::{Id, ROOT, Tree};
+use clip::Boxes;
+use collapse::is_collapsed;
+use ground::{Contrast, Ground, Tint};
+use place::Place;
 
 /// Text smaller than this, in pixels, is not seen.
 const TINY: f32 = 1.5;
@@ -27,15 +36,8 @@ const TINY: f32 = 1.5;
 const SMALL: f32 = 3.0;
 /// What is less opaque than this is not seen, whatever its colour.
 const CLEAR: f32 = 0.04;
-/// How thick the lines of glyphs are at least, in font sizes.
-const STEM: f32 = 0.1;
 /// A line of this thickness, in pixels, covers text.
 const THICK: f32 = 8.0;
-/// From so many pixels on, a box that is moved up, or back, lies over what is before it.
-const UP: f32 = 8.0;
-const BACK: f32 = 20.0;
-/// What is left of an area when it is turned or shrunk until it is gone.
-const GONE: f32 = 0.003;
 
 /// Whether something is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +100,7 @@ impl<'t> Viewer<'t> {
     /// Creates a viewer of the whole document.
     pub fn new(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
         let page = Frame {
-            id: super::super::tree::ROOT,
+            id: ROOT,
             look: Look::page(),
             alpha: 1.0,
             scale: 1.0,
@@ -124,7 +126,7 @@ impl<'t> Viewer<'t> {
             shown: Vec::new(),
             covers: Vec::new(),
             page,
-            shadows: tree.below(super::super::tree::ROOT).any(|id| is_shadow(tree, id)),
+            shadows: tree.below(ROOT).any(|id| is_shadow(tree, id)),
         }
     }
 
@@ -232,29 +234,6 @@ impl<'t> Viewer<'t> {
         Sight::Shown
     }
 
-    /// Finds out what a part of the element entered last, of a text of its own, lies over.
-    fn part(&mut self, look: Option<Box<Look>>) {
-        let Some((look, holder)) = look.zip(self.stack.last()) else { return };
-        if !matches!(look.word(P::Content), Some("text" | "picture"))
-            || look.is(P::Display, "none")
-            || is_unseen(&look)
-        {
-            return;
-        }
-        let place = Place::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
-        let mut frame = Frame {
-            picture: look.is(P::Content, "picture"),
-            stacks: look.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
-            look: *look,
-            place,
-            ..holder.clone()
-        };
-        if !self.transforms(&mut frame) {
-            frame.opaque = frame.ground.of(&frame.look, frame.tints.len()).1;
-            self.cover(&frame, false);
-        }
-    }
-
     /// Leaves the element entered last.
     pub fn leave(&mut self) {
         let after = self.stack.last_mut().and_then(|frame| frame.look.after.take());
@@ -293,269 +272,6 @@ impl<'t> Viewer<'t> {
         matches!(parent, "meter" | "progress")
             || parent == "maction" && tree.before(id).is_some()
             || name == "option" && around.chosen.is_some_and(|chosen| chosen != id)
-    }
-
-    /// Works out what the properties do that change how a whole element is drawn; true
-    /// if nothing of it is seen.
-    fn effects(&mut self, frame: &mut Frame, name: &str) -> bool {
-        let look = &frame.look;
-        let rem = self.cascade.rem();
-        if let Some(opacity) = look.size(Property::Opacity) {
-            frame.alpha *= opacity.fraction().clamp(0.0, 1.0);
-            frame.stacks |= opacity.fraction() < 1.0;
-        }
-        let mut tints = Vec::new();
-        for call in look.calls(Property::Filter) {
-            frame.stacks = true;
-            let size = call.args.first().map(|arg| arg.compute(&look.scale(rem)));
-            let by = size.map_or(1.0, |size| size.fraction());
-            match call.name {
-                "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
-                "blur" if by >= look.font && size.is_some() => return true,
-                "blur" if by >= look.font / 2.0 && size.is_some() => {
-                    frame.doubt = Some(Why::Blended);
-                }
-                "url" => frame.doubt = Some(Why::Blended),
-                name => tints.push(Tint { name, by }),
-            }
-        }
-        if !tints.is_empty() && self.cascade.spend(frame.tints.len()) {
-            frame.tints = frame.tints.iter().copied().chain(tints).collect();
-        }
-        if frame.alpha < CLEAR {
-            return true;
-        }
-        let masks = look.images(Property::Mask);
-        let faint = |image: &Image| match image {
-            Image::Gradient(stops) => {
-                stops.iter().all(|stop| look.paint(stop).is_some_and(|[.., alpha]| alpha < CLEAR))
-            }
-            _ => false,
-        };
-        if !masks.is_empty() && masks.iter().all(faint) {
-            return true;
-        }
-        if !masks.is_empty() && look.is(Property::MaskSize, "nothing") {
-            return true;
-        }
-        // What begins faint may leave nothing of the text.
-        let begins = |image: &Image| match image {
-            Image::Gradient(stops) => {
-                let first = stops.first().and_then(|stop| look.paint(stop));
-                first.is_none_or(|[.., alpha]| alpha < 0.5)
-            }
-            _ => false,
-        };
-        if masks.iter().any(begins)
-            || !masks.is_empty() && look.is(Property::MaskMode, "some")
-            || !masks.is_empty() && look.is(Property::MaskPlace, "far")
-        {
-            frame.doubt = Some(Why::Blended);
-        }
-        let outline = look.px(Property::Outline, None).unwrap_or_default();
-        let inside = -look.px(Property::OutlineOffset, None).unwrap_or_default();
-        if outline >= THICK && inside >= THICK {
-            frame.doubt = Some(Why::Covered);
-        }
-        let strike = look.px(P::StrikeWidth, Some(look.font)).unwrap_or_default();
-        if look.is(P::Strike, "line-through") && strike >= look.font * 0.4 {
-            frame.doubt = Some(Why::Covered);
-        }
-        if masks.contains(&Image::Picture) {
-            frame.doubt = Some(Why::Blended);
-        }
-        if look.word(Property::Blend).is_some_and(|word| word != "normal") {
-            frame.doubt = Some(Why::Blended);
-        }
-        if look.is(Property::BackgroundClip, "text") {
-            let (own, _) = Ground::page().of(look, frame.tints.len());
-            frame.cut_out = Some(own.colors());
-        } else {
-            let (ground, opaque) = frame.ground.of(look, frame.tints.len());
-            let (width, height) = frame.place.size();
-            let empty = |side: Option<f32>, pads: [P; 2]| {
-                side.is_some_and(|side| side <= 2.0)
-                    && pads
-                        .iter()
-                        .all(|pad| look.size(*pad).is_none_or(|pad| pad.n + pad.part == 0.0))
-            };
-            if empty(width, [P::PaddingLeft, P::PaddingRight])
-                || empty(height, [P::PaddingTop, P::PaddingBottom])
-            {
-                // Text beside its box has what is behind the box.
-                return self.shaped(frame);
-            }
-            frame.opaque = opaque && !matches!(name, "html" | "body");
-            if opaque {
-                frame.cut_out = None;
-            }
-            frame.ground = ground;
-        }
-        self.shaped(frame)
-    }
-
-    /// Works out what is left of an element that is zoomed, cut out or moved; true if
-    /// nothing is.
-    fn shaped(&self, frame: &mut Frame) -> bool {
-        let look = &frame.look;
-        let rem = self.cascade.rem();
-        if let Some(zoom) = look.size(Property::Zoom).filter(|zoom| zoom.fraction() > 0.0) {
-            frame.scale *= zoom.fraction();
-        }
-        let size = frame.place.size();
-        let name = self.tree.name(frame.id);
-        if name == "switch" {
-            frame.doubt = Some(Why::Script);
-        }
-        if matches!(look.word(Property::Position), Some("absolute" | "fixed")) {
-            match left(look.calls(Property::Clip), &look.scale(rem), size) {
-                Left::Nothing => return true,
-                Left::Unknown => frame.doubt = Some(Why::Clipped),
-                Left::Some => {}
-            }
-        }
-        match left(look.calls(Property::ClipPath), &look.scale(rem), size) {
-            Left::Nothing => return true,
-            Left::Unknown => frame.doubt = Some(Why::Clipped),
-            Left::Some => {}
-        }
-        !frame.place.inline && self.transforms(frame)
-    }
-
-    /// Works out what transforms do; true if nothing is left.
-    fn transforms(&self, frame: &mut Frame) -> bool {
-        let look = &frame.look;
-        let calls = || {
-            [P::Translate, P::Rotate, P::Scale, P::Transform]
-                .into_iter()
-                .flat_map(|p| look.calls(p))
-        };
-        let around = &self.around().look;
-        let deep =
-            around.size(P::Perspective).is_some() || around.is(P::TransformStyle, "preserve-3d");
-        let moves = calls().next().is_some();
-        if deep && (moves || look.is(P::Backface, "hidden")) {
-            // It stands in the room of what is around it.
-            frame.doubt = Some(Why::Moved);
-        }
-        if !moves {
-            return false;
-        }
-        frame.stacks = true;
-        let size =
-            (frame.place.width.unwrap_or(SCREEN.0 - 16.0), frame.place.height.unwrap_or(20.0));
-        let origin = look.calls(P::TransformOrigin).first();
-        let size = (size.0.max(1.0), size.1.max(1.0));
-        let moved = moved(calls(), origin, &look.scale(self.cascade.rem()), size);
-        if moved.behind || moved.area.abs() <= GONE {
-            return true;
-        }
-        if moved.area < 0.0 && look.is(P::Backface, "hidden") {
-            return true;
-        }
-        frame.scale *= moved.area.abs().sqrt();
-        frame.place.shift(moved.x, moved.y);
-        false
-    }
-
-    /// Returns which columns of a table are collapsed, if any is.
-    fn collapsed(&mut self, table: Id, look: &Look) -> Option<Rc<[bool]>> {
-        /// Nobody has more columns.
-        const MOST: usize = 1_000;
-        let tree = self.tree;
-        let groups = |id: &Id| matches!(tree.name(*id), "colgroup" | "col");
-        let mut columns = Vec::new();
-        for group in tree.children(table).filter(groups) {
-            let outer = self.cascade.look(group, look, None);
-            let mut cols = tree.children(group).filter(groups).take(MOST).peekable();
-            let alone = cols.peek().is_none().then_some(group);
-            for col in cols.chain(alone) {
-                let own = self.cascade.look(col, &outer, None);
-                let span = number(tree, col, "span");
-                let hidden = own.is(P::Visibility, "collapse");
-                columns.extend(std::iter::repeat_n(hidden, span));
-                if columns.len() > MOST {
-                    return None;
-                }
-            }
-        }
-        columns.contains(&true).then(|| columns.into())
-    }
-
-    /// Works out whether the element lies behind the ground of one around it.
-    fn behind(&self, frame: &mut Frame) {
-        let z = frame.look.size(Property::ZIndex).map(|size| size.n);
-        let positioned = frame.place.positioned;
-        if positioned && z.is_some_and(|z| z < 0.0) {
-            let hides = self.stack.iter().rev().take_while(|frame| !frame.stacks);
-            if hides.into_iter().any(|frame| frame.opaque) {
-                frame.alpha = 0.0;
-            }
-        }
-        frame.stacks |= positioned && z.is_some();
-        if positioned {
-            frame.covered = false;
-        }
-    }
-
-    /// Finds boxes that lie over what was shown before: large ones, and those without text of
-    /// the mail. `whole` is an element, not a part of one.
-    fn cover(&mut self, frame: &Frame, whole: bool) {
-        let look = &frame.look;
-        let around = &self.around().place;
-        // What is drawn with the lines, or apart from all, lies over lines before it.
-        let display = look.word(P::Display);
-        let atomic = frame.picture || display == Some("inline-block");
-        let (x, y) = frame.place.from(around);
-        let up = y <= -UP || atomic && x <= -BACK;
-        let over = frame.place.positioned || (frame.stacks || atomic) && up;
-        let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
-        let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
-        let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
-        let shadow = look.is(P::BoxShadow, "wide");
-        if outline || shadow && frame.place.positioned {
-            // It lies over all that is beside it.
-            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
-        }
-        let edges = lines.into_iter().any(thick) || shadow;
-        let paints = frame.opaque
-            || edges
-            || frame.picture
-            || look.images(P::BackgroundImage).contains(&Image::Picture);
-        let under = frame.look.size(Property::ZIndex).is_some_and(|z| z.n < 0.0);
-        let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
-        let (width, height) = frame.place.size();
-        let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
-        if !paints || under || faint || !over || flat(width) || flat(height) {
-            return;
-        }
-        let text = |id: Id| {
-            !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
-        };
-        let lifted = matches!(frame.look.word(Property::Position), Some("absolute" | "fixed"));
-        let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
-            px.is_some_and(|px| px >= least)
-                || look.size(size).is_some_and(|size| size.part >= 0.5)
-                || look.size(from).is_some() && look.size(to).is_some()
-        };
-        let large = lifted
-            && wide(width, [P::Width, P::Left, P::Right], 200.0)
-            && wide(height, [P::Height, P::Top, P::Bottom], 20.0);
-        if whole && !large && self.tree.below(frame.id).any(text)
-            || !lifted && !frame.place.rises && !up
-        {
-            return;
-        }
-        if !lifted {
-            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
-            return;
-        }
-        let holder = self.stack.iter().rposition(|frame| frame.place.positioned);
-        let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
-        self.covers.push(from..self.shown.len());
-        for frame in self.stack.iter_mut().skip(holder.unwrap_or(0)) {
-            frame.covered = true;
-        }
     }
 
     /// Returns whether text right in the element entered last is seen. `chars` is how
@@ -632,73 +348,6 @@ impl<'t> Viewer<'t> {
             None => Sight::Shown,
         }
     }
-
-    fn contrast(&self, frame: &Frame, look: &Look, drawn: bool) -> Contrast {
-        let colors = frame.cut_out.as_deref().map_or(1, <[_]>::len) * frame.ground.colors().len();
-        if colors * (1 + frame.tints.len()) > 1
-            && !self.cascade.spend(colors * (1 + frame.tints.len()))
-        {
-            return Contrast::Unknown;
-        }
-        let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
-        let (width, color) = match drawn {
-            true => (P::DrawnWidth, P::DrawnStroke),
-            false => (P::StrokeWidth, P::StrokeColor),
-        };
-        // What is drawn has a line of a pixel where no width is set.
-        let thin = drawn.then_some(Quantity::number(1.0));
-        if let Some(stroke) = look.size(width).or(thin).filter(|width| width.n > 0.0) {
-            let paint = match look.get(color) {
-                Some(super::property::Value::Paint(paint)) => look.paint(paint),
-                _ if drawn => Some(super::color::CLEAR),
-                _ => look.color,
-            };
-            let Some(paint) = paint else { return Contrast::Unknown };
-            let (seen, [.., alpha]) =
-                (frame.ground.contrast(paint, frame.alpha, &frame.tints), paint);
-            // The line around a glyph lies over it, half of it inside.
-            let within = stroke.n >= look.font * STEM && !look.is(P::PaintOrder, "stroke");
-            if seen != Contrast::Lost && stroke.n >= 0.5 || within && alpha > 0.5 {
-                return seen;
-            }
-        }
-        for shadow in look.images(P::TextShadow) {
-            let Image::Gradient(colors) = shadow else { continue };
-            let color = colors.first().map(|color| look.paint(color));
-            let seen =
-                color.flatten().map(|ink| frame.ground.contrast(ink, frame.alpha, &frame.tints));
-            if let Some(seen @ (Contrast::Seen | Contrast::Picture)) = seen {
-                return seen;
-            }
-        }
-        let through = frame.cut_out.as_deref().unwrap_or(&[]);
-        let seen = |ink| frame.ground.contrast(ink, frame.alpha, &frame.tints);
-        if through.is_empty() {
-            return seen(ink);
-        }
-        let all: Vec<Contrast> =
-            through.iter().map(|below| seen(super::color::over(ink, *below))).collect();
-        match all.iter().find(|one| **one != Contrast::Lost) {
-            Some(one) => *one,
-            None => Contrast::Lost,
-        }
-    }
-}
-
-/// Returns the number that an attribute says, from 1 to 1,000.
-fn number(tree: &Tree, id: Id, name: &str) -> usize {
-    tree.attr(id, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1).clamp(1, 1_000)
-}
-
-/// Returns true for a cell that stands in collapsed columns alone.
-fn is_collapsed(tree: &Tree, cell: Id, columns: &[bool]) -> bool {
-    let before = std::iter::successors(tree.before(cell), |id| tree.before(*id))
-        .take(columns.len() * 3)
-        .filter(|id| matches!(tree.name(*id), "td" | "th"));
-    let at: usize = before.map(|id| number(tree, id, "colspan")).sum();
-    let own = columns.get(at..).unwrap_or_default();
-    let mut own = own.iter().take(number(tree, cell, "colspan")).peekable();
-    own.peek().is_some() && own.all(|collapsed| *collapsed)
 }
 
 fn is_shadow(tree: &Tree, id: Id) -> bool {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::tree::{Id, Tree};
-use super::color::{Paint, of_attribute};
-use super::grammar;
-use super::property::{Image, Mode, Property, Value};
-use super::sheet::Line;
-use super::value::Amount;
+use super::super::sheets::sheet::Line;
+use super::super::values::color::{Paint, of_attribute};
+use super::super::values::grammar;
+use super::super::values::property::{Image, Mode, Property, Value};
+use super::super::values::value::Amount;
+use crate::text::html::tree::{Id, Tree};
 
 /// Attributes of SVG that say the same as the property of their name.
 const DRAWN: &[&str] = &[

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::color::{Paint, Rgba, WHITE, distance, over};
-use super::look::Look;
-use super::property::{Image, Property, Value};
+use super::super::style::look::Look;
+use super::super::values::color::{BLACK, CLEAR, Paint, Rgba, WHITE, distance, over};
+use super::super::values::property::{Image, Property, Value};
 
 /// Colours nearer to each other than this cannot be distinguished: `#f4f4f4` on white is
 /// not seen, `#eee` is.
@@ -188,9 +188,9 @@ pub fn ink(look: &Look, drawn: bool) -> Option<Rgba> {
     let property = if drawn { Property::Fill } else { Property::TextFill };
     let paint = match look.get(property) {
         Some(Value::Paint(paint)) => paint.clone(),
-        Some(Value::Word("none")) => Paint::Rgba(super::color::CLEAR),
+        Some(Value::Word("none")) => Paint::Rgba(CLEAR),
         Some(Value::Unknown) => Paint::Unknown,
-        _ if drawn => Paint::Rgba(super::color::BLACK),
+        _ if drawn => Paint::Rgba(BLACK),
         _ => Paint::Current,
     };
     let [r, g, b, a] = look.paint(&paint)?;

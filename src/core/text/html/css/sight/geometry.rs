@@ -1,9 +1,9 @@
 //! What transforms make of a box: where it goes, how much of it is left, and whether
 //! it shows its back; what shapes leave of it, and what is left of it in what holds it.
 
-use super::look::Look;
-use super::property::{Call, Property as P, Value};
-use super::value::{Quantity, Scale};
+use super::super::style::look::Look;
+use super::super::values::property::{Call, Property as P, Value};
+use super::super::values::value::{Quantity, Scale};
 
 /// A matrix of four columns.
 type Matrix = [[f32; 4]; 4];

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use selectors::parser::{Component, Selector, SelectorList};
 
-use super::super::tree::{Id, Tree};
-use super::property::{Property, Value};
+use super::super::values::property::{Property, Value};
 use super::pseudo::{Css, Part};
+use crate::text::html::tree::{Id, Tree};
 
 /// More selectors than these are not read.
 const MAX_SELECTORS: usize = 20_000;

@@ -6,12 +6,12 @@ use base64::Engine as _;
 use cssparser::{Delimiter, ParseError, Parser, Token};
 use selectors::parser::{ParseRelative, SelectorList};
 
-use super::grammar;
+use super::super::values::grammar;
+use super::super::values::property::{self, Mode};
+use super::super::values::value::{Parsed, invalid};
 use super::media::{self, Truth};
-use super::property::{self, Mode};
 use super::pseudo::{Grammar, plain};
 use super::sheet::Scope;
-use super::value::{Parsed, invalid};
 
 /// What an at-rule begins with.
 pub enum At {

@@ -11,14 +11,14 @@ use cssparser::{
 };
 use selectors::parser::{ParseRelative, SelectorList};
 
-use super::super::tree::Id;
+use super::super::values::grammar;
+use super::super::values::property::{self, Mode};
+use super::super::values::value::{Parsed, invalid};
 use super::condition::{At, import, layer_name, supports};
-use super::grammar;
 use super::media::{self, Truth};
-use super::property::{self, Mode};
 use super::pseudo::{Css, Grammar, Part, plain};
 use super::sheet::{Line, Rule, Scope, Sheet, Steps};
-use super::value::{Parsed, invalid};
+use crate::text::html::tree::Id;
 
 /// More declarations than these are not read.
 const MAX_LINES: usize = 200_000;

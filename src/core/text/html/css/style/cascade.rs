@@ -11,18 +11,18 @@ use std::sync::{Arc, LazyLock};
 
 use cssparser::Parser;
 
-use super::super::tree::{Id, Tree};
+use super::super::sheets::media::{self, SCREEN, Truth, View};
+use super::super::sheets::pseudo::Part;
+use super::super::sheets::select::{Matcher, Work};
+use super::super::sheets::sheet::{Line, Rule, Scope, Sheet};
+use super::super::sheets::{self, reader};
+use super::super::values::color::{BLACK, WHITE};
+use super::super::values::grammar;
+use super::super::values::property::{self, Mode, Property, Value, Wide, is_inherited};
 use super::attribute;
-use super::color::{BLACK, WHITE};
 use super::custom::{self, Text};
-use super::grammar;
 use super::look::Look;
-use super::media::{self, SCREEN, Truth, View};
-use super::property::{self, Mode, Property, Value, Wide, is_inherited};
-use super::pseudo::Part;
-use super::reader;
-use super::select::{Matcher, Work};
-use super::sheet::{Line, Rule, Scope, Sheet};
+use crate::text::html::tree::{Id, Tree};
 
 static BROWSER: LazyLock<Sheet> = LazyLock::new(|| read(include_str!("browser.css")));
 static QUIRKS: LazyLock<Sheet> = LazyLock::new(|| {
@@ -82,7 +82,7 @@ impl<'t> Cascade<'t> {
         let [limited, endless] = work;
         let mode = Mode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
         let mut author = Sheet::default();
-        super::sources(tree, |text, owner| reader::read(&mut author, text, mode, owner));
+        sheets::sources(tree, |text, owner| reader::read(&mut author, text, mode, owner));
         if author.guessed {
             limited.guess();
         }
@@ -174,7 +174,9 @@ impl<'t> Cascade<'t> {
             look = self.compute(&found, around);
         }
         self.parts(id, &mut look, parts);
-        if self.tree.name(id) == "html" && self.tree.parent(id) == Some(super::super::tree::ROOT) {
+        if self.tree.name(id) == "html"
+            && self.tree.parent(id) == Some(crate::text::html::tree::ROOT)
+        {
             self.rem = look.font;
             if look.is(Property::ColorScheme, "dark") && look.color == Some(BLACK) {
                 look.color = Some(WHITE);

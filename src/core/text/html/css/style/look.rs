@@ -5,10 +5,10 @@
 
 use std::rc::Rc;
 
-use super::color::{BLACK, Paint, Rgba};
+use super::super::values::color::{BLACK, Paint, Rgba};
+use super::super::values::property::{Call, Image, Property, Value, Wide, is_inherited};
+use super::super::values::value::{Kind, Quantity, Scale};
 use super::custom::Vars;
-use super::property::{Call, Image, Property, Value, Wide, is_inherited};
-use super::value::{Kind, Quantity, Scale};
 
 /// The size of a font that nobody set.
 pub const FONT: f32 = 16.0;

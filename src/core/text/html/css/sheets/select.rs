@@ -18,8 +18,8 @@ use selectors::matching::{ElementSelectorFlags, matches_selector};
 use selectors::parser::Selector;
 use selectors::{Element, OpaqueElement};
 
-use super::super::tree::{Id, Tree};
 use super::pseudo::{Css, Name, Part, PseudoClass};
+use crate::text::html::tree::{Id, Tree};
 
 /// So much an element may be asked by selectors in a whole mail; honest ones need some
 /// thousands.

@@ -8,7 +8,7 @@ use cssparser::{ParseError, ParseErrorKind, Parser as Input, ToCss, serialize_id
 use precomputed_hash::PrecomputedHash;
 use selectors::parser::{NonTSPseudoClass, PseudoElement, SelectorImpl, SelectorParseErrorKind};
 
-use super::value::{Parsed, invalid};
+use super::super::values::value::{Parsed, invalid};
 
 /// A name in a selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

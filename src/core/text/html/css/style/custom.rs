@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use cssparser::{Parser, Token};
 
-use super::select::Work;
-use super::value::{Parsed, invalid};
+use super::super::sheets::select::Work;
+use super::super::values::value::{Parsed, invalid};
 
 /// Values that ask for each other are followed so far.
 const MAX_DEEP: usize = 32;

@@ -4,23 +4,19 @@
 //! what stands before it in its box takes at least so much room. Text is hidden when
 //! that alone puts it out of sight; when it may do so, the text is in doubt.
 
-use super::super::Why;
-use super::super::tree::{Id, Tree};
+use super::super::sheets::media::SCREEN;
+use super::super::style::look::Look;
+use super::super::values::property::Property as P;
+use super::Sight;
+use super::clip::{Boxes, Clip, NARROW, WIDE, is_tight};
 use super::geometry::{Around, Grid, squeezed};
-use super::look::Look;
-use super::media::SCREEN;
-use super::property::Property as P;
-use super::sight::Sight;
+use crate::text::html::Why;
+use crate::text::html::tree::{Id, Tree};
 
 /// Offsets to the left and top from which text may be out of sight.
 const FAR: f32 = -300.0;
 /// The same from the top of the page, where nothing is above.
 const ABOVE: f32 = -100.0;
-/// A part of a line, or a column, that shows nothing.
-const SLIVER: f32 = 2.0;
-/// A letter is no wider than this, in font sizes, and no narrower than the other.
-const WIDE: f32 = 0.7;
-const NARROW: f32 = 0.2;
 
 /// Where an element stands.
 #[derive(Debug, Clone)]
@@ -75,40 +71,6 @@ pub struct Place {
     /// The block whose first line is indented, and by how much.
     block: usize,
     indent: f32,
-}
-
-/// A box that cuts off what does not fit.
-#[derive(Debug)]
-struct Clip {
-    outer: Option<usize>,
-    x: f32,
-    y: f32,
-    /// How much is seen before and after the content, across and down.
-    padding: [f32; 4],
-    width: Option<f32>,
-    height: Option<f32>,
-    /// True if the rest can be had by scrolling.
-    scrolls: bool,
-    /// How much of the height is surely used.
-    used: f32,
-    /// How much of the line is surely used.
-    run: f32,
-    /// How many lines are shown.
-    lines: Option<f32>,
-    breaks: f32,
-    /// True if it is as high as its lines, and no more.
-    fitted: bool,
-}
-
-/// All boxes that cut something off, and the lines of blocks.
-#[derive(Debug, Default)]
-pub struct Boxes {
-    clips: Vec<Clip>,
-    grids: Vec<Grid>,
-    /// For each block, whether its first line has ended.
-    broken: Vec<bool>,
-    /// What is before a place on the page takes no more room than this.
-    flow: f32,
 }
 
 impl Place {
@@ -528,52 +490,4 @@ impl Boxes {
         }
         doubt.map_or(Sight::Shown, Sight::Doubt)
     }
-}
-
-impl Clip {
-    /// Returns true if it surely cuts off the end of a line of this width at most.
-    fn cuts(&self, wide: f32, look: &Look) -> bool {
-        let wide = wide * NARROW / WIDE;
-        is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
-    }
-
-    /// Returns true if it surely shows nothing of a text at a place.
-    fn hides(&self, x: f32, y: f32, reach: f32, tall: f32, look: &Look, flows: bool) -> bool {
-        let [left, right, top, bottom] = self.padding;
-        let used = if flows { self.used } else { 0.0 };
-        let (x, y) = (x - self.x, y - self.y + used);
-        let gone = |extent: Option<f32>, after: f32, at: f32, least: f32| {
-            extent.is_some_and(|extent| {
-                extent + after - at <= least && (!self.scrolls || extent + after <= least)
-            })
-        };
-        // Text stands in the middle of its line, and glyphs begin below its top.
-        let line = look.size(P::LineHeight).map(|line| match line.kind {
-            super::value::Kind::Number => line.n * look.font,
-            _ => line.px(look.font),
-        });
-        let lead = line.map_or(0.0, |line| (line - look.font * 1.5).max(0.0) / 2.0);
-        let least = if is_tight(look) { SLIVER } else { SLIVER.max(look.font * 0.2) };
-        if gone(self.width, right, x, SLIVER) || gone(self.height, bottom, y + lead, least) {
-            return true;
-        }
-        if self.height.is_some() && y + tall <= -top || self.width.is_some() && x + reach <= -left {
-            return true;
-        }
-        let run = flows && is_unwrapped(look) && !self.scrolls;
-        run && self.width.is_some_and(|width| self.run >= width + right)
-            || flows && self.lines.is_some_and(|lines| self.breaks >= lines)
-    }
-}
-
-fn is_unwrapped(look: &Look) -> bool {
-    look.word(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
-}
-
-/// Returns true if lines stand so close that they take no room.
-fn is_tight(look: &Look) -> bool {
-    look.size(P::LineHeight).is_some_and(|size| match size.kind {
-        super::value::Kind::Number => size.n < 1.0,
-        _ => size.px(look.font) < look.font,
-    })
 }

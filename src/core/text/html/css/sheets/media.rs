@@ -7,7 +7,7 @@
 
 use cssparser::{Parser, Token};
 
-use super::value::{Kind, Parsed, Quantity, Scale, amount_of, invalid};
+use super::super::values::value::{Kind, Parsed, Quantity, Scale, amount_of, invalid};
 
 /// The screen, in pixels.
 pub const SCREEN: (f32, f32) = (1280.0, 800.0);

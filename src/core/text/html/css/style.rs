@@ -1,0 +1,7 @@
+//! The style of an element: which declarations hold for it, those of attributes among them,
+//! and what they come to.
+
+mod attribute;
+pub mod cascade;
+mod custom;
+pub mod look;

@@ -22,6 +22,8 @@ mod writer;
 
 use std::collections::BTreeSet;
 
+pub use css::WORK;
+
 use super::fence::theirs;
 use super::invisible::Unseen;
 
@@ -145,15 +147,25 @@ pub enum Style {
 /// Returns the text of an HTML mail. With `links`, links are numbered, as in `text
 /// [1]`, and listed.
 pub fn html(input: &str, style: Style, links: bool) -> Html {
-    let mut html = marked(input, style, links);
+    html_within(input, style, links, WORK)
+}
+
+/// Does the same for a mail whose style sheets may make no more than `work`, so that a test
+/// soon reaches the limit.
+pub fn html_within(input: &str, style: Style, links: bool, work: usize) -> Html {
+    let mut html = read(input, style, links, work);
     html.text = theirs(html.text);
     html
 }
 
-/// Does the same, with [`OURS`](super::fence::OURS) before each line of ours.
+/// Does the same as [`html`], with [`OURS`](super::fence::OURS) before each line of ours.
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
+    read(input, style, links, WORK)
+}
+
+fn read(input: &str, style: Style, links: bool, work: usize) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
-    let (hidden, doubt) = prune::prune(&mut tree);
+    let (hidden, doubt) = prune::prune(&mut tree, work);
     let render::Rendered { text, links, pictures, unseen } = render::render(&tree, style, links);
     Html { text: super::lines(&text), links, hidden, doubt, unseen, deep, cut, pictures }
 }

@@ -11,7 +11,7 @@ mod sight;
 mod style;
 mod values;
 
-pub use sheets::select::Work;
+pub use sheets::select::{WORK, Work};
 pub use sight::{Sight, Viewer};
 
 use cssparser::{Delimiter, ParseError, Parser};

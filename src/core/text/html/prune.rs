@@ -16,13 +16,13 @@ use crate::text::orders;
 const SEARCHED: usize = 4 << 10;
 
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
-/// still there.
-pub fn prune(tree: &mut Tree) -> (Hidden, Doubt) {
-    let work = [Work::limited(false), Work::endless()];
+/// still there. `most` is how much work its style sheets may make.
+pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt) {
+    let work = [Work::limited(most, false), Work::endless()];
     let mut found = Found::of(tree, &work);
     if work.iter().any(Work::has_guessed) {
         // What decides is not known: hidden is what is hidden either way.
-        let work = [Work::limited(true), Work::endless()];
+        let work = [Work::limited(most, true), Work::endless()];
         found = found.or(tree, Found::of(tree, &work));
     }
     let mut hidden = Hidden::default();

@@ -23,7 +23,7 @@ use crate::text::html::tree::{Id, Tree};
 
 /// So much an element may be asked by selectors in a whole mail; honest ones need some
 /// thousands.
-const MAX_WORK: usize = 3_000_000;
+pub const WORK: usize = 3_000_000;
 
 /// How much was asked of the document.
 #[derive(Debug)]
@@ -38,13 +38,13 @@ pub struct Work {
 impl Work {
     /// Returns the work that the sheets of a mail may make; `assume` is the answer to all
     /// that they ask and that is not known here.
-    pub fn limited(assume: bool) -> Self {
-        Self { spent: Cell::new(0), most: MAX_WORK, assume, guessed: Cell::new(false) }
+    pub fn limited(most: usize, assume: bool) -> Self {
+        Self { spent: Cell::new(0), most, assume, guessed: Cell::new(false) }
     }
 
     /// Returns the work of rules that nobody wrote to make some.
     pub fn endless() -> Self {
-        Self { most: usize::MAX, ..Self::limited(false) }
+        Self::limited(usize::MAX, false)
     }
 
     /// Counts; false when it has become too much.

@@ -14,7 +14,7 @@ mod geometry;
 mod ground;
 mod place;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -92,6 +92,8 @@ pub struct Viewer<'t> {
     /// From which of them to which boxes lie over them.
     covers: Vec<Range<usize>>,
     page: Frame,
+    /// The names of the `details` that are open: of each name, only the first one is.
+    opened: HashSet<&'t str>,
     /// True if there is a shadow tree, which mail programs take out.
     shadows: bool,
 }
@@ -126,6 +128,7 @@ impl<'t> Viewer<'t> {
             shown: Vec::new(),
             covers: Vec::new(),
             page,
+            opened: HashSet::new(),
             shadows: tree.below(ROOT).any(|id| is_shadow(tree, id)),
         }
     }
@@ -150,6 +153,9 @@ impl<'t> Viewer<'t> {
         if self.cascade.is_over() {
             all.entry(Why::Limit).or_default();
         }
+        if self.cascade.shrinks() {
+            all.entry(Why::Small).or_default();
+        }
         all
     }
 
@@ -161,8 +167,12 @@ impl<'t> Viewer<'t> {
     pub fn enter(&mut self, id: Id) -> Sight {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
-        let look = self.cascade.look(id, &around.look, around.place.container);
+        let mut look = self.cascade.look(id, &around.look, around.place.container);
         let name = tree.name(id);
+        let group = tree.attr(id, "name").filter(|group| name == "details" && !group.is_empty());
+        if let Some(group) = group.filter(|_| tree.attr(id, "open").is_some()) {
+            look.closed |= !self.opened.insert(group);
+        }
         if self.is_left_out(id, name, &look) {
             return Sight::Hidden;
         }
@@ -339,7 +349,10 @@ impl<'t> Viewer<'t> {
             Sight::Shown => None,
         };
         let first = frame.first.as_deref().filter(|first| {
-            first.font * frame.scale <= TINY || self.contrast(frame, first, drawn) == Contrast::Lost
+            is_unseen(first)
+                || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
+                || first.font * frame.scale <= TINY
+                || self.contrast(frame, first, drawn) == Contrast::Lost
         });
         let small = (px <= SMALL || first.is_some()).then_some(Why::Small);
         let covered = frame.covered.then_some(Why::Covered);

@@ -22,6 +22,8 @@ pub enum At {
     Container(Arc<str>),
     Frames(String),
     /// A custom property.
+    /// `@font-face`.
+    Font,
     Property(String),
     Import {
         sheet: String,

@@ -102,6 +102,7 @@ pub enum Part {
     After,
     /// What `details` holds besides its summary.
     DetailsContent,
+    Placeholder,
     /// One without text of the mail.
     Other,
 }
@@ -255,6 +256,7 @@ impl<'i> selectors::Parser<'i> for Grammar {
             "before" => Part::Before,
             "after" => Part::After,
             "details-content" => Part::DetailsContent,
+            "placeholder" | "-webkit-input-placeholder" => Part::Placeholder,
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => Part::Other,
             _ => return unsupported(),
         })

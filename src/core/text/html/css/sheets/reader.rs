@@ -13,11 +13,11 @@ use selectors::parser::{ParseRelative, SelectorList};
 
 use super::super::values::grammar;
 use super::super::values::property::{self, Mode};
-use super::super::values::value::{Parsed, invalid};
+use super::super::values::value::{Parsed, Scale, amount, invalid};
 use super::condition::{At, import, layer_name, supports};
 use super::media::{self, Truth};
 use super::pseudo::{Css, Grammar, Part, plain};
-use super::sheet::{Line, Rule, Scope, Sheet, Steps};
+use super::sheet::{Line, Registered, Rule, Scope, Sheet, Steps};
 use crate::text::html::tree::Id;
 
 /// More declarations than these are not read.
@@ -363,6 +363,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
             "keyframes" | "-webkit-keyframes" | "-moz-keyframes" => {
                 At::Frames(input.expect_ident_or_string()?.as_ref().to_owned())
             }
+            "font-face" => At::Font,
             "property" => At::Property(input.expect_ident()?.as_ref().to_owned()),
             "import" => import(input, &self.grammar)?,
             "namespace" => {
@@ -442,6 +443,10 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 self.register(&name, input);
                 return Ok(());
             }
+            At::Font => {
+                self.font(input);
+                return Ok(());
+            }
             At::Import { .. } | At::Namespace(..) => return invalid(),
         }
         self.within(place, input);
@@ -462,7 +467,7 @@ impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
 impl Reader<'_> {
     /// Reads what a custom property begins with.
     fn register(&mut self, name: &str, input: &mut Parser<'_>) {
-        let (mut inherits, mut initial) = (true, None);
+        let (mut inherits, mut initial, mut syntax) = (true, None, String::new());
         while !input.is_exhausted() {
             let _ = input.parse_until_after(Delimiter::Semicolon, |input| {
                 let name = input.expect_ident()?.to_ascii_lowercase();
@@ -471,13 +476,29 @@ impl Reader<'_> {
                 match name.as_str() {
                     "inherits" => inherits = !text.eq_ignore_ascii_case("false"),
                     "initial-value" => initial = Some(text.to_owned()),
+                    "syntax" => syntax = text.trim_matches(['"', '\'']).trim().to_owned(),
                     _ => {}
                 }
                 Ok::<_, ParseError<()>>(())
             });
         }
         if let Some(initial) = initial.filter(|text| text.len() <= MAX_VALUE) {
-            self.sheet.registered.push((name.into(), inherits, initial.into()));
+            let (name, initial) = (name.into(), initial.into());
+            self.sheet.registered.push(Registered { name, syntax, inherits, initial });
+        }
+    }
+
+    /// Reads how far the glyphs of a font are drawn smaller.
+    fn font(&mut self, input: &mut Parser<'_>) {
+        /// Text of this part of its size cannot be read.
+        const TINY: f32 = 0.2;
+        while !input.is_exhausted() {
+            let size = input.parse_until_after(Delimiter::Semicolon, |input| {
+                input.expect_ident_matching("size-adjust")?;
+                input.expect_colon()?;
+                Ok::<_, ParseError<()>>(amount(input)?.compute(&Scale::page()).part)
+            });
+            self.sheet.shrinks |= size.is_ok_and(|size| size < TINY);
         }
     }
 

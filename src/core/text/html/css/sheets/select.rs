@@ -19,11 +19,14 @@ use selectors::parser::Selector;
 use selectors::{Element, OpaqueElement};
 
 use super::pseudo::{Css, Name, Part, PseudoClass};
-use crate::text::html::tree::{Id, Tree};
+use crate::text::html::tree::{Id, ROOT, Tree};
 
 /// So much an element may be asked by selectors in a whole mail; honest ones need some
 /// thousands.
 pub const WORK: usize = 3_000_000;
+
+/// No head of a mail has more nodes.
+const MANY: usize = 1_000;
 
 /// How much was asked of the document.
 #[derive(Debug)]
@@ -143,6 +146,18 @@ impl<'t> El<'t> {
     }
 
     /// Returns the value of an attribute of the nearest element that has it.
+    /// The language of the document, as its head says.
+    fn language(&self) -> Option<&'t str> {
+        let is = |id: &Id, name: &str, value: &str| {
+            self.tree.attr(*id, name).is_some_and(|text| text.eq_ignore_ascii_case(value))
+        };
+        let meta =
+            self.tree.below(ROOT).take_while(|_| self.work.spend(1)).take(MANY).find(|id| {
+                self.tree.name(*id) == "meta" && is(id, "http-equiv", "content-language")
+            })?;
+        self.tree.attr(meta, "content")?.split_ascii_whitespace().next()
+    }
+
     fn nearest(&self, name: &str) -> Option<&'t str> {
         let mut at = Some(*self);
         while let Some(element) = at {
@@ -263,7 +278,8 @@ impl Element for El<'_> {
             }
             PseudoClass::Defined => !self.tree.name(self.id).contains('-'),
             PseudoClass::Lang(languages) => {
-                let own = self.nearest("lang").unwrap_or_default().to_ascii_lowercase();
+                let own = self.nearest("lang").or_else(|| self.language()).unwrap_or_default();
+                let own = own.to_ascii_lowercase();
                 languages.iter().any(|language| {
                     let language = language.strip_prefix("*-").unwrap_or(language);
                     language == "*" && !own.is_empty()

@@ -7,9 +7,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cssparser::Parser;
 use selectors::parser::{Component, Selector, SelectorList};
 
+use super::super::values::color::paint;
 use super::super::values::property::{Property, Value};
+use super::super::values::value::{Amount, Kind, Quantity, Scale, amount};
 use super::pseudo::{Css, Part};
 use crate::text::html::tree::{Id, Tree};
 
@@ -76,6 +79,39 @@ pub struct Steps {
     pub last: Arc<[Line]>,
 }
 
+/// A custom property that begins with a value.
+#[derive(Debug)]
+pub struct Registered {
+    pub name: Arc<str>,
+    /// What values it takes.
+    pub syntax: String,
+    /// True if the value is taken over.
+    pub inherits: bool,
+    pub initial: Arc<str>,
+}
+
+impl Registered {
+    /// Returns whether it takes a value, if that is known.
+    pub fn takes(&self, text: &str) -> Option<bool> {
+        let mut input = Parser::new(text);
+        let kinds: &[Kind] = match self.syntax.as_str() {
+            "*" => return Some(true),
+            "<color>" => return Some(paint(&mut input, false).is_ok() && input.is_exhausted()),
+            "<number>" | "<integer>" => &[Kind::Number],
+            "<percentage>" => &[Kind::Percent],
+            "<length>" => &[Kind::Length],
+            "<length-percentage>" => &[Kind::Length, Kind::Percent],
+            "<angle>" => &[Kind::Angle],
+            _ => return None,
+        };
+        let read = amount(&mut input).ok().filter(|_| input.is_exhausted());
+        let zero = |one: &Amount| one.compute(&Scale::page()) == Quantity::number(0.0);
+        Some(read.is_some_and(|read| {
+            kinds.contains(&read.kind()) || kinds.contains(&Kind::Length) && zero(&read)
+        }))
+    }
+}
+
 /// A layer: its parent and its name. The first is no layer.
 #[derive(Debug, Clone, PartialEq)]
 struct Layer(usize, String);
@@ -90,8 +126,9 @@ pub struct Sheet {
     others: Vec<usize>,
     /// The animations.
     pub frames: HashMap<String, Steps>,
-    /// Custom properties that begin with a value: whether it is taken over, and which.
-    pub registered: Vec<(Arc<str>, bool, Arc<str>)>,
+    pub registered: Vec<Registered>,
+    /// True if it has a font whose glyphs are drawn too small to be read.
+    pub shrinks: bool,
     layers: Vec<Layer>,
     /// True if not all was read.
     pub over: bool,

@@ -68,7 +68,7 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
             color("text", Property::Color);
             color("bgcolor", Property::BackgroundColor);
         }
-        "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
+        "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "marquee" => {
             color("bgcolor", Property::BackgroundColor);
         }
         "a" => {
@@ -87,7 +87,10 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
     {
         set(Property::BackgroundImage, Value::Images(Arc::new([Image::Picture])));
     }
-    if matches!(name, "table" | "td" | "th" | "img" | "object" | "video" | "canvas" | "col") {
+    if matches!(
+        name,
+        "table" | "td" | "th" | "img" | "object" | "video" | "canvas" | "col" | "marquee"
+    ) {
         sides(tree, id, &mut set);
     }
     lines

@@ -98,6 +98,11 @@ impl<'t> Cascade<'t> {
         self.author.over || self.matcher.work.is_over()
     }
 
+    /// Returns true if a font is drawn too small to be read.
+    pub fn shrinks(&self) -> bool {
+        self.author.shrinks
+    }
+
     /// Counts work that an element made besides; false when it has become too much.
     pub fn spend(&self, work: usize) -> bool {
         self.matcher.work.spend(work)
@@ -256,7 +261,8 @@ impl<'t> Cascade<'t> {
             let lines = parts.iter().filter(|(part, ..)| wanted(*part));
             lines.map(|(_, rank, line)| (*rank, line)).collect::<Vec<_>>()
         };
-        let first = of(|part| matches!(part, Part::FirstLine | Part::FirstCharacter));
+        let first =
+            of(|part| matches!(part, Part::FirstLine | Part::FirstCharacter | Part::Placeholder));
         if !first.is_empty() {
             look.first = Some(Box::new(self.compute(&first, look)));
         }
@@ -293,10 +299,11 @@ impl<'t> Cascade<'t> {
         }
         let registered = &self.author.registered;
         if !registered.is_empty() && work.spend(registered.len() + look.vars.len()) {
-            for (name, inherits, initial) in registered {
-                let known = look.vars.get(name);
-                if known.is_none() || !inherits && known != Some(initial) {
-                    Rc::make_mut(&mut look.vars).insert(Arc::clone(name), Arc::clone(initial));
+            for one in registered {
+                let known = look.vars.get(&one.name);
+                if known.is_none() || !one.inherits && known != Some(&one.initial) {
+                    let (name, initial) = (Arc::clone(&one.name), Arc::clone(&one.initial));
+                    Rc::make_mut(&mut look.vars).insert(name, initial);
                 }
             }
         }
@@ -314,7 +321,21 @@ impl<'t> Cascade<'t> {
         if !custom.is_empty() {
             // Each element that declares some has a list of its own.
             if work.spend(look.vars.len()) {
+                let before = Rc::clone(&look.vars);
                 look.vars = custom::declare(&look.vars, &custom, work);
+                for one in registered {
+                    let Some(text) = look.vars.get(&one.name) else { continue };
+                    let old = before.get(&one.name);
+                    // One of the wrong kind is as if it was not there.
+                    if old != Some(text)
+                        && work.spend(text.len() / 4 + 1)
+                        && !one.takes(text).unwrap_or_else(|| work.guess())
+                        && let Some(old) = old
+                    {
+                        let (name, old) = (Arc::clone(&one.name), Arc::clone(old));
+                        Rc::make_mut(&mut look.vars).insert(name, old);
+                    }
+                }
             }
         }
         let mut flat: Vec<(Rank, Property, Cow<'_, Value>)> = Vec::with_capacity(found.len());

@@ -128,8 +128,14 @@ impl Resolver<'_> {
                         out.push_str(&text);
                         continue;
                     }
-                    "env" | "attr" | "if" | "random" | "sibling-index" | "sibling-count"
-                    | "inherit" | "calc-size" | "progress" | "anchor" | "anchor-size" => {
+                    "env" => {
+                        let text =
+                            input.parse_nested_block(|input| self.env(input, unknown, deep))?;
+                        out.push_str(&text);
+                        continue;
+                    }
+                    "attr" | "if" | "random" | "sibling-index" | "sibling-count" | "inherit"
+                    | "calc-size" | "progress" | "anchor" | "anchor-size" => {
                         *unknown = true;
                         continue;
                     }
@@ -157,6 +163,27 @@ impl Resolver<'_> {
             input.parse_nested_block(|input| self.copy(input, out, unknown, deep))?;
             out.push_str(close);
         }
+    }
+
+    /// Reads the arguments of `env()`; returns what it stands for where a mail is read: nothing
+    /// lies over the page there, and names that no browser sets have their fallback.
+    fn env(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> Parsed<String> {
+        const NONE: &[&str] = &["safe-area-inset-", "keyboard-inset-"];
+        const SET: &[&str] = &[
+            "safe-area-max-inset-", "titlebar-area-", "viewport-segment-", "preferred-text-scale",
+        ];
+        let name = input.expect_ident_cloned()?;
+        let is = |names: &[&str]| names.iter().any(|known| name.starts_with(known));
+        while input.try_parse(Parser::expect_integer).is_ok() {}
+        if is(NONE) || is(SET) {
+            *unknown |= is(SET);
+            while input.next().is_ok() {}
+            return Ok("/**/0px/**/".to_owned());
+        }
+        input.expect_comma()?;
+        let mut other = String::new();
+        self.copy(input, &mut other, unknown, deep + 1)?;
+        Ok(format!("/**/{other}/**/"))
     }
 
     /// Reads the arguments of `var()`; returns what it stands for.

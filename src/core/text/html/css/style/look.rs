@@ -30,7 +30,7 @@ pub struct Look {
     own: Vec<(Property, Value)>,
     /// True if a value that may hide it is not computed.
     pub unclear: bool,
-    /// Its first line or letter, if that looks different.
+    /// Its first line or letter, or its placeholder, if that looks different.
     pub first: Option<Box<Look>>,
     /// What is drawn before and after what it holds.
     pub before: Option<Box<Look>>,

@@ -119,6 +119,17 @@ fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint
         "hsla" => "hsl",
         name => name,
     };
+    // No library here computes this space.
+    let beyond = |input: &mut Parser<'_>| {
+        input.try_parse(|input| input.expect_ident_matching("display-p3-linear")).is_ok()
+    };
+    let start = input.state();
+    let mixes =
+        name != "color-mix" || input.try_parse(|input| input.expect_ident_matching("in")).is_ok();
+    if matches!(name, "color" | "color-mix") && mixes && beyond(input) {
+        return later(input, Paint::Unknown);
+    }
+    input.reset(&start);
     match name {
         "rgb" | "hsl" | "hwb" | "lab" | "lch" | "oklab" | "oklch" | "color" => {
             if input.try_parse(|input| input.expect_ident_matching("from")).is_err() {

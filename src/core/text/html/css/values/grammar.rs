@@ -136,9 +136,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::Visibility => words(input, &["visible", "hidden", "collapse"]),
         P::ContentVisibility => words(input, &["visible", "hidden", "auto"]),
         P::Opacity | P::FillOpacity => number(input).map(Value::Amount),
-        P::Color | P::BackgroundColor => {
-            paint(input, mode.quirks && !mode.inline).map(Value::Paint)
-        }
+        P::Color | P::BackgroundColor => paint(input, mode.quirks).map(Value::Paint),
         P::TextFill => paint(input, false).map(Value::Paint),
         P::Fill => match input.try_parse(|input| word(input, &["none"])) {
             Ok(word) => Ok(Value::Word(word)),
@@ -440,8 +438,7 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
             {
                 image = Some(found);
             } else if color.is_none()
-                && let Ok(found) =
-                    input.try_parse(|input| paint(input, mode.quirks && !mode.inline))
+                && let Ok(found) = input.try_parse(|input| paint(input, mode.quirks))
             {
                 color = Some(found);
             } else if input.try_parse(|input| input.expect_ident_matching("text")).is_ok() {

@@ -12,6 +12,7 @@ mod cover;
 mod effects;
 mod geometry;
 mod ground;
+mod hollow;
 mod place;
 
 use std::collections::{BTreeMap, HashSet};
@@ -28,6 +29,7 @@ use crate::text::html::tree::{Id, ROOT, Tree};
 use clip::Boxes;
 use collapse::is_collapsed;
 use ground::{Contrast, Ground, Tint};
+use hollow::{Loose, Painter};
 use place::Place;
 
 /// Text smaller than this, in pixels, is not seen.
@@ -60,6 +62,14 @@ pub(super) struct Frame {
     tints: Rc<[Tint]>,
     /// The colours of the ground that text is cut out of.
     cut_out: Option<Rc<[Rgba]>>,
+    /// The box that its ground is of.
+    painter: Option<Rc<Painter>>,
+    /// How it may stand beside that box.
+    loose: Option<Loose>,
+    /// True if something in it gives it a height.
+    filled: bool,
+    /// What it shows that is lost if it has none.
+    hanging: Vec<usize>,
     pub place: Place,
     /// Why all in it may be hidden.
     doubt: Option<Why>,
@@ -109,6 +119,10 @@ impl<'t> Viewer<'t> {
             ground: Ground::page(),
             tints: Rc::new([]),
             cut_out: None,
+            painter: None,
+            loose: None,
+            filled: false,
+            hanging: Vec::new(),
             place: Place::page(),
             doubt: None,
             chosen: None,
@@ -185,6 +199,10 @@ impl<'t> Viewer<'t> {
             ground: around.ground.clone(),
             tints: Rc::clone(&around.tints),
             cut_out: around.cut_out.clone(),
+            painter: around.painter.clone(),
+            loose: around.loose,
+            filled: false,
+            hanging: Vec::new(),
             doubt: around.doubt,
             chosen: around.chosen,
             opaque: false,
@@ -236,6 +254,7 @@ impl<'t> Viewer<'t> {
         if !frame.place.contents && self.effects(&mut frame, name) {
             return Sight::Hidden;
         }
+        self.loosen(&mut frame, name);
         self.behind(&mut frame);
         self.cover(&frame, true);
         let before = frame.look.before.take();
@@ -251,6 +270,7 @@ impl<'t> Viewer<'t> {
         if let Some(frame) = self.stack.pop() {
             let text = self.shown.len() > frame.first_text;
             self.boxes.leave(&frame.place, &frame.look, text);
+            self.fill(&frame);
             if let Some(around) = self.stack.last_mut().filter(|_| text && !frame.place.inline) {
                 around.first = None;
             }
@@ -287,11 +307,17 @@ impl<'t> Viewer<'t> {
     /// Returns whether text right in the element entered last is seen. `chars` is how
     /// many characters it has without white space.
     pub fn text(&mut self, chars: usize) -> Sight {
-        let sight = self.judge(chars);
+        let mut sight = self.judge(chars);
+        if sight == Sight::Shown && self.hangs() {
+            sight = Sight::Doubt(Why::Moved);
+        }
         match sight {
             Sight::Hidden => return sight,
             Sight::Shown => self.shown.push((chars, None)),
             Sight::Doubt(why) => self.shown.push((chars, Some(why))),
+        }
+        if let Some(frame) = self.stack.last_mut() {
+            frame.filled = true;
         }
         let frame = self.stack.last().unwrap_or(&self.page);
         self.boxes.text(&frame.place, &frame.look, chars);

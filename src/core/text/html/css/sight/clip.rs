@@ -10,6 +10,8 @@ const SLIVER: f32 = 2.0;
 /// A letter is no wider than this, in font sizes, and no narrower than the other.
 pub const WIDE: f32 = 0.7;
 pub const NARROW: f32 = 0.2;
+/// Most are about as wide as this.
+pub const COMMON: f32 = 0.45;
 
 /// A box that cuts off what does not fit.
 #[derive(Debug)]
@@ -30,6 +32,9 @@ pub struct Clip {
     /// How many lines are shown.
     pub lines: Option<f32>,
     pub breaks: f32,
+    /// How much of its area is surely used, where what does not fit stands in a line or column
+    /// of its own.
+    pub area: Option<f32>,
     /// True if it is as high as its lines, and no more.
     pub fitted: bool,
 }
@@ -39,6 +44,9 @@ pub struct Clip {
 pub struct Boxes {
     pub clips: Vec<Clip>,
     pub grids: Vec<Grid>,
+    /// The width of each line of flexible boxes, and how much of it those take that say how
+    /// wide they are.
+    pub rows: Vec<(f32, f32)>,
     /// For each block, whether its first line has ended.
     pub broken: Vec<bool>,
     /// What is before a place on the page takes no more room than this.
@@ -50,6 +58,13 @@ impl Clip {
     pub fn cuts(&self, wide: f32, look: &Look) -> bool {
         let wide = wide * NARROW / WIDE;
         is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
+    }
+
+    /// Returns true if a text as large as this at most may stand in a line or column outside.
+    pub fn overflows(&self, area: f32) -> bool {
+        let area = area * COMMON / WIDE;
+        let room = self.width.zip(self.height).map(|(width, height)| width * height);
+        !self.scrolls && self.area.zip(room).is_some_and(|(used, room)| used + area > room)
     }
 
     /// Returns true if it surely shows nothing of a text at a place.

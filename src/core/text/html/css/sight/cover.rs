@@ -39,7 +39,21 @@ impl Viewer<'_> {
         let atomic = frame.picture || display == Some("inline-block");
         let (x, y) = frame.place.from(around);
         let up = y <= -UP || atomic && x <= -BACK;
-        let over = frame.place.positioned || (frame.stacks || atomic) && up;
+        let is_lifted = |look: &Look| matches!(look.word(P::Position), Some("absolute" | "fixed"));
+        let lifted = is_lifted(look);
+        // A box without text that fills one which is lifted.
+        let within = self.stack.iter().rposition(|frame| is_lifted(&frame.look)).filter(|_| {
+            let fills = |side, least| {
+                look.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
+            };
+            let wide = look.size(P::Width).is_none() && !frame.place.inline;
+            whole
+                && frame.opaque
+                && !lifted
+                && (wide || fills(P::Width, 200.0))
+                && fills(P::Height, 20.0)
+        });
+        let over = frame.place.positioned || (frame.stacks || atomic) && up || within.is_some();
         let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
         let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
         let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
@@ -49,7 +63,17 @@ impl Viewer<'_> {
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
         }
         let edges = lines.into_iter().any(thick) || shadow;
+        // What a ground is seen through may take all from it.
+        let glass = look.calls(P::Backdrop).iter().any(|call| {
+            let size = call.args.first().map(|arg| arg.compute(&look.scale(self.cascade.rem())));
+            match call.name {
+                "blur" => size.is_some_and(|size| size.n >= look.font / 4.0),
+                // It makes clear what is put over the page, not the page.
+                name => name != "opacity",
+            }
+        });
         let paints = frame.opaque
+            || glass
             || edges
             || frame.picture
             || look.images(P::BackgroundImage).contains(&Image::Picture);
@@ -63,7 +87,6 @@ impl Viewer<'_> {
         let text = |id: Id| {
             !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
         };
-        let lifted = matches!(frame.look.word(Property::Position), Some("absolute" | "fixed"));
         let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
             px.is_some_and(|px| px >= least)
                 || look.size(size).is_some_and(|size| size.part >= 0.5)
@@ -73,18 +96,20 @@ impl Viewer<'_> {
             && wide(width, [P::Width, P::Left, P::Right], 200.0)
             && wide(height, [P::Height, P::Top, P::Bottom], 20.0);
         if whole && !large && self.tree.below(frame.id).any(text)
-            || !lifted && !frame.place.rises && !up
+            || !lifted && within.is_none() && !frame.place.rises && !up
         {
             return;
         }
-        if !lifted {
+        if !lifted && within.is_none() {
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
             return;
         }
-        let holder = self.stack.iter().rposition(|frame| frame.place.positioned);
+        let end = within.unwrap_or(self.stack.len());
+        let to = self.stack.get(end).map_or(self.shown.len(), |frame| frame.first_text);
+        let holder = self.stack.iter().take(end).rposition(|frame| frame.place.positioned);
         let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
-        self.covers.push(from..self.shown.len());
-        for frame in self.stack.iter_mut().skip(holder.unwrap_or(0)) {
+        self.covers.push(from..to);
+        for frame in self.stack.iter_mut().take(end).skip(holder.unwrap_or(0)) {
             frame.covered = true;
         }
     }

@@ -106,6 +106,9 @@ impl Viewer<'_> {
             if opaque {
                 frame.cut_out = None;
             }
+            if frame.opaque {
+                self.paint(frame);
+            }
             frame.ground = ground;
         }
         self.shaped(frame)

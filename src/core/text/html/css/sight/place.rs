@@ -8,7 +8,7 @@ use super::super::sheets::media::SCREEN;
 use super::super::style::look::Look;
 use super::super::values::property::Property as P;
 use super::Sight;
-use super::clip::{Boxes, Clip, NARROW, WIDE, is_tight};
+use super::clip::{Boxes, COMMON, Clip, NARROW, WIDE, is_tight};
 use super::geometry::{Around, Grid, squeezed};
 use crate::text::html::Why;
 use crate::text::html::tree::{Id, Tree};
@@ -49,6 +49,13 @@ pub struct Place {
     holds_fixed: bool,
     /// True in a track without height.
     flat: bool,
+    /// True in a table that has a width, and in one whose cells are as wide as they say.
+    wide_table: bool,
+    fixed_table: bool,
+    /// True in a cell of a table that nothing keeps open.
+    squeezed: bool,
+    /// The clip that a float stands in.
+    floats_in: Option<usize>,
     /// Where boxes in it are placed from, and whether that is the page.
     base: (f32, f32, bool),
     /// What cuts off what is in it, and what is placed in it.
@@ -62,6 +69,8 @@ pub struct Place {
     flexes: Option<bool>,
     /// The tracks that its items stand in, where some have no size.
     grid: Option<usize>,
+    /// The line of flexible boxes that its items stand in.
+    row: Option<usize>,
     /// What the clip around it had used when it began.
     before: f32,
     /// What it had used when the content began, and whether margins may still fall together.
@@ -93,6 +102,10 @@ impl Place {
             fixed: false,
             holds_fixed: false,
             flat: false,
+            wide_table: false,
+            fixed_table: false,
+            squeezed: false,
+            floats_in: None,
             base: (0.0, 0.0, true),
             clip: None,
             clip_placed: None,
@@ -100,6 +113,7 @@ impl Place {
             stacks: true,
             flexes: None,
             grid: None,
+            row: None,
             before: 0.0,
             start: 0.0,
             room_above: false,
@@ -152,6 +166,7 @@ impl Place {
             own: (None, None),
             before: 0.0,
             around: None,
+            floats_in: None,
             ..outer.clone()
         };
         if place.contents {
@@ -182,6 +197,7 @@ impl Place {
             place.draw(tree, id, look);
         }
         if place.inline {
+            place.y -= raised(look).min(0.0);
             place.rise(tree, id, outer);
             return place;
         }
@@ -291,9 +307,23 @@ impl Place {
             "flex" | "inline-flex" | "grid" | "inline-grid" | "table-row" | "-webkit-flex"
         );
         self.flexes = match display {
-            "flex" | "inline-flex" | "-webkit-flex" => Some(!look.is(P::FlexDirection, "column")),
+            "flex" | "inline-flex" | "-webkit-flex" => {
+                Some(!look.word(P::FlexDirection).is_some_and(|word| word.starts_with("column")))
+            }
             _ => None,
         };
+        if let Some((all, taken)) = outer.row.filter(|_| !out).and_then(|at| boxes.rows.get_mut(at))
+        {
+            let none = look.size(P::FlexBasis).is_some_and(|basis| basis.n + basis.part == 0.0);
+            let cuts = look.word(P::OverflowX).is_some_and(|word| word != "visible");
+            self.squeezed |= none && cuts && *taken >= *all && look.size(P::MinWidth).is_none();
+            *taken += self.own.0.unwrap_or_default();
+        }
+        let wraps = look.word(P::FlexWrap).is_some_and(|word| word != "nowrap");
+        self.row = self.width.filter(|_| self.flexes == Some(true) && !wraps).map(|width| {
+            boxes.rows.push((width, 0.0));
+            boxes.rows.len() - 1
+        });
         self.grid = match display {
             "grid" | "inline-grid" => Grid::of(look).map(|grid| {
                 boxes.grids.push(grid);
@@ -304,6 +334,19 @@ impl Place {
         if look.word(P::ContainerType).is_some_and(|word| matches!(word, "size" | "inline-size")) {
             self.container = Some(self.width.unwrap_or(SCREEN.0 - 16.0));
         }
+        if table && !part {
+            self.wide_table = look.size(P::Width).is_some();
+            self.fixed_table = look.is(P::TableLayout, "fixed");
+        } else if display == "table-cell" && look.word(P::OverflowX).is_some_and(|w| w != "visible")
+        {
+            let none = |side| look.size(side).is_some_and(|size| size.n <= 2.0 && size.part == 0.0);
+            let auto = look.size(P::Width).is_none();
+            self.squeezed |=
+                !self.wide_table && auto && none(P::MaxWidth) || self.fixed_table && none(P::Width);
+        }
+        let floats = look.word(P::Float).is_some_and(|word| word != "none");
+        let lifted = matches!(look.word(P::Position), Some("absolute" | "fixed"));
+        self.floats_in = self.clip.filter(|_| outer.flows && outer.stacks && floats && !lifted);
         self.around = self.clip.filter(|_| outer.flows && outer.stacks && !out);
         let start = boxes.used(self.around);
         self.before = start;
@@ -352,6 +395,8 @@ impl Place {
                     .filter(|_| display.starts_with("-webkit-"))
                     .map(|lines| lines.n),
                 breaks: 0.0,
+                area: (look.is(P::Columns, "some") || self.flexes == Some(true) && wraps)
+                    .then_some(0.0),
                 fitted: height.is_none()
                     && look.size(P::MinHeight).is_none()
                     && padding.iter().skip(2).all(|side| *side == 0.0),
@@ -412,13 +457,29 @@ impl Boxes {
         self.flow += wide * 1.5;
         if let Some(clip) = self.clip(place) {
             clip.run += wide * NARROW;
+            clip.area = clip.area.map(|area| area + wide * look.font * COMMON);
         }
     }
 
     /// Leaves an element that held text, or none.
     pub fn leave(&mut self, place: &Place, look: &Look, text: bool) {
         if place.inline {
+            // What stands in the same line is pushed down.
+            if let Some(clip) = self.clip(place).filter(|_| text && raised(look) > look.font) {
+                clip.used += raised(look);
+            }
             return;
+        }
+        if let Some(clip) = place.floats_in.and_then(|at| self.clips.get_mut(at)) {
+            // Nothing stands beside it.
+            if place.own.0.zip(clip.width).is_some_and(|(own, all)| own >= all) {
+                clip.used += place.own.1.unwrap_or_default();
+            }
+        }
+        let (wide, high) = place.own;
+        if let Some(clip) = place.around.or(place.clip).and_then(|at| self.clips.get_mut(at)) {
+            let own = wide.unwrap_or_default() * high.unwrap_or_default();
+            clip.area = clip.area.map(|area| area + own);
         }
         let line = if text && !is_tight(look) { look.font } else { 0.0 };
         let room = place.height.unwrap_or(line);
@@ -476,9 +537,13 @@ impl Boxes {
         let flat = look.size(P::LineHeight).is_some_and(|size| size.n + size.part == 0.0);
         if inner.is_some_and(|clip| {
             clip.cuts(own, look)
+                || clip.overflows(own * look.font)
                 || place.flat
                 || flat && clip.fitted && clip.used == 0.0 && place.flows
         }) {
+            doubt = Some(Why::Clipped);
+        }
+        if place.squeezed {
             doubt = Some(Why::Clipped);
         }
         let narrow = |property, least: f32| {
@@ -490,4 +555,9 @@ impl Boxes {
         }
         doubt.map_or(Sight::Shown, Sight::Doubt)
     }
+}
+
+/// Returns how far a piece of a line is raised in it; less than nothing if it is lowered.
+fn raised(look: &Look) -> f32 {
+    look.px(P::VerticalAlign, Some(look.font * 1.2)).unwrap_or_default()
 }

@@ -41,15 +41,21 @@ pub fn flex(
     Ok(())
 }
 
-/// Reads `flex-direction` and `flex-flow`.
-pub fn direction(input: &mut Parser<'_>) -> Parsed<Value> {
-    let words =
-        ["row", "row-reverse", "column", "column-reverse", "nowrap", "wrap", "wrap-reverse"];
-    let mut column = false;
+pub const DIRECTIONS: &[&str] = &["row", "row-reverse", "column", "column-reverse"];
+pub const WRAPS: &[&str] = &["nowrap", "wrap", "wrap-reverse"];
+
+/// Reads `flex-flow`.
+pub fn flow(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+    let (mut direction, mut wrap) = ("row", "nowrap");
     while !input.is_exhausted() {
-        column |= word(input, &words)?.starts_with("column");
+        match input.try_parse(|input| word(input, DIRECTIONS)) {
+            Ok(found) => direction = found,
+            Err(_) => wrap = word(input, WRAPS)?,
+        }
     }
-    Ok(Value::Word(if column { "column" } else { "row" }))
+    out.push((Property::FlexDirection, Value::Word(direction)));
+    out.push((Property::FlexWrap, Value::Word(wrap)));
+    Ok(())
 }
 
 /// Reads `grid` and `grid-template`.
@@ -293,4 +299,22 @@ pub fn is_far(input: &mut Parser<'_>) -> bool {
         };
     }
     far
+}
+
+/// Returns true if a layer of a background stands once, and away from text or smaller than
+/// that.
+pub fn is_beside(input: &mut Parser<'_>) -> bool {
+    const FAR: f32 = 100.0;
+    let (mut once, mut beside, mut sizes) = (false, false, false);
+    while let Ok(token) = input.next() {
+        match token {
+            Token::Ident(word) => once |= word.eq_ignore_ascii_case("no-repeat"),
+            Token::Delim('/') => sizes = true,
+            Token::Dimension { value, .. } if sizes => beside |= *value < FAR,
+            Token::Dimension { value, .. } => beside |= value.abs() > FAR,
+            Token::Percentage { unit_value, .. } if sizes => beside |= *unit_value < 0.1,
+            _ => {}
+        }
+    }
+    once && beside
 }

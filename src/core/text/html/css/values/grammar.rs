@@ -35,6 +35,7 @@ pub fn read(
         ("flex" | "-webkit-flex", _) => {
             boxes::flex(input, out, |input| one(Property::FlexBasis, input, mode))
         }
+        ("flex-flow", _) => boxes::flow(input, out),
         ("grid" | "grid-template", _) => boxes::grid(input, out),
         ("mask" | "-webkit-mask", _) => {
             let start = input.state();
@@ -209,6 +210,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             },
         },
         P::Float => words(input, &["none", "left", "right", "inline-start", "inline-end"]),
+        P::Clear => words(input, &["none", "left", "right", "both", "inline-start", "inline-end"]),
         P::Direction => words(input, &["ltr", "rtl"]),
         P::Backface => words(input, &["visible", "hidden"]),
         P::TextSecurity => words(input, &["none", "disc", "circle", "square"]),
@@ -242,7 +244,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::Clip => function::clip(input).map(Value::Calls),
         P::ClipPath => function::shape(input).map(Value::Calls),
         P::Transform => function::transform(input).map(Value::Calls),
-        P::Filter => function::filter(input).map(Value::Calls),
+        P::Filter | P::Backdrop => function::filter(input).map(Value::Calls),
         P::Translate | P::Rotate | P::Scale => function::single(property, input).map(Value::Calls),
         P::Perspective => or(input, &["none"], false, false),
         P::OffsetPath => match input.try_parse(|input| word(input, &["none", "normal", "auto"])) {
@@ -307,7 +309,30 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             Value::Word("none") => invalid(),
             value => Ok(value),
         },
-        P::FlexDirection => boxes::direction(input),
+        P::FlexDirection => words(input, boxes::DIRECTIONS),
+        P::FlexWrap => words(input, boxes::WRAPS),
+        P::Columns => {
+            let mut some = false;
+            while !input.is_exhausted() {
+                some |= !matches!(or(input, &["auto"], false, false), Ok(Value::Word(_)));
+            }
+            Ok(Value::Word(if some { "some" } else { "auto" }))
+        }
+        P::TableLayout => words(input, &["auto", "fixed"]),
+        P::VerticalAlign => {
+            const LINES: &[&str] = &[
+                "baseline",
+                "sub",
+                "super",
+                "top",
+                "text-top",
+                "middle",
+                "bottom",
+                "text-bottom",
+                "-webkit-baseline-middle",
+            ];
+            or(input, LINES, true, true)
+        }
         P::FlexGrow => number(input).map(Value::Amount),
         P::GridColumns | P::GridRows | P::GridRowsAuto => boxes::tracks(input),
         P::MaskMode => {
@@ -431,6 +456,9 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
         let mut clips = false;
         let mut any = false;
         let mut nothing = false;
+        let start = input.state();
+        let beside = boxes::is_beside(input);
+        input.reset(&start);
         while !input.is_exhausted() {
             any = true;
             if image.is_none()
@@ -448,7 +476,11 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
             }
         }
         text &= clips;
-        let image = image.map(|image| if nothing { Image::None } else { image });
+        let image = image.map(|image| match image {
+            _ if nothing => Image::None,
+            Image::Gradient(_) if beside => Image::Picture,
+            image => image,
+        });
         if any { Ok(image.unwrap_or(Image::None)) } else { invalid() }
     })?;
     out.push((Property::BackgroundImage, Value::Images(images.into())));

@@ -110,7 +110,7 @@ async fn main() {
         whole.iter().map(|block| block.chars().count()).sum::<usize>(),
         meta["tokens"]
     );
-    println!("| budget | letters | cut | characters of text | planned | real | chunks |");
+    println!("| budget | messages | cut | characters of text | planned | real | chunks |");
     println!("|---|---|---|---|---|---|---|");
     for budget in BUDGETS {
         let (blocks, meta) = ask(&mut client, "mail_read", &read, *budget).await;

@@ -16,18 +16,15 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::config::Config;
 use daysheet::sandbox::{Options, Sandbox};
-use http_body_util::Empty;
-use hyper::body::Bytes;
 use serde_json::{Value, json};
+
+use served::Server;
+
+#[expect(dead_code, reason = "others tell the time on a processor")]
+mod served;
 
 /// Messages of each account.
 const EACH: usize = 10_000;
@@ -50,8 +47,9 @@ async fn main() {
             .unwrap();
     assert_eq!(sandbox.report().messages, 2 * EACH);
     let home = folder.path().join("home");
-    let settings = settings(sandbox.base(), &home);
-    sign_in(&settings).await;
+    let settings = served::settings(sandbox.base(), &home);
+    let accounts = [("google", "ana@example.com"), ("microsoft", "bo@example.com")];
+    served::sign_in(&settings, &accounts).await;
 
     // The sandbox answers from a thread of its own while this one waits.
     let mut server = Server::start(&settings);
@@ -63,8 +61,9 @@ async fn main() {
         json!({"limit": PAGE, "format": "json", "budget": 100_000, "fields": ["subject", "date"]});
     loop {
         let begin = Instant::now();
-        let page = server.search(&arguments);
+        let page = server.call("mail_search", &arguments);
         times.push(begin.elapsed());
+        let page: Value = serde_json::from_str(&page[0]).unwrap();
         for row in page["messages"].as_array().unwrap() {
             rows += 1;
             assert!(seen.insert(row["subject"].as_str().unwrap().to_owned()));
@@ -112,120 +111,4 @@ fn mbox(owner: &str, start: usize) -> String {
         );
     }
     text
-}
-
-/// The settings that lead to the sandbox.
-fn settings(base: &str, home: &Path) -> Vec<(&'static str, String)> {
-    vec![
-        ("DAYSHEET_HOME", home.to_str().unwrap().to_owned()),
-        ("DAYSHEET_KEY_STORE", "file".to_owned()),
-        ("DAYSHEET_ZONE", "UTC".to_owned()),
-        ("DAYSHEET_BROWSER", "print".to_owned()),
-        ("DAYSHEET_GMAIL_URL", format!("{base}/")),
-        ("DAYSHEET_GOOGLE_AUTH_URL", format!("{base}/o/oauth2/v2/auth")),
-        ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
-        ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
-        ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),
-        ("DAYSHEET_MICROSOFT_AUTHORITY_URL", format!("{base}/")),
-        ("DAYSHEET_MICROSOFT_CLIENT_ID", "bench".to_owned()),
-    ]
-}
-
-/// Signs one account in at each provider, as a chat does.
-async fn sign_in(settings: &[(&str, String)]) {
-    let var = |name: &str| {
-        let found = settings.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value.clone())
-    };
-    let app = App::new(Config::from(var, None, None).unwrap());
-    let mut client = Client::start(app.server()).await.unwrap();
-    for (provider, address) in [("google", "ana@example.com"), ("microsoft", "bo@example.com")] {
-        let add = json!({"op": "add", "provider": provider, "account": address});
-        let answer = client.call("accounts", add).await.unwrap();
-        let page = answer.blocks[0]
-            .split_whitespace()
-            .find(|word| word.starts_with("http"))
-            .unwrap_or_else(|| panic!("no page in {}", answer.blocks[0]))
-            .to_owned();
-        agree(&page).await;
-        app.pipeline.signed_in().await.unwrap();
-    }
-    assert_eq!(app.accounts.list().await.unwrap().len(), 2);
-}
-
-/// Plays the browser: agrees on the page and goes where it leads.
-async fn agree(page: &str) {
-    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
-        .build_http();
-    let mut next = page.to_owned();
-    for consent in ["allow", ""] {
-        let request = hyper::Request::get(&next)
-            .header("X-Sandbox-Consent", consent)
-            .body(Empty::<Bytes>::new())
-            .unwrap();
-        let answer = client.request(request).await.unwrap();
-        if let Some(location) = answer.headers().get("location") {
-            location.to_str().unwrap().clone_into(&mut next);
-        }
-    }
-}
-
-/// A server of its own, over pipes.
-struct Server {
-    child: Child,
-    calls: u64,
-}
-
-impl Server {
-    fn start(settings: &[(&str, String)]) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
-            .arg("serve")
-            .envs(settings.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut server = Self { child, calls: 0 };
-        server.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "bench", "version": "1"}}}));
-        server.receive();
-        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        server
-    }
-
-    fn search(&mut self, arguments: &Value) -> Value {
-        self.calls += 1;
-        self.send(&json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
-            "params": {"name": "mail_search", "arguments": arguments}}));
-        let answer = self.receive();
-        let text = answer["result"]["content"][0]["text"].as_str();
-        let text = text.unwrap_or_else(|| panic!("{answer}"));
-        serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"))
-    }
-
-    fn send(&mut self, line: &Value) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
-    }
-
-    fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        // The reader takes no more than the line: the server waits for us.
-        let mut output = BufReader::new(self.child.stdout.as_mut().unwrap());
-        output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    /// In megabytes.
-    fn most_memory(&self) -> Option<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-        let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kilobytes / 1024.0)
-    }
-
-    fn end(mut self) {
-        drop(self.child.stdin.take());
-        self.child.wait().unwrap();
-    }
 }

@@ -18,24 +18,23 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use daysheet::accounts::Accounts;
-use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::providers::Providers;
 use daysheet::sandbox::{Faults, Options, Sandbox};
 use daysheet::store::Store;
 use daysheet::tools;
-use http_body_util::Empty;
-use hyper::body::Bytes;
 use serde_json::{Value, json};
+
+use served::Settings;
+
+#[expect(dead_code, reason = "the processes here make one call each")]
+mod served;
 
 /// The senders, and who gets it all.
 const GMAIL: &str = "ana@example.com";
@@ -79,11 +78,16 @@ async fn main() {
             .await
             .unwrap();
     let home = folder.path().join("home");
-    let settings = settings(sandbox.base(), &home);
-    sign_in(&settings).await;
+    let mut settings = served::settings(sandbox.base(), &home);
+    settings.extend([
+        ("DAYSHEET_ACCESS", "send".to_owned()),
+        ("DAYSHEET_SENDS_PER_HOUR", "10000".to_owned()),
+        ("DAYSHEET_RECIPIENTS_PER_HOUR", "10000".to_owned()),
+    ]);
+    served::sign_in(&settings, &[("google", GMAIL), ("microsoft", OUTLOOK)]).await;
     let sender = Sender::new(&settings);
 
-    println!("what is done to the sending call          letters  answers at once -> at the end");
+    println!("what is done to the sending call         messages  answers at once -> at the end");
     let mut all = Tally::default();
     for (faults, count, what) in CASES {
         let mut tally = Tally::default();
@@ -117,7 +121,7 @@ async fn main() {
     }
     all.add(tally);
     println!(
-        "{} letters: {} delivered once, {} not at all, {} twice or more; answers at the end that \
+        "{} messages: {} delivered once, {} not at all, {} twice or more; answers at the end that \
          are not true: {}; left unknown: {}",
         all.messages, all.once, all.never, all.twice, all.untrue, all.unknown
     );
@@ -161,8 +165,8 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(settings: &[(&'static str, String)]) -> Self {
-        let config = Arc::new(config(settings));
+    fn new(settings: &Settings) -> Self {
+        let config = Arc::new(served::config(settings));
         let store = Store::new(&config);
         let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
         let connect = Arc::new(Providers::new(config.services(), accounts.clone()));
@@ -258,7 +262,7 @@ impl Sender {
     }
 
     /// How long a process takes that is not killed.
-    async fn process_takes(&self, settings: &[(&'static str, String)]) -> Duration {
+    async fn process_takes(&self, settings: &Settings) -> Duration {
         let draft = self.draft(0).await;
         let begin = Instant::now();
         let mut child = process(settings, &draft).spawn().unwrap();
@@ -269,7 +273,7 @@ impl Sender {
 
 const NOTHING: &str = "the journal has nothing yet";
 
-fn process(settings: &[(&'static str, String)], draft: &str) -> Command {
+fn process(settings: &Settings, draft: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daysheet"));
     command
         .args(["call", "mail_send", &format!("id={draft}")])
@@ -282,73 +286,10 @@ fn process(settings: &[(&'static str, String)], draft: &str) -> Command {
 }
 
 /// Starts a process that sends, and kills it after a while.
-fn kill_after(settings: &[(&'static str, String)], draft: &str, wait: Duration) {
+fn kill_after(settings: &Settings, draft: &str, wait: Duration) {
     let mut child = process(settings, draft).spawn().unwrap();
     std::thread::sleep(wait);
     // It may have ended by itself.
     let _ = child.kill();
     child.wait().unwrap();
-}
-
-/// The settings that lead to the sandbox.
-fn settings(base: &str, home: &Path) -> Vec<(&'static str, String)> {
-    vec![
-        ("DAYSHEET_HOME", home.to_str().unwrap().to_owned()),
-        ("DAYSHEET_KEY_STORE", "file".to_owned()),
-        ("DAYSHEET_ZONE", "UTC".to_owned()),
-        ("DAYSHEET_BROWSER", "print".to_owned()),
-        ("DAYSHEET_ACCESS", "send".to_owned()),
-        ("DAYSHEET_SENDS_PER_HOUR", "10000".to_owned()),
-        ("DAYSHEET_RECIPIENTS_PER_HOUR", "10000".to_owned()),
-        ("DAYSHEET_GMAIL_URL", format!("{base}/")),
-        ("DAYSHEET_GOOGLE_AUTH_URL", format!("{base}/o/oauth2/v2/auth")),
-        ("DAYSHEET_GOOGLE_TOKEN_URL", format!("{base}/token")),
-        ("DAYSHEET_GOOGLE_CLIENT_ID", "bench".to_owned()),
-        ("DAYSHEET_GRAPH_URL", format!("{base}/v1.0/")),
-        ("DAYSHEET_MICROSOFT_AUTHORITY_URL", format!("{base}/")),
-        ("DAYSHEET_MICROSOFT_CLIENT_ID", "bench".to_owned()),
-    ]
-}
-
-fn config(settings: &[(&'static str, String)]) -> Config {
-    let var = |name: &str| {
-        let found = settings.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value.clone())
-    };
-    Config::from(var, None, None).unwrap()
-}
-
-/// Signs one account in at each provider, as a chat does.
-async fn sign_in(settings: &[(&'static str, String)]) {
-    let app = App::new(config(settings));
-    let mut client = Client::start(app.server()).await.unwrap();
-    for (provider, address) in [("google", GMAIL), ("microsoft", OUTLOOK)] {
-        let add = json!({"op": "add", "provider": provider, "account": address});
-        let answer = client.call("accounts", add).await.unwrap();
-        let page = answer.blocks[0]
-            .split_whitespace()
-            .find(|word| word.starts_with("http"))
-            .unwrap_or_else(|| panic!("no page in {}", answer.blocks[0]))
-            .to_owned();
-        agree(&page).await;
-        app.pipeline.signed_in().await.unwrap();
-    }
-    assert_eq!(app.accounts.list().await.unwrap().len(), 2);
-}
-
-/// Plays the browser: agrees on the page and goes where it leads.
-async fn agree(page: &str) {
-    use hyper_util::client::legacy::Client;
-    let client = Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
-    let mut next = page.to_owned();
-    for consent in ["allow", ""] {
-        let request = hyper::Request::get(&next)
-            .header("X-Sandbox-Consent", consent)
-            .body(Empty::<Bytes>::new())
-            .unwrap();
-        let answer = client.request(request).await.unwrap();
-        if let Some(location) = answer.headers().get("location") {
-            next = location.to_str().unwrap().to_owned();
-        }
-    }
 }

@@ -1,13 +1,10 @@
-//! What ten messages cost a model, in real tokens, at both providers.
+//! What ten messages, a week of events and a mailbox's folders cost a model, in every notation.
 //!
-//! `cargo bench --bench tokens` asks the sandbox, through the whole program,
-//! for the newest ten messages of the sample mailbox in the default table, and
-//! sets the answer beside three others of the same messages: compact JSON of
-//! the same columns with the provider's ids, compact JSON of the API's own
-//! values for the same six columns, and the API's whole JSON. Then it asks for
-//! eleven events of the sample calendars, most of them meetings, and sets them
-//! beside compact JSON of the same columns with the provider's ids. Last it
-//! sets the three notations side by side, each with the same rows and columns.
+//! `cargo bench --bench tokens [-- --mail DIR] [--calendar DIR] [--week DATE]` asks the sandbox,
+//! through the whole program, for the newest ten messages and for the events of a week, at both
+//! providers, and sets the answer beside the API's whole JSON of the same objects, compact JSON,
+//! STC and TOON of the same columns, and the floor: the values alone, with tabs between them and
+//! no heading. It prints the tables of docs/benchmarks.md, and first of all the goals, met or not.
 
 #![allow(
     clippy::print_stdout,
@@ -17,7 +14,7 @@
 )]
 
 use daysheet::app::App;
-use daysheet::budget::count::{TOKENIZER, tokens};
+use daysheet::budget::count::Tokenizer;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
@@ -26,20 +23,61 @@ use daysheet::encode::stc::{self, Version};
 use daysheet::sandbox::Faults;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
+use jiff::ToSpan as _;
+use jiff::civil::Date;
 use serde_json::{Value, json};
+use toon_format::{Delimiter, EncodeOptions};
 
-/// The mailbox whose messages both providers have.
-const SIGN_INS: &[(&str, &str)] = &[
-    ("google", "mira@example.com"),
-    ("microsoft", "mira@example.com"),
-    ("google", "mira@lindqvist-lamps.example"),
-    ("microsoft", "mira@lindqvist-lamps.example"),
+const PROVIDERS: [(&str, &str); 2] = [("google", "Gmail"), ("microsoft", "Outlook")];
+
+/// The names of the rows that goals are about.
+const RAW: &str = "the API's JSON, whole";
+const IDS: &str = "compact JSON, the API's ids";
+const OWN_IDS: &str = "compact JSON, ids as we request them";
+const OURS: &str = "**ours: TOON by tab, handles**";
+const FLOOR: &str = "the floor: values by tab, no heading";
+
+/// The goals: in which tables, by a part of their titles; ours is at most so many percent of what.
+const GOALS: &[(&str, &str, f64)] = &[
+    ("messages, Outlook", IDS, 50.0),
+    ("messages, Outlook", OWN_IDS, 50.0),
+    ("messages, Gmail", IDS, 75.0),
+    ("a week of events", IDS, 50.0),
+    ("a week of events, Outlook", OWN_IDS, 50.0),
+    ("messages", FLOOR, 112.0),
+    ("a week of events", FLOOR, 112.0),
+    ("messages", RAW, 5.0),
+    ("a week of events", RAW, 5.0),
 ];
 
-/// What a provider's answer may cost: its name, the tokens at most, and the
-/// shares of compact JSON with our values and with the API's, in percent.
-const TARGETS: &[(&str, usize, usize, usize)] =
-    &[("google", 700, 90, 60), ("microsoft", 700, 50, 45)];
+/// One set of rows in all notations.
+struct Case {
+    title: String,
+    rows: Vec<(&'static str, String)>,
+}
+
+impl Case {
+    fn tokens(&self, row: &str) -> Option<usize> {
+        let (_, text) = self.rows.iter().find(|(what, _)| *what == row)?;
+        Some(Tokenizer::O200k.count(text))
+    }
+
+    /// What ours is of a row, in percent.
+    fn share(&self, row: &str) -> Option<f64> {
+        Some(self.tokens(OURS)? as f64 * 100.0 / self.tokens(row)? as f64)
+    }
+
+    fn print(&self) {
+        println!("### {}\n\n| | o200k | cl100k | bytes | ours is |", self.title);
+        println!("|---|---:|---:|---:|---:|");
+        for (what, text) in &self.rows {
+            let [o200k, cl100k] = Tokenizer::ALL.map(|tokenizer| tokenizer.count(text));
+            let share = self.share(what).unwrap();
+            println!("| {what} | {o200k} | {cl100k} | {} | {share:.1} % |", text.len());
+        }
+        println!();
+    }
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -51,172 +89,185 @@ async fn main() {
         _ => None,
     };
     let config = Config::from(var, None, None).unwrap();
-    let who = Who::These(SIGN_INS);
-    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
+    let (mail, calendar) = (argument("--mail"), argument("--calendar"));
+    let sample = mail.is_none() && calendar.is_none();
+    let monday: Date = argument("--week").unwrap_or("2026-11-16".into()).parse().unwrap();
+    let sunday = monday + 6.days();
+    let who = Who::Everybody(&["google", "microsoft"]);
+    let (mail, calendar) = (mail.map(Into::into), calendar.map(Into::into));
+    let (app, sandbox) =
+        App::sandboxed(config, mail, calendar, Faults::default(), who).await.unwrap();
+    let address = sandbox.addresses().remove(0);
     let mut client = Client::start(app.server()).await.unwrap();
-    println!("ten messages of the sample mailbox, in tokens of {TOKENIZER}");
-    for (provider, most, of_ours, of_theirs) in TARGETS {
-        let account = format!("{provider}:mira@example.com");
-        let arguments = json!({"account": account, "limit": 10});
-        let table = client.call("mail_search", arguments.clone()).await.unwrap();
-        let mut arguments = arguments;
-        arguments["format"] = "json".into();
-        let same = client.call("mail_search", arguments).await.unwrap();
-        let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
-        let token = app.accounts.bearer(&account).await.unwrap();
-        let raw = raw(*provider == "google", sandbox.base(), &token, &document).await;
-        // The ids that Graph gives unless immutable ones are requested, which
-        // are half as long, and which we ask for.
-        let mut usual = document["messages"].clone();
-        for (row, item) in usual.as_array_mut().unwrap().iter_mut().zip(&raw) {
-            row["provider_id"] = item["id"].clone();
-        }
-        let own: Vec<Value> = raw
-            .iter()
-            .map(|item| match *provider {
-                "google" => gmail_values(item),
-                _ => graph_values(item),
-            })
-            .collect();
-
-        let ours = tokens(&table.blocks[0]);
-        let with_notes = tokens(&table.blocks.join("\n\n"));
-        let rows = json!({"messages": usual}).to_string();
-        let immutable = json!({"messages": document["messages"]}).to_string();
-        println!("{provider}");
-        line("the table", ours, "", &format!("at most {most}"));
-        line("the table and its notes", with_notes, "", "");
-        let others = [
-            ("compact JSON of the same columns, provider ids", rows, Some(of_ours)),
-            ("the same, with the ids that we ask for", immutable, None),
-            ("compact JSON of the API's own values", Value::from(own).to_string(), Some(of_theirs)),
-            ("the API's JSON, whole", Value::from(raw).to_string(), None),
-        ];
-        for (what, text, target) in others {
-            let theirs = tokens(&text);
-            let share = format!("ours is {:.1} %", ours as f64 * 100.0 / theirs as f64);
-            let target = target.map_or_else(String::new, |most| format!("at most {most} %"));
-            line(what, theirs, &share, &target);
-        }
-        for address in ["mira@example.com", "mira@lindqvist-lamps.example"] {
-            events(&mut client, &format!("{provider}:{address}")).await;
+    let week = json!({"from": monday.to_string(), "to": sunday.to_string(), "limit": 100});
+    let mut requests = vec![
+        ("newest ten messages", "mail_search", "messages", json!({"limit": 10})),
+        ("a week of events", "calendar_search", "events", week),
+    ];
+    if sample {
+        let eleven = json!({
+            "from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
+            "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"],
+        });
+        requests.push(("eleven events, six of them meetings", "calendar_search", "events", eleven));
+    }
+    let mut cases = Vec::new();
+    for (what, tool, table, arguments) in requests {
+        for (provider, name) in PROVIDERS {
+            let account = format!("{provider}:{address}");
+            let token = app.accounts.bearer(&account).await.unwrap();
+            let mut arguments = arguments.clone();
+            arguments["account"] = account.into();
+            let api = Api { google: provider == "google", base: sandbox.base(), token: &token };
+            let title = format!("{what}, {name}");
+            cases.push(case(&mut client, title, tool, table, arguments, Some(api)).await);
         }
     }
-    println!("the notations, of the same rows and columns");
-    let account = "google:mira@example.com";
-    for (what, tool, arguments) in [
-        ("ten messages", "mail_search", json!({"account": account, "limit": 10})),
-        (
-            "eleven events",
-            "calendar_search",
-            json!({"from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11}),
-        ),
-        ("a mailbox's folders", "lookup", json!({"kind": "folders", "account": account})),
-    ] {
-        notations(&mut client, what, tool, arguments).await;
-    }
+    let folders = json!({"kind": "folders", "account": format!("google:{address}")});
+    let title = "a mailbox's folders, Gmail".to_owned();
+    cases.push(case(&mut client, title, "lookup", "folders", folders, None).await);
+    goals(&cases);
+    cases.iter().for_each(Case::print);
 }
 
-/// One answer as TOON, STC and JSON without the provider's ids, which TOON
-/// does not have.
-async fn notations(client: &mut Client, what: &str, tool: &str, mut arguments: Value) {
-    let toon = client.call(tool, arguments.clone()).await.unwrap();
+/// The value after a flag.
+fn argument(flag: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != flag).nth(1)
+}
+
+fn goals(cases: &[Case]) {
+    println!("### Goals\n\n| of | ours is at most | of | it is | |\n|---|---:|---|---:|---|");
+    for (title, row, most) in GOALS {
+        for case in cases.iter().filter(|case| case.title.contains(title)) {
+            let Some(share) = case.share(row) else { continue };
+            let met = if share <= *most { "met" } else { "**not met**" };
+            println!("| {} | {most} % | {row} | {share:.1} % | {met} |", case.title);
+        }
+    }
+    println!();
+}
+
+/// One answer, as every notation has it.
+async fn case(
+    client: &mut Client,
+    title: String,
+    tool: &str,
+    table: &'static str,
+    mut arguments: Value,
+    api: Option<Api<'_>>,
+) -> Case {
+    let ours = client.call(tool, arguments.clone()).await.unwrap().blocks;
     arguments["format"] = "json".into();
-    let json = client.call(tool, arguments).await.unwrap();
-    let mut document = Json::parse(&json.blocks[0]).unwrap();
-    without_ids(&mut document);
-    let [one, two] = [Version::One, Version::Two].map(|version| {
-        let stc = stc::write::write(&document, version);
-        assert_eq!(stc::parse::parse(&stc).as_ref(), Ok(&document));
-        stc
-    });
-    println!("{what}");
-    for (notation, text) in [
-        ("TOON", &toon.blocks[0]),
-        ("STC, version 1", &one),
-        ("STC, version 2", &two),
-        ("compact JSON", &document.to_json()),
-    ] {
-        line(notation, tokens(text), &format!("{} bytes", text.len()), "");
-    }
-}
-
-fn without_ids(value: &mut Json) {
-    match value {
-        Json::List(items) => items.iter_mut().for_each(without_ids),
-        Json::Object(members) => {
-            members.retain(|(key, _)| key != "provider_id");
-            members.iter_mut().for_each(|(_, one)| without_ids(one));
-        }
-        _ => {}
-    }
-}
-
-/// What eleven events with all eight default columns may cost, and their share
-/// of compact JSON of the same columns, in percent.
-const EVENTS: (usize, usize) = (540, 60);
-
-/// Eleven events of a week, in the default table, with who is asked.
-async fn events(client: &mut Client, account: &str) {
-    let arguments = json!({
-        "account": account, "from": "2026-11-16 10h00", "to": "2026-12-31", "limit": 11,
-        "fields": ["id", "start", "end", "title", "where", "organizer", "people", "flags"],
-    });
-    let table = client.call("calendar_search", arguments.clone()).await.unwrap();
-    let mut arguments = arguments;
-    arguments["format"] = "json".into();
-    let same = client.call("calendar_search", arguments).await.unwrap();
+    let same = client.call(tool, arguments).await.unwrap();
     let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
-    let mut rows = document["events"].as_array().unwrap().clone();
-    let met = rows.iter().filter(|row| !row["people"].is_null()).count();
-    for row in &mut rows {
-        // The handle is ours; the same columns elsewhere have the id.
-        row["id"] = row["provider_id"].take();
+    let with_ids = document[table].as_array().unwrap().clone();
+    assert!(!with_ids.is_empty(), "{title}: nothing is there");
+    let mut handles = document;
+    for row in handles[table].as_array_mut().unwrap() {
         row.as_object_mut().unwrap().remove("provider_id");
     }
-    let ours = tokens(&table.blocks[0]);
-    let theirs = tokens(&json!({"events": rows}).to_string());
-    let share = format!("ours is {:.1} %", ours as f64 * 100.0 / theirs as f64);
-    let (most, percent) = EVENTS;
-    line(
-        &format!("{} events, {met} of them meetings", rows.len()),
-        ours,
-        "",
-        &format!("at most {most}"),
-    );
-    line(
-        "compact JSON of the same columns, provider ids",
-        theirs,
-        &share,
-        &format!("at most {percent} %"),
-    );
-}
-
-fn line(what: &str, count: usize, share: &str, target: &str) {
-    println!("  {what:<50}{count:>8}   {share:<16}   {target}");
-}
-
-/// The messages as the API gives them, each with a request of its own.
-async fn raw(google: bool, base: &str, token: &str, document: &Value) -> Vec<Value> {
-    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
-        .build_http();
-    let mut items = Vec::new();
-    for row in document["messages"].as_array().unwrap() {
-        let id = row["provider_id"].as_str().unwrap();
-        let id = daysheet::net::path_segment(id);
-        let url = match google {
-            true => format!("{base}/gmail/v1/users/me/messages/{id}?format=metadata"),
-            false => format!("{base}/v1.0/me/messages/{id}"),
-        };
-        let request = hyper::Request::get(url)
-            .header("authorization", format!("Bearer {token}"))
-            .body(Empty::<Bytes>::new())
-            .unwrap();
-        let answer = client.request(request).await.unwrap();
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
-        items.push(serde_json::from_slice(&body).unwrap());
+    let mut rows = Vec::new();
+    if let Some(api) = api {
+        let raw = api.objects(table, &with_ids).await;
+        rows.push((RAW, Value::from(raw.clone()).to_string()));
+        if table == "messages" {
+            let own = raw.iter().map(if api.google { gmail_values } else { graph_values });
+            let own: Vec<Value> = own.collect();
+            rows.push(("compact JSON of the API's own values", Value::from(own).to_string()));
+        }
+        let ids = raw.iter().map(|object| object["id"].clone()).collect();
+        let text = json!({table: identified(&handles[table], ids)}).to_string();
+        rows.push((IDS, text.clone()));
+        let ids = with_ids.iter().map(|row| row["provider_id"].clone()).collect();
+        let requested = json!({table: identified(&handles[table], ids)}).to_string();
+        if requested != text {
+            rows.push((OWN_IDS, requested));
+        }
     }
-    items
+    let compact = handles.to_string();
+    let json = Json::parse(&compact).unwrap();
+    rows.push(("compact JSON, handles", compact));
+    for (what, version) in
+        [("STC, version 1, handles", Version::One), ("STC, version 2, handles", Version::Two)]
+    {
+        let text = stc::write::write(&json, version);
+        assert_eq!(stc::parse::parse(&text).as_ref(), Ok(&json));
+        rows.push((what, text));
+    }
+    let toon = |delimiter| {
+        let options = EncodeOptions::new().with_delimiter(delimiter);
+        toon_format::encode(&handles, &options).unwrap()
+    };
+    rows.push(("TOON by comma, handles", toon(Delimiter::Comma)));
+    rows.push(("TOON by pipe, handles", toon(Delimiter::Pipe)));
+    assert_eq!(ours[0], toon(Delimiter::Tab));
+    rows.push((OURS, ours[0].clone()));
+    rows.push(("ours, with its notes", ours.join("\n\n")));
+    rows.push((FLOOR, floor(handles[table].as_array().unwrap())));
+    Case { title, rows }
+}
+
+/// The rows with other ids.
+fn identified(rows: &Value, ids: Vec<Value>) -> Value {
+    let mut rows = rows.clone();
+    for (row, id) in rows.as_array_mut().unwrap().iter_mut().zip(ids) {
+        row["id"] = id;
+    }
+    rows
+}
+
+/// The values of rows and nothing else.
+fn floor(rows: &[Value]) -> String {
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let line = |row: &Value| {
+        let cells: Vec<String> = row.as_object().unwrap().values().map(cell).collect();
+        cells.join("\t")
+    };
+    rows.iter().map(line).collect::<Vec<String>>().join("\n")
+}
+
+/// One provider's API, asked without us.
+struct Api<'a> {
+    google: bool,
+    base: &'a str,
+    token: &'a str,
+}
+
+impl Api<'_> {
+    /// The objects of rows as the API gives them, each with a request of its own.
+    async fn objects(&self, table: &str, rows: &[Value]) -> Vec<Value> {
+        let executor = hyper_util::rt::TokioExecutor::new();
+        let client = hyper_util::client::legacy::Client::builder(executor).build_http();
+        let mut objects = Vec::new();
+        for row in rows {
+            let id = row["provider_id"].as_str().unwrap();
+            let segment = daysheet::net::path_segment;
+            let path = match (self.google, table) {
+                (true, "messages") => {
+                    format!("gmail/v1/users/me/messages/{}?format=metadata", segment(id))
+                }
+                (true, _) => {
+                    let (calendar, event) = id.split_once('/').unwrap();
+                    let [calendar, event] = [calendar, event].map(segment);
+                    format!("calendar/v3/calendars/{calendar}/events/{event}")
+                }
+                (false, _) => format!("v1.0/me/{table}/{}", segment(id)),
+            };
+            let request = hyper::Request::get(format!("{}/{path}", self.base))
+                .header("authorization", format!("Bearer {}", self.token))
+                .body(Empty::<Bytes>::new())
+                .unwrap();
+            let answer = client.request(request).await.unwrap();
+            assert!(answer.status().is_success(), "{path}: {}", answer.status());
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            objects.push(serde_json::from_slice(&body).unwrap());
+        }
+        objects
+    }
 }
 
 /// Our six columns with Gmail's values.

@@ -6,7 +6,7 @@
 //! Messages are ten minutes apart and events an hour, so that a day or a week holds the same
 //! however long the history is. It counts requests and the bytes of their answers, which are the
 //! same in each run, beside the time of our process on a processor and the most memory it needed;
-//! the time on the clock includes the sandbox, whose searches are linear.
+//! the time on the clock includes the sandbox, which searches linearly.
 
 #![allow(
     clippy::print_stdout,

@@ -37,16 +37,16 @@ fmt:
 # Check formatting and lints, as the gate does.
 lint:
     cargo fmt --all --check
-    cargo clippy --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets --locked -- -D warnings
     cargo clippy --all-targets --no-default-features --locked -- -D warnings
 
 # Run the gate.
 gate:
     .ci/run
 
-# Run a benchmark; without a name, list them.
-bench name="" *args:
-    @{{ if name == "" { "ls benches/*.rs | xargs -n1 basename -s .rs" } else { 'cargo bench --bench "$@"' } }}
+# Run all benchmarks of docs/benchmarks.md and write it (`just bench page --mail DIR` with tokens of your own mail), or only one: `just bench tokens`.
+bench name="page" *args:
+    {{ if name == "page" { 'shift; cargo run --release -p daysheet-benches -- "$@"' } else { 'cargo bench -p daysheet -p daysheet-benches --bench "$@"' } }}
 
 # Set other people's servers beside ours on the same tasks, and write docs/peers.md; on Linux.
 peers *rows:

@@ -1,0 +1,159 @@
+//! Times of the functions that every answer goes through.
+//!
+//! `cargo bench -p daysheet-benches` runs them under Criterion, whose options apply
+//! (`-- --save-baseline NAME`, `-- --baseline NAME`, a part of a name). The merge of several
+//! accounts' rows is measured by the function that builds the merged table; the agenda's, between
+//! answers that are there, by `cargo bench --bench agenda`.
+
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "a benchmark stops at the first surprise, and Criterion's macros have no docs"
+)]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use daysheet::budget::Response;
+use daysheet::budget::count::Tokenizer;
+use daysheet::budget::fit::{FitOptions, fit};
+use daysheet::budget::plan::{Block, Rendering, Tier, plan};
+use daysheet::budget::value::Strategy;
+use daysheet::encode::stc::Version;
+use daysheet::encode::{Delimiter, Format};
+use daysheet::flatten::{Context, flatten};
+use daysheet::row::RowTable;
+use daysheet::schemas::{Api, Level, MESSAGE};
+use daysheet::text;
+use daysheet::text::html::{Style, html};
+
+use rows::{document, metadata};
+
+#[path = "../../rows.rs"]
+mod rows;
+
+/// Documents as text.
+fn encode(criterion: &mut Criterion) {
+    let document = document();
+    let mut group = criterion.benchmark_group("encode 1,000 message rows");
+    for (name, format) in [
+        ("TOON by tab", Format::Toon(Delimiter::Tab)),
+        ("JSON", Format::Json),
+        ("STC, version 1", Format::Stc(Version::One)),
+    ] {
+        group.bench_function(name, |bencher| bencher.iter(|| black_box(&document).encode(format)));
+    }
+    group.bench_function("serde_json, for comparison", |bencher| {
+        bencher.iter(|| serde_json::to_string(black_box(&document)).unwrap());
+    });
+}
+
+/// Objects of an API as rows.
+fn flattened(criterion: &mut Criterion) {
+    let (objects, columns) = (metadata(1_000), MESSAGE.up_to(Level::Core));
+    let context = Context::bare(Api::Gmail);
+    criterion.benchmark_group("flatten").bench_function("1,000 Gmail messages", |bencher| {
+        bencher.iter(|| flatten(&MESSAGE, &columns, black_box(&objects), &context));
+    });
+}
+
+/// Text of others as text that can be shown.
+fn clean(criterion: &mut Criterion) {
+    let snippets: Vec<String> = metadata(1_000)
+        .iter()
+        .filter_map(|object| object.get("snippet")?.as_str().map(str::to_owned))
+        .collect();
+    let rows: String = (0..400)
+        .map(|number| {
+            format!(
+                "<tr class=row><td style='padding:4px;color:#333'><a href='https://shop.example/{number}'>\
+                 Shade {number}</a></td><td class=note>linen &amp; washi</td><td>14.{number} EUR</td></tr>"
+            )
+        })
+        .collect();
+    let newsletter = format!(
+        "<html><head><style>.row td {{ font-size: 14px }} .note {{ color: #666 }} .none {{ display: none }}\
+         </style></head><body><p class=none>preheader</p><table>{rows}</table></body></html>"
+    );
+    let mut group = criterion.benchmark_group("clean");
+    group.bench_function("1,000 beginnings of messages", |bencher| {
+        bencher
+            .iter(|| black_box(&snippets).iter().map(|one| text::cell(one).len()).sum::<usize>());
+    });
+    let name = format!("a newsletter of {} kB of HTML", newsletter.len() / 1_000);
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| html(black_box(&newsletter), Style::Text, false));
+    });
+}
+
+/// Tokens of a text.
+fn count(criterion: &mut Criterion) {
+    let text = document().encode(Format::default());
+    let mut group = criterion.benchmark_group(format!("count {} kB of rows", text.len() / 1_000));
+    for tokenizer in Tokenizer::ALL {
+        group.bench_function(tokenizer.name(), |bencher| {
+            bencher.iter(|| tokenizer.count(black_box(&text)));
+        });
+    }
+}
+
+/// What is shown within a budget of 8,000 tokens.
+fn planned(criterion: &mut Criterion) {
+    let rendering = |tokens, value| Rendering { tokens, value, headings: vec![0] };
+    let block = |at: usize| Block {
+        renderings: vec![
+            rendering(12 + at % 5, 0.4),
+            rendering(30 + at % 11, 0.7),
+            rendering(60 + at % 23, 1.0),
+        ],
+        tier: if at.is_multiple_of(10) { Tier::High } else { Tier::default() },
+        pinned: false,
+        list: None,
+    };
+    let blocks: Vec<Block> = (0..1_000).map(block).collect();
+    let response = Response { document: document(), ..Response::default() };
+    let options = FitOptions {
+        format: Format::default(),
+        tokenizer: Tokenizer::O200k,
+        budget: 8_000,
+        room: 7_900,
+        stated_budget: 8_000,
+        chunk: 1,
+        chunks: true,
+        strategy: Strategy::ElementCount,
+        secret: &[7; 32],
+    };
+    let mut group = criterion.benchmark_group("plan for 8,000 tokens");
+    group.bench_function("1,000 blocks of three renderings", |bencher| {
+        bencher.iter(|| plan(black_box(&blocks), &[20], 8_000).unwrap());
+    });
+    group.bench_function("fit 1,000 message rows, counted and encoded", |bencher| {
+        bencher.iter(|| fit(black_box(&response), &options, |_| "k1".to_owned()).unwrap());
+    });
+}
+
+/// Rows of several accounts as one table.
+fn merge(criterion: &mut Criterion) {
+    let (objects, columns) = (metadata(250), MESSAGE.up_to(Level::Core));
+    let (table, _) = flatten(&MESSAGE, &columns, &objects, &Context::bare(Api::Gmail));
+    criterion.benchmark_group("merge").bench_function(
+        "250 rows of each of four accounts",
+        |bencher| {
+            bencher.iter_batched(
+                || vec![table.clone(); 4],
+                |tables| RowTable::interleave(tables, (0..1_000).map(|at| at % 4)),
+                BatchSize::SmallInput,
+            );
+        },
+    );
+}
+
+criterion_group! {
+    name = functions;
+    config = Criterion::default()
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
+    targets = encode, flattened, clean, count, planned, merge
+}
+criterion_main!(functions);

@@ -37,8 +37,8 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
 const ABOUT: &[(&str, &str)] = &[
     (
         "tokens",
-        "The sample mailboxes, read through the whole program, unless the command above names a \
-         folder. All rows of a table but the first ones have the same rows and columns. *Whole* \
+        "The sample mailboxes, read through the whole program, unless the head of this page says \
+         otherwise. All rows of a table but the first ones have the same rows and columns. *Whole* \
          is every object as the API returns it to a plain request (`format=metadata` at Gmail), \
          as compact JSON. *The API's ids* are those it gives unless asked otherwise: Graph's \
          default ids, and the event's id alone at Google. *Ids as we request them* are Graph's \
@@ -151,12 +151,11 @@ fn head(root: &Path, own: &[String]) -> String {
     let memory = field(&read("/proc/meminfo"), "MemTotal").unwrap_or_default();
     let memory = memory.split(' ').next().unwrap_or_default().parse().unwrap_or(0.0) / 1048576.0;
     let kernel = printed("uname", &["-sr"]);
+    let kernel = kernel.split('-').next().unwrap_or_default();
     let commit = printed("git", &["rev-parse", "--short=8", "HEAD"]);
-    let changed =
-        match printed("git", &["status", "--porcelain", "--untracked-files=no"]).is_empty() {
-            true => "",
-            false => " with changes",
-        };
+    // What is changed in docs, this page among it, was not measured.
+    let status = ["status", "--porcelain", "--", "*.rs", "*.toml", "Cargo.lock"];
+    let changed = if printed("git", &status).is_empty() { "" } else { " with changes" };
     let lock: toml::Table = read(&root.join("Cargo.lock").display().to_string()).parse().unwrap();
     let locked = lock.get("package").and_then(toml::Value::as_array).unwrap();
     let versions = CRATES.map(|name| {

@@ -9,8 +9,8 @@ use crate::cancel::Wire;
 /// A call, how long each request takes, and what its reports count, in this order; none if it
 /// ends too soon.
 const CASES: &[(&str, &str, &str, &[&str])] = &[
-    ("mail_search", r#"{"limit": 50}"#, "delay=600ms", &["accounts", "items"]),
-    ("brief", "{}", "delay=900ms", &["items"]),
+    ("mail_search", r#"{"limit": 50}"#, "delay=900ms", &["accounts", "items"]),
+    ("brief", "{}", "delay=1200ms", &["items"]),
     ("mail_search", r#"{"limit": 5}"#, "delay=100ms", &[]),
     (
         "mail_modify",

@@ -5,6 +5,7 @@
 //! providers, and sets the answer beside the API's whole JSON of the same objects, compact JSON,
 //! STC and TOON of the same columns, and the floor: the values alone, with tabs between them and
 //! no heading. It prints the tables of docs/benchmarks.md, and first of all the goals, met or not.
+//! The gate runs it, too: over the sample mailbox it fails if ours costs more than its limit.
 
 #![allow(
     clippy::print_stdout,
@@ -37,17 +38,20 @@ const OWN_IDS: &str = "compact JSON, ids as we request them";
 const OURS: &str = "**ours: TOON by tab, handles**";
 const FLOOR: &str = "the floor: values by tab, no heading";
 
-/// The goals: in which tables, by a part of their titles; ours is at most so many percent of what.
-const GOALS: &[(&str, &str, f64)] = &[
-    ("messages, Outlook", IDS, 50.0),
-    ("messages, Outlook", OWN_IDS, 50.0),
-    ("messages, Gmail", IDS, 75.0),
-    ("a week of events", IDS, 50.0),
-    ("a week of events, Outlook", OWN_IDS, 50.0),
-    ("messages", FLOOR, 112.0),
-    ("a week of events", FLOOR, 112.0),
-    ("messages", RAW, 5.0),
-    ("a week of events", RAW, 5.0),
+/// The goals: in which tables, by a part of their titles; what ours is compared with; at how many
+/// percent of it the goal is met; and the limit, some percent above the current share.
+const GOALS: &[(&str, &str, f64, f64)] = &[
+    ("messages, Outlook", IDS, 50.0, 42.0),
+    ("messages, Outlook", OWN_IDS, 50.0, 60.0),
+    ("messages, Gmail", IDS, 75.0, 84.0),
+    ("a week of events, Gmail", IDS, 50.0, 66.0),
+    ("a week of events, Outlook", IDS, 50.0, 35.0),
+    ("a week of events, Outlook", OWN_IDS, 50.0, 51.0),
+    ("messages", FLOOR, 112.0, 118.0),
+    ("a week of events", FLOOR, 112.0, 121.0),
+    ("messages", RAW, 5.0, 5.0),
+    ("a week of events, Gmail", RAW, 5.0, 17.0),
+    ("a week of events, Outlook", RAW, 5.0, 6.0),
 ];
 
 /// One set of rows in all notations.
@@ -126,8 +130,9 @@ async fn main() {
     let folders = json!({"kind": "folders", "account": format!("google:{address}")});
     let title = "a mailbox's folders, Gmail".to_owned();
     cases.push(case(&mut client, title, "lookup", "folders", folders, None).await);
-    goals(&cases);
+    let above = goals(&cases);
     cases.iter().for_each(Case::print);
+    assert!(!sample || above.is_empty(), "above the limit: {}", above.join("; "));
 }
 
 /// The value after a flag.
@@ -135,16 +140,22 @@ fn argument(flag: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != flag).nth(1)
 }
 
-fn goals(cases: &[Case]) {
+/// Prints the goals; returns those above their limit.
+fn goals(cases: &[Case]) -> Vec<String> {
     println!("### Goals\n\n| of | ours is at most | of | it is | |\n|---|---:|---|---:|---|");
-    for (title, row, most) in GOALS {
+    let mut above = Vec::new();
+    for (title, row, most, limit) in GOALS {
         for case in cases.iter().filter(|case| case.title.contains(title)) {
             let Some(share) = case.share(row) else { continue };
             let met = if share <= *most { "met" } else { "**not met**" };
             println!("| {} | {most} % | {row} | {share:.1} % | {met} |", case.title);
+            if share > *limit {
+                above.push(format!("{}, {share:.1} % of {row}, not {limit} %", case.title));
+            }
         }
     }
     println!();
+    above
 }
 
 /// One answer, as every notation has it.

@@ -1,4 +1,4 @@
-//! What calls cost as mailboxes, accounts and calendars grow.
+//! What calls cost as mailboxes, accounts, calendars and sessions grow.
 //!
 //! `cargo bench --bench scale` lets the sandbox hold generated mailboxes and calendars in this
 //! process and asks a `daysheet serve` of its own: the newest page, a search with twenty results,
@@ -6,7 +6,8 @@
 //! Messages are ten minutes apart and events an hour, so that a day or a week holds the same
 //! however long the history is. It counts requests and the bytes of their answers, which are the
 //! same in each run, beside the time of our process on a processor and the most memory it needed;
-//! the time on the clock includes the sandbox, which searches linearly.
+//! the time on the clock includes the sandbox, which searches linearly. The last table is of one
+//! session over the sample mailboxes: reads and writes in turn, and what our process holds then.
 
 #![allow(
     clippy::print_stdout,
@@ -16,6 +17,7 @@
     reason = "a benchmark prints its table and stops at the first surprise"
 )]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +44,41 @@ const CALENDARS: usize = 4;
 
 const BOTH: [&str; 2] = ["google", "microsoft"];
 
+/// Calls of the session, after which its memory is measured.
+const SESSION: [usize; 6] = [20, 200, 500, 1_000, 1_500, 2_000];
+
+/// One round of the session: tools and their arguments. `$number` is that of the round, `$account`
+/// one of the two accounts, and `$draft`, `$event`, `$cursor` and `$output` are what answers named
+/// last.
+const ROUND: [(&str, &str); 20] = [
+    ("mail_search", r#"{"limit": 10}"#),
+    ("mail_search", r#"{"q": "lamp or word$number"}"#),
+    ("mail_search", r#"{"by": "thread", "limit": 5, "format": "json"}"#),
+    ("mail_read", r#"{"ids": ["m1"]}"#),
+    ("mail_read", r#"{"ids": ["m2", "m3", "m4"], "body": "none"}"#),
+    (
+        "mail_draft",
+        r#"{"to": "cy@example.com", "subject": "Draft $number", "body": "x", "account": "$account"}"#,
+    ),
+    ("mail_draft", r#"{"mode": "edit", "id": "$draft", "body": "y"}"#),
+    ("mail_draft", r#"{"mode": "discard", "id": "$draft"}"#),
+    ("mail_modify", r#"{"ids": ["m1", "m5"], "do": "unread"}"#),
+    ("mail_modify", r#"{"ids": ["m1", "m5"], "do": "read"}"#),
+    ("lookup", r#"{"kind": "folders"}"#),
+    ("lookup", r#"{"kind": "contacts", "q": "henrike"}"#),
+    ("calendar_search", r#"{"from": "2026-11-16", "to": "2026-11-22"}"#),
+    ("calendar_free", r#"{"from": "2026-11-16", "to": "2026-11-20"}"#),
+    (
+        "calendar_save",
+        r#"{"events": [{"title": "Round $number", "start": "2027-01-04 10h00"}], "account": "$account"}"#,
+    ),
+    ("calendar_save", r#"{"ids": ["$event"], "events": [{"where": "Room $number"}]}"#),
+    ("calendar_delete", r#"{"id": "$event"}"#),
+    ("brief", r#"{"from": "2026-11-16"}"#),
+    ("output_read", r#"{"id": "$output"}"#),
+    ("changes", r#"{"cursor": "$cursor"}"#),
+];
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     for (provider, name) in [("google", "Gmail"), ("microsoft", "Outlook")] {
@@ -64,6 +101,61 @@ async fn main() {
             Setting { messages: 1_000, events, accounts: &[provider] }.measure(events).await;
         }
     }
+    println!("\n### One session\n\n| calls | MB | MB of its own | open files |");
+    println!("|---:|---:|---:|---:|");
+    session().await;
+}
+
+/// Makes the calls of one session and prints what its process holds after some of them.
+async fn session() {
+    let home = tempfile::tempdir().unwrap();
+    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let settings = served::settings(sandbox.base(), home.path());
+    let addresses = sandbox.addresses();
+    let accounts: Vec<(&str, &str)> =
+        BOTH.into_iter().zip(addresses.iter().map(String::as_str)).collect();
+    served::sign_in(&settings, &accounts).await;
+    let mut server = Server::start(&settings);
+    let first = server.call("changes", &json!({})).join("\n");
+    let mut named = BTreeMap::from([("$cursor", cursor(&first))]);
+    for call in 0..SESSION[SESSION.len() - 1] {
+        let (round, (tool, arguments)) = (call / ROUND.len(), ROUND[call % ROUND.len()]);
+        let mut arguments = arguments
+            .replace("$number", &round.to_string())
+            .replace("$account", accounts[round % accounts.len()].1);
+        for (name, value) in &named {
+            arguments = arguments.replace(name, value);
+        }
+        let answer = server.call(tool, &serde_json::from_str(&arguments).unwrap()).join("\n");
+        match tool {
+            "mail_draft" => drop(named.insert("$draft", handle(&answer, 'd'))),
+            "calendar_save" => drop(named.insert("$event", handle(&answer, 'e'))),
+            "changes" => drop(named.insert("$cursor", cursor(&answer))),
+            "brief" => {
+                let (_, id) = answer.split_once("output_read id=").unwrap();
+                let id = id.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned();
+                named.insert("$output", id);
+            }
+            _ => {}
+        }
+        if SESSION.contains(&(call + 1)) {
+            let (all, own) = server.memory().unwrap_or_default();
+            println!("| {} | {all:.1} | {own:.1} | {} |", call + 1, server.files());
+        }
+    }
+    server.end();
+}
+
+/// The cursor of the next `changes`.
+fn cursor(answer: &str) -> String {
+    answer.lines().find_map(|line| line.strip_prefix("next: ")).unwrap().to_owned()
+}
+
+/// The first handle of a kind in an answer.
+fn handle(answer: &str, kind: char) -> String {
+    let is = |word: &&str| word.strip_prefix(kind).is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let mut words = answer.split(|c: char| !c.is_alphanumeric());
+    words.find(is).unwrap_or_else(|| panic!("no {kind}: {answer}")).to_owned()
 }
 
 fn heading(what: &str) {
@@ -119,7 +211,7 @@ impl Setting<'_> {
         at.row("week of events", ROUNDS, "calendar_search", &week);
         at.row("brief of the day", ROUNDS, "brief", &json!({}));
         let first = at.row("changes, first", 1, "changes", &json!({}));
-        let cursor = first.lines().find_map(|line| line.strip_prefix("next: ")).unwrap().to_owned();
+        let cursor = cursor(&first);
         for number in 0..NEW {
             let address = &addresses[number % addresses.len()];
             assert!(

@@ -105,8 +105,23 @@ impl Server {
 
     /// The most memory so far, in megabytes.
     pub fn most_memory(&self) -> Option<f64> {
+        self.status("VmHWM")
+    }
+
+    /// The memory now, in megabytes: all that is resident, and what no file is behind.
+    pub fn memory(&self) -> Option<(f64, f64)> {
+        Some((self.status("VmRSS")?, self.status("RssAnon")?))
+    }
+
+    /// How many files are open.
+    pub fn files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
+    }
+
+    /// A line of its status, in megabytes.
+    fn status(&self, name: &str) -> Option<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
         let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kilobytes / 1024.0)
     }

@@ -53,7 +53,7 @@ const ABOUT: &[(&str, &str)] = &[
          the providers' APIs, a request in a batch counted as one; they are exact. *ms of ours* is the \
          time of the server on a processor; *ms* includes the sandbox, which searches linearly. \
          *MB* is the most memory of the server up to that call. Both scales of the plots are \
-         logarithmic: a level line is flat.",
+         logarithmic: a level line is flat. *MB of its own* is the memory that no file is behind.",
     ),
     (
         "functions",

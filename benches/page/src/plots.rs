@@ -58,8 +58,12 @@ pub fn bars(file: &Path, title: &str, table: &Table) -> bool {
     true
 }
 
-/// How each call's requests, bytes, time and memory grow with the first column.
+/// How each call's requests, bytes, time and memory grow with the first column; false if the
+/// table has no calls.
 pub fn growth(file: &Path, _: &str, table: &Table) -> bool {
+    if table.columns.get(1).is_none_or(|name| name != "call") {
+        return false;
+    }
     let mut calls: Vec<&str> = Vec::new();
     for what in table.rows.iter().filter_map(|row| row.get(1)) {
         if !calls.contains(&what.as_str()) {

@@ -33,6 +33,11 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// After how long an unused connection is tested before its next use.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// The first statement on every connection to SQLite: the most that it caches, in KiB. By default
+/// that is 2 MB for each of up to five connections, which fill as the file grows, and the system
+/// caches the file anyway.
+const CACHE: &str = "PRAGMA cache_size = -256";
+
 /// The first statement on every connection to PostgreSQL. Statements wait for other instances as
 /// long as they wait for SQLite's lock, and an instance that hangs does not hold locks for ever.
 const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
@@ -92,6 +97,14 @@ impl Engine {
                     .before_acquire(|connection, _| {
                         let sound = !connection.is_in_transaction();
                         Box::pin(async move { Ok(sound) })
+                    })
+                    .after_connect(|connection, _| {
+                        Box::pin(async move {
+                            // It reads the file. If that fails, the next statement says why;
+                            // here, the pool would try again until time is up.
+                            drop(sqlx::raw_sql(CACHE).execute(connection).await);
+                            Ok(())
+                        })
                     })
                     .connect_with(options)
                     .await?;

@@ -32,7 +32,7 @@ const HASH: usize = 10;
 /// The maximum size of one output, in bytes.
 const MOST: usize = 1 << 20;
 /// The maximum size of all outputs in memory, in bytes.
-const ALL: usize = 32 << 20;
+const ALL: usize = 4 << 20;
 /// The space for the line about the missing rest, in bytes.
 const TELLING: usize = 256;
 

@@ -143,7 +143,7 @@ fn references(message: &Value) -> Vec<String> {
 
 /// Returns the content of a document's body; all of it if there are no body tags.
 fn inner(document: &str) -> &str {
-    // Only ASCII messages change, so positions stay the same.
+    // Only ASCII characters change, so positions stay the same.
     let lower = document.to_ascii_lowercase();
     let start = lower.find("<body").and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
     let start = start.unwrap_or(0);

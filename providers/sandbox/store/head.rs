@@ -1,7 +1,7 @@
 //! Header fields: where they are, and what they say.
 //!
 //! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
-//! fields are passed over, bytes that are no UTF-8 are read as Latin messages.
+//! fields are passed over, bytes that are no UTF-8 are read as Latin-1.
 //! Nothing here knows what a field means; charsets and encoded words are the
 //! work of `text`.
 
@@ -109,7 +109,7 @@ pub(crate) fn find<'a>(fields: &[HeaderField<'a>], name: &str) -> Option<HeaderF
 }
 
 /// Bytes as text: by their charset where it is known, as UTF-8 where they are
-/// that, else as Latin messages.
+/// that, else as Latin-1.
 pub(super) fn text(bytes: &[u8], charset: Option<&str>) -> String {
     charset::decode(bytes, charset).0
 }

@@ -103,7 +103,7 @@ pub struct Exchange {
     pub path: String,
     /// The body of the request.
     pub body: Bytes,
-    /// The length of the body of the answer, in bytes.
+    /// The length of the body of the answer before it is compressed, in bytes.
     pub answer: usize,
 }
 

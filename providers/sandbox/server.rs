@@ -5,15 +5,17 @@
 //! and nothing of mail.
 
 use std::convert::Infallible;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, StatusCode};
@@ -40,6 +42,9 @@ const LARGER: [(&str, usize); 4] = [
     ("/v1.0/uploads/", 60 << 20),
     ("/v1.0/", 5 << 20),
 ];
+
+/// Shorter answers are not compressed: that would not make them fewer packets.
+const COMPRESSED: usize = 1 << 10;
 
 /// The largest body that a path takes.
 fn largest(path: &str) -> usize {
@@ -82,6 +87,7 @@ async fn answer(
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
     let most = largest(path);
+    let gzip = takes_gzip(request.headers(), graph);
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
     let alter = api.and_then(|_| state.alter());
@@ -92,7 +98,7 @@ async fn answer(
     let _place = match graph {
         true => match graph::enter(&state, path, request.headers()) {
             Ok(place) => place,
-            Err(refused) => return Ok(response(refused, false)),
+            Err(refused) => return Ok(response(refused, gzip, false)),
         },
         false => None,
     };
@@ -141,9 +147,9 @@ async fn answer(
     match fault {
         Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
         Some(Fault::Gate | Fault::Overdue) => {
-            Ok(response(google_error::fault(Fault::Timeout), false))
+            Ok(response(google_error::fault(Fault::Timeout), gzip, false))
         }
-        _ => Ok(response(answer, fault == Some(Fault::Half))),
+        _ => Ok(response(answer, gzip, fault == Some(Fault::Half))),
     }
 }
 
@@ -238,8 +244,31 @@ fn is_local(host: &HeaderValue) -> bool {
     ["127.0.0.1", "localhost", "[::1]"].contains(&name)
 }
 
+/// True for a client that reads gzip. Google wants that in its name, too.
+fn takes_gzip(headers: &HeaderMap, graph: bool) -> bool {
+    let has = |name| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        value.split(|mark: char| !mark.is_ascii_alphanumeric()).any(|word| word == "gzip")
+    };
+    has(header::ACCEPT_ENCODING) && (graph || has(header::USER_AGENT))
+}
+
+/// A body by gzip; `None` if that fails.
+fn compressed(body: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(body).ok()?;
+    encoder.finish().ok()
+}
+
 /// Puts an answer on the wire, or only its first half.
-fn response(answer: Response, half: bool) -> hyper::Response<HttpBody> {
+fn response(mut answer: Response, gzip: bool, half: bool) -> hyper::Response<HttpBody> {
+    if gzip
+        && answer.body.len() >= COMPRESSED
+        && let Some(body) = compressed(&answer.body)
+    {
+        answer.body = body;
+        answer = answer.with("content-encoding", "gzip");
+    }
     let length = answer.body.len();
     let body = Bytes::from(answer.body);
     let body = match half {

@@ -10,8 +10,9 @@ import threading
 
 import interop
 
-# Headers that concern one connection.
-HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host", "te", "upgrade"}
+# Headers that concern one connection; and compression, because what passes is read.
+HOP = {"accept-encoding", "connection", "keep-alive", "transfer-encoding", "content-length", "host",
+       "te", "upgrade"}
 
 _kept = threading.local()
 

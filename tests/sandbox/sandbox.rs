@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -15,6 +16,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::error::Kind;
 use daysheet_sandbox::{Faults, Options, Sandbox};
+use flate2::read::GzDecoder;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -80,6 +82,44 @@ async fn only_message(message: &str) -> (Value, Sandbox, User) {
 
 fn decoded(data: &Value) -> Vec<u8> {
     URL_SAFE.decode(data.as_str().unwrap()).unwrap()
+}
+
+// Compression -------------------------------------------------------------
+
+/// Google compresses for clients that accept gzip and have it in their name, Graph for all that
+/// accept it; what is short stays as it is.
+#[tokio::test]
+async fn long_answers_are_compressed_where_the_services_do_it() {
+    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let google = signed_in(&sandbox, ME).await;
+    let graph = User::at_graph(sandbox.base(), ME, "https://graph.microsoft.com/Mail.Read").await;
+    let (long, short) = ("messages?maxResults=50", "messages?maxResults=1");
+    let (whole, one) = ("me/messages?$top=50", "me/messages?$top=1&$select=id");
+    let cases = [
+        (&google, long, "gzip", "mail (gzip)", true),
+        (&google, long, "br, gzip;q=0.5, *", "gzip", true),
+        (&google, long, "gzip", "mail", false),
+        (&google, long, "identity", "mail (gzip)", false),
+        (&google, short, "gzip", "mail (gzip)", false),
+        (&graph, whole, "deflate, gzip", "mail", true),
+        (&graph, whole, "br", "mail (gzip)", false),
+        (&graph, one, "gzip", "mail", false),
+    ];
+    for (user, path, accepted, agent, expected) in cases {
+        let plain = user.get(path).await;
+        assert!(plain.headers.get("content-encoding").is_none(), "{path}");
+        let headers = [("accept-encoding", accepted), ("user-agent", agent)];
+        let reply = user.bearing("GET", path, &headers, "").await;
+        let coded = reply.headers.get("content-encoding").is_some_and(|coding| coding == "gzip");
+        assert_eq!(coded, expected, "{path} {headers:?}");
+        let mut text = reply.body.to_vec();
+        if coded {
+            text.clear();
+            GzDecoder::new(&*reply.body).read_to_end(&mut text).unwrap();
+            assert!(reply.body.len() < text.len() / 2, "{path}: {}", reply.body.len());
+        }
+        assert!(text == *plain.body, "{path} {headers:?}");
+    }
 }
 
 // Sign-in -----------------------------------------------------------------

@@ -48,12 +48,13 @@ const ABOUT: &[(&str, &str)] = &[
     ),
     (
         "scale",
-        "A `daysheet serve` of its own over generated mailboxes: messages ten minutes apart, every \
-         twentieth unread; events an hour apart in four calendars. Requests and kB are those of \
-         the providers' APIs, a request in a batch counted as one; they are exact. *ms of ours* is the \
-         time of the server on a processor; *ms* includes the sandbox, which searches linearly. \
-         *MB* is the most memory of the server up to that call. Both scales of the plots are \
-         logarithmic: a level line is flat. *MB of its own* is the memory that no file is behind.",
+        "A `daysheet serve` of its own over generated mailboxes: messages ten minutes apart, \
+         every twentieth unread; events an hour apart in four calendars. Requests and kB are \
+         those of the providers' APIs, a request in a batch counted as one, before compression; \
+         they are exact. *ms of ours* is the time of the server on a processor; *ms* includes the \
+         sandbox, which searches linearly. *MB* is the most memory of the server up to that call. \
+         Both scales of the plots are logarithmic: a level line is flat. *MB of its own* is the \
+         memory that no file is behind.",
     ),
     (
         "functions",

@@ -98,10 +98,7 @@ class Wire:
         scheme = "https" if host in HOSTS else "http"
         if target.startswith("http"):
             target = target[len(f"{scheme}://{host}"):]
-        # What is compressed could not be counted, nor its addresses rewritten.
-        fields = {name: value for name, value in headers.items()
-                  if name.lower() not in ("accept-encoding", "host")}
-        status, fields, content = relay.send(self.port, method, target, fields, body)
+        status, fields, content = relay.send(self.port, method, target, headers, body)
         content = content.replace(self.sandbox.encode(), f"{scheme}://{host}".encode())
         time.sleep(max(0.0, LATENCY - (time.monotonic() - begun)))
         with self.lock:

@@ -6,7 +6,10 @@
 //! is possible, and `config.rs` ensures that it is used only on loopback.
 //!
 //! It handles only bytes: no retries, no tokens, no JSON, and it never follows a
-//! redirect, because most requests contain a secret.
+//! redirect, because most requests contain a secret. Responses may be compressed; `net/content.rs`
+//! reads their bodies.
+
+mod content;
 
 use std::error::Error as StdError;
 use std::sync::OnceLock;
@@ -15,6 +18,7 @@ use std::time::Duration;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use hyper::{Request, Response};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as Legacy;
@@ -22,8 +26,12 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
+use self::content::Content;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::upstream::Share;
+
+/// The name in all requests. Google compresses for clients that have `gzip` in theirs.
+const AGENT: &str = concat!("daysheet/", env!("CARGO_PKG_VERSION"), " (gzip)");
 
 /// A request body.
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -81,7 +89,7 @@ pub enum Failure {
 /// An answer, read whole.
 #[derive(Debug)]
 pub struct Read {
-    /// Status, headers and body.
+    /// Status, headers and body, which is not compressed.
     pub answer: Response<Vec<u8>>,
     /// The turn of a long response.
     pub turn: Option<Turn>,
@@ -166,7 +174,8 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
 }
 
 /// Sends one request and reads the whole response, at most `most` bytes of it, without
-/// a time limit; a long one in the turn of the person whose `share` it is.
+/// a time limit; a long one in the turn of the person whose `share` it is. Lengths are those of
+/// the content without compression.
 ///
 /// # Errors
 /// The reason why there is no whole response.
@@ -176,8 +185,10 @@ pub async fn exchange(
     share: Option<&Share>,
 ) -> std::result::Result<Read, Failure> {
     let client = shared_client().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
-    let request =
+    let mut request =
         request.map(|bytes| Full::new(Bytes::from(bytes)).map_err(|never| match never {}).boxed());
+    request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     let answer = client.request(request).await.map_err(|error| {
         let cause = root_cause(&error);
         match error.is_connect() {
@@ -185,27 +196,33 @@ pub async fn exchange(
             false => Failure::Broken(cause),
         }
     })?;
-    let (parts, mut body) = answer.into_parts();
-    let mut bytes = Vec::new();
+    let (mut parts, mut body) = answer.into_parts();
+    let mut content = match parts.headers.get(CONTENT_ENCODING) {
+        Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"gzip") => {
+            // They are about the bytes that were sent.
+            parts.headers.remove(CONTENT_ENCODING);
+            parts.headers.remove(CONTENT_LENGTH);
+            Content::gzip(most)
+        }
+        _ => Content::plain(most),
+    };
     let mut turn = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Failure::Broken(root_cause(&error)))?;
         let Ok(some) = frame.into_data() else {
             continue;
         };
-        let length = bytes.len().saturating_add(some.len());
-        if length > most {
-            return Err(Failure::Long);
+        for piece in content.pieces(&some) {
+            if content.len().saturating_add(piece.len()) > LARGE
+                && turn.is_none()
+                && let Some(share) = share
+            {
+                turn = self::turn(share).await;
+            }
+            content.add(piece)?;
         }
-        if length > LARGE
-            && turn.is_none()
-            && let Some(share) = share
-        {
-            turn = self::turn(share).await;
-        }
-        bytes.extend_from_slice(&some);
     }
-    let answer = Response::from_parts(parts, bytes);
+    let answer = Response::from_parts(parts, content.finish()?);
     Ok(Read { answer, turn })
 }
 

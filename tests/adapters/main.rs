@@ -8,6 +8,7 @@
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
 //! | `conformance` | what the port promises, of every adapter | 18, 19 |
 //! | `jmap` | the adapter of a third provider, over a small server of its own | 18, 19 |
+//! | `net` | the HTTPS client, over responses of all kinds | 16 |
 //! | `sandboxed` | both over the sandbox, step by step | 19–21, 24 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
 //!
@@ -38,6 +39,7 @@ mod gmail_writes;
 mod google_calendar;
 #[cfg(feature = "jmap")]
 mod jmap;
+mod net;
 mod outlook;
 mod outlook_calendar;
 mod outlook_writes;

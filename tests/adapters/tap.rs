@@ -94,7 +94,7 @@ impl HttpRequest {
 pub struct HttpResponse {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
-    pub body: String,
+    pub body: Bytes,
     /// How often [`FILLER`] follows the body, and then this.
     more: usize,
     tail: &'static str,
@@ -144,7 +144,7 @@ pub static FILLER: [u8; 64 * 1024] = [b'Q'; 64 * 1024];
 
 /// An answer that begins and ends so, with [`FILLER`] so often between.
 pub fn long(begin: &str, more: usize, tail: &'static str) -> HttpResponse {
-    HttpResponse { more, tail, body: begin.to_owned(), ..respond(200, &Value::Null) }
+    HttpResponse { more, tail, ..respond(200, &Value::Null).body(begin.to_owned()) }
 }
 
 impl HttpResponse {
@@ -153,7 +153,7 @@ impl HttpResponse {
         self
     }
 
-    pub fn body(self, body: impl Into<String>) -> Self {
+    pub fn body(self, body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), ..self }
     }
 
@@ -167,7 +167,7 @@ impl HttpResponse {
         for (name, value) in self.headers {
             response = response.header(name, value);
         }
-        let mut frames = vec![Ok(Frame::data(Bytes::from(self.body)))];
+        let mut frames = vec![Ok(Frame::data(self.body))];
         if self.cut {
             frames.push(Err(io::ErrorKind::ConnectionReset.into()));
         }

@@ -88,7 +88,6 @@ impl GoogleCalendar {
         let mut hub = CalendarHub::new(wire::client(services.share.clone()), google.bearer());
         hub.base_url(base.as_str().to_owned());
         hub.root_url(base.as_str().to_owned());
-        hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
         Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
     }
 

@@ -553,7 +553,6 @@ fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
     let base = services.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());
     hub.root_url(base.to_owned());
-    hub.user_agent(concat!("daysheet/", env!("CARGO_PKG_VERSION")).to_owned());
     hub
 }
 

@@ -191,10 +191,10 @@ async fn case(
             rows.push(("compact JSON of the API's own values", Value::from(own).to_string()));
         }
         let ids = raw.iter().map(|object| object["id"].clone()).collect();
-        let text = json!({table: identified(&handles[table], ids)}).to_string();
+        let text = identified(&handles, table, ids);
         rows.push((IDS, text.clone()));
         let ids = with_ids.iter().map(|row| row["provider_id"].clone()).collect();
-        let requested = json!({table: identified(&handles[table], ids)}).to_string();
+        let requested = identified(&handles, table, ids);
         if requested != text {
             rows.push((OWN_IDS, requested));
         }
@@ -218,31 +218,35 @@ async fn case(
     assert_eq!(ours[0], toon(Delimiter::Tab));
     rows.push((OURS, ours[0].clone()));
     rows.push(("ours, with its notes", ours.join("\n\n")));
-    rows.push((FLOOR, floor(handles[table].as_array().unwrap())));
+    rows.push((FLOOR, floor(&handles)));
     Case { title, rows }
 }
 
-/// The rows with other ids.
-fn identified(rows: &Value, ids: Vec<Value>) -> Value {
-    let mut rows = rows.clone();
-    for (row, id) in rows.as_array_mut().unwrap().iter_mut().zip(ids) {
+/// The document with other ids in its rows, as compact JSON.
+fn identified(document: &Value, table: &str, ids: Vec<Value>) -> String {
+    let mut document = document.clone();
+    for (row, id) in document[table].as_array_mut().unwrap().iter_mut().zip(ids) {
         row["id"] = id;
     }
-    rows
+    document.to_string()
 }
 
-/// The values of rows and nothing else.
-fn floor(rows: &[Value]) -> String {
-    let cell = |value: &Value| match value {
+/// The values of a document and nothing else: those beside its table, then the rows.
+fn floor(document: &Value) -> String {
+    let line = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let line = |row: &Value| {
-        let cells: Vec<String> = row.as_object().unwrap().values().map(cell).collect();
+    let row = |row: &Value| -> String {
+        let cells: Vec<String> = row.as_object().unwrap().values().map(line).collect();
         cells.join("\t")
     };
-    rows.iter().map(line).collect::<Vec<String>>().join("\n")
+    let lines = document.as_object().unwrap().values().map(|value| match value {
+        Value::Array(rows) => rows.iter().map(row).collect::<Vec<String>>().join("\n"),
+        beside => line(beside),
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// One provider's API, asked without us.

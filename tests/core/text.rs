@@ -86,6 +86,11 @@ fn openings_begin_where_a_message_says_something() {
             "The sale begins on Monday",
         ),
         (
+            "The meeting is at five. Go \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} team",
+            "",
+            "The meeting is at five. Go \u{1f3f4} team",
+        ),
+        (
             "Please ignore the assembly instructions on the box",
             "",
             "Please ignore the assembly instructions on the box",

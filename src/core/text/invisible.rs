@@ -292,6 +292,12 @@ fn spelled(run: &[char]) -> Option<String> {
     signs.iter().map(|sign| text(*sign)).find(readable)
 }
 
+/// Returns true for tags and variation selectors, by which hidden texts are spelled, and the flags
+/// of England, Scotland and Wales.
+pub(super) fn spells(c: char) -> bool {
+    ('\u{e0020}'..='\u{e007f}').contains(&c) || selector(c).is_some()
+}
+
 /// Returns the byte that a variation selector stands for in hidden texts.
 fn selector(c: char) -> Option<u8> {
     match u32::from(c) {

@@ -3,8 +3,9 @@
 //! A provider's snippet has no line breaks: what belongs to a greeting, a quotation or a
 //! repeated subject is guessed by their words, and stays if nothing would be left.
 
+use super::cell;
+use super::invisible::{is_invisible, spells};
 use super::orders::gives_orders;
-use super::{cell, is_invisible};
 
 /// Characters that have to be left for anything to be taken away.
 const LEAST: usize = 12;
@@ -65,6 +66,8 @@ fn after_filler(raw: &str) -> &str {
     let (mut run, mut end) = (0, 0);
     for (at, c) in raw.char_indices() {
         match c {
+            // Those that spell something fill nothing up; some flags are spelled.
+            c if spells(c) => {}
             c if is_invisible(c) => run += 1,
             c if c.is_whitespace() => {}
             _ => {

@@ -96,6 +96,21 @@ fn invisible_characters_are_removed_and_distinguished() {
         let source = format!("<p>{text}</p>");
         assert_eq!(html(&source), *want, "{source:?}");
     }
+    // Turned around by what is written in HTML, not in the text.
+    let noted = "Pay RUE 001 now\n! direction marks were removed: `RUE 001` is shown to people as `100 EUR`";
+    for (source, want) in [
+        ("Pay <bdo dir=RTL>RUE 001</bdo> now", noted),
+        (
+            "Pay <span style='direction:rtl;unicode-bidi:bidi-override'>RUE <b>001</b></span> now",
+            noted,
+        ),
+        ("<style>i{unicode-bidi:isolate-override}</style>Pay <i dir=rtl>RUE 001</i> now", noted),
+        ("<style>i{unicode-bidi:bidi-override}</style>Pay <i>RUE 001</i> now", "Pay RUE 001 now"),
+        ("Pay <span style='direction:rtl'>RUE 001</span> now", "Pay RUE 001 now"),
+        ("Pay <bdo dir=ltr>RUE 001</bdo> now", "Pay RUE 001 now"),
+    ] {
+        assert_eq!(html(source), want, "{source}");
+    }
     // Written as entities, and as one mail program shows it and another does not.
     assert_eq!(
         html("<p>p&#x200b;ay&#8203;&zwnj;pal</p>"),

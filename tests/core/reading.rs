@@ -30,7 +30,10 @@ fn html_documents_become_plain_text() {
         "<img alt='Our office'><img alt='' src=x><img alt=pixel><img alt=Track width=1 height=1><img alt=logo.png>",
             "[image: Our office]";
         "ok <img alt='😀' src=e>", "ok 😀";
-        "a <del>b</del> <u>c</u> <code>d_e</code> *f* # g", "a b c d_e *f* # g";
+        "a <del>b</del> <u>c</u> <code>d_e</code> *f* # g", "a ~~b~~ c d_e *f* # g";
+        "<style>.was{text-decoration:line-through red}</style><h2>Lamp <span class=was>$ 99</span> $ 79</h2><p class=was>no<br>more",
+            "Lamp ~~$ 99~~ $ 79\n\n~~no~~\n~~more~~";
+        "<ol><li value=9>nine<li>ten<li value=x>eleven</ol>", "9. nine\n10. ten\n11. eleven";
         "x<hr>y", "x\n\ny";
         "<p>lead<table><tr><td>in p", "lead\n\nin p";
         "<table><tr><th>Item<th>Price<tr><td>Tea<td>€ 3<tr><td>Cake<td>€ 4<tr><td><td>€ 7</table>",
@@ -126,6 +129,8 @@ fn links_are_numbered_with_their_real_targets() {
             "Log in at https://mybank.com/login now (goes to evil.org)";
         "<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)";
         "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)";
+        "<a href='https://pаypal.com/'>Log in</a> <a href='https://müller.de'>Müller</a>",
+            "Log in (its host looks like paypal.com; it is xn--pypal-4ve.com) Müller";
         "<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)";
         "<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>", "shop.co.uk";
         "<a href='https://app.shop.com/'>www.shop.com</a>", "www.shop.com";

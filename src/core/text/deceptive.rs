@@ -320,7 +320,7 @@ fn data_url(word: &str) -> Option<(&str, String, &str)> {
 }
 
 /// Returns what the host in a word is, if it is another one than it seems.
-fn explain(word: &str) -> Option<String> {
+pub(super) fn explain(word: &str) -> Option<String> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
     let (named, authority) = match word.split_once("://") {
         Some((_, rest)) => {

@@ -165,7 +165,8 @@ pub fn marked(input: &str, style: Style, links: bool) -> Html {
 
 fn read(input: &str, style: Style, links: bool, work: usize) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
-    let (hidden, doubt) = prune::prune(&mut tree, work);
-    let render::Rendered { text, links, pictures, unseen } = render::render(&tree, style, links);
+    let (hidden, doubt, drawn) = prune::prune(&mut tree, work);
+    let rendered = render::render(&tree, &drawn, style, links);
+    let render::Rendered { text, links, pictures, unseen } = rendered;
     Html { text: super::lines(&text), links, hidden, doubt, unseen, deep, cut, pictures }
 }

@@ -219,6 +219,16 @@ pub fn scan(s: &str, unseen: &mut Unseen) {
     }
 }
 
+/// Adds how people see a text of which the markup turns the direction around.
+pub fn scan_reversed(s: &str, unseen: &mut Unseen) {
+    for line in s.lines() {
+        if unseen.turned.is_some() {
+            break;
+        }
+        unseen.turned = turned(&format!("\u{202e}{line}\u{202c}"));
+    }
+}
+
 /// Adds what one run of invisible characters is there for.
 fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut Unseen) {
     let (last, next) = (before.last().copied(), after.first().copied());

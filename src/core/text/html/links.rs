@@ -12,7 +12,7 @@ use url::Url;
 
 use super::Link;
 use super::redirect::{self, bare_host, related};
-use crate::text::{cell, clip};
+use crate::text::{cell, clip, deceptive};
 
 /// Parameters that serve only to recognise the reader.
 const TRACKING: &[&str] = &[
@@ -110,11 +110,7 @@ impl LinkTarget {
     /// Returns where it leads, if the text names another host. Only the reader's browser
     /// learns whether a redirector keeps its word, so the host it names is not enough.
     pub fn betrays(&self, text: &str) -> Option<String> {
-        let named: Vec<String> = text
-            .split(|c: char| c.is_whitespace() || "()<>[]{}\"'|,;“”«»".contains(c))
-            .take(50)
-            .filter_map(host_in)
-            .collect();
+        let named = hosts_in(text);
         if named.is_empty() || named.iter().any(|host| related(host, &self.host)) {
             return None;
         }
@@ -123,6 +119,21 @@ impl LinkTarget {
             None => self.host.clone(),
         })
     }
+
+    /// Returns what its host looks like, if that is another and the text names none, so that
+    /// nothing else says it.
+    pub fn deceives(&self, text: &str) -> Option<String> {
+        let twin = deceptive::explain(&self.host)?;
+        hosts_in(text).is_empty().then_some(twin)
+    }
+}
+
+/// Returns the hosts that a text names.
+fn hosts_in(text: &str) -> Vec<String> {
+    text.split(|c: char| c.is_whitespace() || "()<>[]{}\"'|,;“”«»".contains(c))
+        .take(50)
+        .filter_map(host_in)
+        .collect()
 }
 
 /// Returns an address without scheme, `www.` and a closing slash, to compare.

@@ -16,8 +16,9 @@ use crate::text::orders;
 const SEARCHED: usize = 4 << 10;
 
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
-/// still there. `most` is how much work its style sheets may make.
-pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt) {
+/// still there, and how some of the rest is drawn. `most` is how much work its style sheets may
+/// make.
+pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt, Drawn) {
     let work = [Work::limited(most, false), Work::endless()];
     let mut found = Found::of(tree, &work);
     if work.iter().any(Work::has_guessed) {
@@ -42,7 +43,16 @@ pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt) {
     }
     let doubt =
         Doubt { chars: found.doubts.values().sum(), why: found.doubts.into_keys().collect() };
-    (hidden, doubt)
+    (hidden, doubt, found.drawn)
+}
+
+/// The elements whose text is not to be read as it is written.
+#[derive(Default)]
+pub struct Drawn {
+    /// Struck out by CSS.
+    pub struck: HashSet<Id>,
+    /// Turned around by CSS, from right to left.
+    pub reversed: HashSet<Id>,
 }
 
 /// What is not seen of a document.
@@ -52,12 +62,14 @@ struct Found {
     /// What the fields of forms show, and whether it is seen.
     fields: Vec<(Id, String, bool)>,
     doubts: BTreeMap<Why, usize>,
+    drawn: Drawn,
 }
 
 impl Found {
     fn of(tree: &Tree, work: &[Work; 2]) -> Self {
         let mut viewer = Viewer::new(tree, work);
         let (mut unseen, mut fields) = (Vec::new(), Vec::new());
+        let mut drawn = Drawn::default();
         let mut walk = Walk::new(ROOT);
         while let Some(step) = walk.step(tree) {
             let id = match step {
@@ -83,12 +95,20 @@ impl Found {
                 walk.step(tree);
             } else if name == "img" && viewer.picture() == Sight::Hidden {
                 unseen.push((id, false));
-            } else if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
-                let shown = viewer.text(visible(text)) != Sight::Hidden;
-                fields.push((id, text.to_owned(), shown));
+            } else {
+                if viewer.strikes() {
+                    drawn.struck.insert(id);
+                }
+                if viewer.reverses() {
+                    drawn.reversed.insert(id);
+                }
+                if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
+                    let shown = viewer.text(visible(text)) != Sight::Hidden;
+                    fields.push((id, text.to_owned(), shown));
+                }
             }
         }
-        Self { unseen, fields, doubts: viewer.doubts() }
+        Self { unseen, fields, doubts: viewer.doubts(), drawn }
     }
 
     /// Returns what is hidden in both; what is hidden in one of them alone is in doubt.
@@ -130,7 +150,7 @@ impl Found {
         if unsure > 0 {
             *doubts.entry(Why::Script).or_default() += unsure;
         }
-        Self { unseen, fields, doubts }
+        Self { unseen, fields, doubts, drawn: self.drawn }
     }
 }
 

@@ -11,6 +11,7 @@ use super::elements::{
     text_below, tight,
 };
 use super::links::{LinkTarget, Links, odd_scheme};
+use super::prune::Drawn;
 use super::table::{self, TablePlan};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::Writer;
@@ -19,6 +20,8 @@ use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
 use crate::text::invisible::Unseen;
 use crate::text::{cell, clip, invisible, quote};
 
+/// What stands around text that is struck out.
+const STRUCK: &str = "~~";
 /// Longest host name shown.
 const MAX_HOST: usize = 80;
 /// Lines above a `blockquote` that may introduce it.
@@ -36,10 +39,11 @@ pub struct Rendered {
 }
 
 /// Returns the document as text, with its links if requested.
-pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
+pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered {
     let markdown = style == Style::Markdown;
     let mut renderer = Renderer {
         tree,
+        drawn,
         markdown,
         plan: table::plan(tree, markdown),
         out: Writer::new(markdown),
@@ -60,8 +64,13 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
                 if let Some(text) = tree.text(id) {
                     invisible::scan(text, &mut unseen);
                     renderer.out.text(&invisible::visible(text));
-                } else if !renderer.enter(id) {
-                    walk.pass_over();
+                } else {
+                    if renderer.reverses(id) {
+                        invisible::scan_reversed(&text_below(tree, id), &mut unseen);
+                    }
+                    if !renderer.enter(id) {
+                        walk.pass_over();
+                    }
                 }
             }
             WalkStep::Leave(id) => {
@@ -84,7 +93,8 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> Rendered {
 struct Undo {
     /// Line breaks after it.
     block: u8,
-    mark: bool,
+    /// How many signs of emphasis are around it.
+    marks: u8,
     prefix: bool,
     quote: bool,
     /// A container of quotes.
@@ -118,6 +128,7 @@ enum List {
 
 struct Renderer<'a> {
     tree: &'a Tree,
+    drawn: &'a Drawn,
     markdown: bool,
     plan: TablePlan,
     out: Writer,
@@ -148,6 +159,9 @@ impl Renderer<'_> {
         let name = tree.name(id);
         let part = part(tree, id).filter(|_| !self.out.is_flat());
         self.begin_part(part, undo);
+        if matches!(name, "s" | "strike" | "del") || self.drawn.struck.contains(&id) {
+            self.mark(STRUCK, undo);
+        }
         match name {
             "a" => return self.link(id, undo),
             "img" => self.picture(id),
@@ -156,7 +170,6 @@ impl Renderer<'_> {
             "input" => self.out.text(" "),
             "b" | "strong" => self.mark("**", undo),
             "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
-            "s" | "strike" | "del" => self.mark("~~", undo),
             // A backtick in it would end it, and there is no escape from that.
             "code" | "kbd" | "samp" | "tt"
                 if self.markdown && !text_below(tree, id).contains('`') =>
@@ -182,7 +195,7 @@ impl Renderer<'_> {
             }
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading(name, undo),
             "ul" | "ol" | "menu" | "dir" => self.list(id, name, undo),
-            "li" => self.item(undo),
+            "li" => self.item(id, undo),
             "blockquote" if self.is_quote(id) => self.quote(undo),
             "pre" | "listing" | "xmp" | "plaintext" => self.verbatim(id, undo),
             "tr" => self.row(id, undo),
@@ -218,7 +231,7 @@ impl Renderer<'_> {
         if let Some(closing) = undo.closing {
             self.out.suffix(closing);
         }
-        if undo.mark {
+        for _ in 0..undo.marks {
             self.out.end_mark();
         }
         if undo.heading {
@@ -259,11 +272,23 @@ impl Renderer<'_> {
     }
 
     fn mark(&mut self, sign: &'static str, undo: &mut Undo) {
-        let redundant = self.heading > 0 || self.out.has_mark(sign) || self.out.has_mark("`");
-        if self.markdown && !redundant && !self.open.iter().any(|undo| undo.verbatim) {
+        // What is struck out does not hold, which is not only emphasis.
+        let struck = sign == STRUCK;
+        let wanted = struck || self.markdown && self.heading == 0;
+        let redundant = self.out.has_mark(sign) || self.out.has_mark("`");
+        if wanted && !redundant && !self.open.iter().any(|undo| undo.verbatim) {
             self.out.begin_mark(sign);
-            undo.mark = true;
+            undo.marks += 1;
         }
+    }
+
+    /// Returns true if an element turns its text around, from right to left.
+    fn reverses(&self, id: Id) -> bool {
+        let by_name = || {
+            let dir = self.tree.attr(id, "dir").unwrap_or_default();
+            self.tree.name(id) == "bdo" && dir.trim().eq_ignore_ascii_case("rtl")
+        };
+        self.drawn.reversed.contains(&id) || by_name()
     }
 
     /// In a row that is one line: cells are parted, blocks are spaces.
@@ -321,10 +346,12 @@ impl Renderer<'_> {
         undo.list = true;
     }
 
-    fn item(&mut self, undo: &mut Undo) {
+    fn item(&mut self, id: Id, undo: &mut Undo) {
         self.block(1, undo);
+        let own = self.tree.attr(id, "value").and_then(|value| value.trim().parse().ok());
         let marker = match self.lists.last_mut() {
             Some(List::Numbers(next)) => {
+                *next = own.unwrap_or(*next);
                 let marker = format!("{next}. ");
                 *next = next.saturating_add(1);
                 marker
@@ -418,6 +445,8 @@ impl Renderer<'_> {
         if let Some(host) = target.betrays(text) {
             let (host, _) = clip(cell(&host), MAX_HOST);
             self.out.suffix(&format!(" ({OURS}goes to {host})"));
+        } else if let Some(twin) = target.deceives(text) {
+            self.out.suffix(&format!(" ({OURS}its host {twin})"));
         }
     }
 

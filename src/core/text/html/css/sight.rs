@@ -177,6 +177,18 @@ impl<'t> Viewer<'t> {
         self.stack.last().unwrap_or(&self.page)
     }
 
+    /// Returns true if the element that was entered strikes its text out.
+    pub fn strikes(&self) -> bool {
+        self.around().look.is(P::Strike, "line-through")
+    }
+
+    /// Returns true if the element that was entered turns its text around, from right to left.
+    pub fn reverses(&self) -> bool {
+        let look = &self.around().look;
+        let overrides = |word: &str| word.ends_with("override");
+        look.is(P::Direction, "rtl") && look.word(P::UnicodeBidi).is_some_and(overrides)
+    }
+
     /// Enters an element. If that is hidden, so is all in it, and it is not to be left.
     pub fn enter(&mut self, id: Id) -> Sight {
         let tree = self.tree;

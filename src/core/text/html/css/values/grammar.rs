@@ -212,6 +212,10 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::Float => words(input, &["none", "left", "right", "inline-start", "inline-end"]),
         P::Clear => words(input, &["none", "left", "right", "both", "inline-start", "inline-end"]),
         P::Direction => words(input, &["ltr", "rtl"]),
+        P::UnicodeBidi => words(
+            input,
+            &["normal", "embed", "isolate", "bidi-override", "isolate-override", "plaintext"],
+        ),
         P::Backface => words(input, &["visible", "hidden"]),
         P::TextSecurity => words(input, &["none", "disc", "circle", "square"]),
         P::ContainerType => {

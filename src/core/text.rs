@@ -18,6 +18,7 @@ pub mod fence;
 pub mod flowed;
 pub mod html;
 pub mod invisible;
+mod look_alike;
 pub mod note;
 pub mod opening;
 pub mod orders;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::fence::OURS;
 use super::html::links::LinkTarget;
-use super::sender_auth::script;
+use super::look_alike::{MAX_HOST, explain};
 use super::{Note, cell, clip, note, quoted_list};
 
 /// The most that is looked at of a picture's description and of its address, in bytes.
@@ -17,8 +17,6 @@ const MAX_ALT: usize = 400;
 const MAX_URL: usize = 4_000;
 /// Shorter `data:` URLs stay.
 const MIN_DATA: usize = 60;
-/// Longest host and description shown.
-const MAX_HOST: usize = 80;
 /// Hosts that are explained in a text.
 const MAX_HOSTS: usize = 20;
 /// The most that is looked at of an address for its scheme.
@@ -317,43 +315,4 @@ fn data_url(word: &str) -> Option<(&str, String, &str)> {
     let kind = kind.split(';').next().filter(|kind| !kind.is_empty()).unwrap_or("text/plain");
     let size = if bytes < 1_000 { format!("{bytes} B") } else { format!("{} kB", bytes / 1_000) };
     Some((before, format!("[data: URL, {kind}, {size}]"), after))
-}
-
-/// Returns what the host in a word is, if it is another one than it seems.
-pub(super) fn explain(word: &str) -> Option<String> {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
-    let (named, authority) = match word.split_once("://") {
-        Some((_, rest)) => {
-            let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
-            let authority = rest.get(..end)?;
-            match authority.rsplit_once('@') {
-                Some((user, host)) => (Some(user), host),
-                None => (None, authority),
-            }
-        }
-        None => (None, word.rsplit_once('@').map_or(word, |(_, host)| host)),
-    };
-    let host = authority.split([':', '/', '?', '#', ',', ';']).next()?;
-    let host = host.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_label =
-        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
-    // Abbreviations have full stops, too.
-    let short = host.rsplit('.').next().is_none_or(|last| last.chars().count() < 2);
-    if short || !host.contains('.') || host.len() > 253 || !host.split('.').all(is_label) {
-        return None;
-    }
-    let plain = url::quirks::domain_to_unicode(host);
-    let odd = || plain.split(['.', '-']).any(script::is_mixed) || script::latin(&plain).is_some();
-    if !plain.is_ascii() && odd() {
-        let ascii = clip(url::quirks::domain_to_ascii(host), MAX_HOST).0;
-        let twin = clip(script::in_latin(&plain), MAX_HOST).0;
-        return Some(match twin.is_ascii() && !ascii.is_empty() {
-            true => format!("looks like {twin}; it is {ascii}"),
-            false => format!("mixes scripts; it is {ascii}"),
-        });
-    }
-    // `https://bank.example@evil.example` leads to evil.example.
-    named
-        .filter(|user| user.contains('.'))
-        .map(|_| format!("goes to {}", clip(host.to_lowercase(), MAX_HOST).0))
 }

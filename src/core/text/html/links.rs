@@ -12,7 +12,7 @@ use url::Url;
 
 use super::Link;
 use super::redirect::{self, bare_host, related};
-use crate::text::{cell, clip, deceptive};
+use crate::text::{cell, clip, look_alike};
 
 /// Parameters that serve only to recognise the reader.
 const TRACKING: &[&str] = &[
@@ -123,7 +123,7 @@ impl LinkTarget {
     /// Returns what its host looks like, if that is another and the text names none, so that
     /// nothing else says it.
     pub fn deceives(&self, text: &str) -> Option<String> {
-        let twin = deceptive::explain(&self.host)?;
+        let twin = look_alike::explain(&self.host)?;
         hosts_in(text).is_empty().then_some(twin)
     }
 }

@@ -193,7 +193,7 @@ pub const PLACES: &[&str] = &["inbox", "sent", "drafts", "trash", "spam", "archi
 
 /// The operators, for messages and docs.
 pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
-     is:unread|read|starred|flagged|important has:attachment filename: larger: smaller: \
+     is:unread|read|starred|flagged|important|answered|unanswered has:attachment filename: larger: smaller: \
      before: after:";
 
 /// Now and here, for dates that are relative or have no zone.
@@ -449,7 +449,7 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "attachment" | "attachments" => Term::Attachment,
             _ => {
                 return Err(Error::argument(format!("unknown `has:{}`", brief(value)))
-                    .next("use has:attachment"));
+                    .next("use has:attachment, or filename:pdf for files of a kind"));
             }
         },
         "larger" => Term::Larger(bytes(name, value)?),

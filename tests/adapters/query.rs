@@ -90,7 +90,7 @@ const REFUSED: &[(&str, &str)] = &cases! {
     "is:big",
         "unknown `is:big`: use is:unread, is:read, is:starred, is:flagged, is:important, \
              is:answered or is:unanswered";
-    "has:link", "unknown `has:link`: use has:attachment";
+    "has:link", "unknown `has:link`: use has:attachment, or filename:pdf for files of a kind";
     "larger:huge",
         "`larger:huge` is not a size: write bytes, or a number with k, M or G: larger:5M";
     "larger:99999999999999999999G",

@@ -594,6 +594,11 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
     assert_eq!(by_handle["messages"], by_name["messages"]);
     let unknown = session.error("mail_search", json!({"folder": "Klienten"})).await;
     assert_eq!(unknown, "there is no label or folder `Klienten`: lookup kind=folders lists them");
+    let near = session.error("mail_search", json!({"q": "label:nordlicht"})).await;
+    assert_eq!(
+        near,
+        "there is no label or folder `nordlicht`: use one of these: `Clients/Nordlicht`"
+    );
     let page = session.json("lookup", json!({"kind": "folders", "limit": 5})).await;
     let rest = session
         .json("lookup", json!({"kind": "folders", "limit": 100, "cursor": page["next"]}))

@@ -347,6 +347,11 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
         FolderKind::Label => "label",
     };
     let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
+    error.next(format!("{}; {NEW}", instead(labels, name)))
+}
+
+/// Returns what to do about an unknown name: use one of those that are similar, if any are.
+pub fn instead(labels: &[Value], name: &str) -> String {
     let mut near: Vec<(usize, &str)> = labels
         .iter()
         .filter(|label| text(label, "type") == "user")
@@ -357,13 +362,13 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     let names: Vec<_> =
         near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
     match names.is_empty() {
-        true => error.next(format!("lookup kind=folders lists them; {NEW}")),
-        false => error.next(format!("use one of these: {}; {NEW}", names.join(", "))),
+        true => "lookup kind=folders lists them".to_owned(),
+        false => format!("use one of these: {}", names.join(", ")),
     }
 }
 
 /// Returns the distance of two names; `None` if they have nothing in common. One within
-/// the other is nearest, then names that differ by a few messages.
+/// the other is nearest, then names that differ by a few characters.
 fn unlike(known: &str, requested: &str) -> Option<usize> {
     let (known, requested) = (known.to_lowercase(), requested.to_lowercase());
     if known.contains(&requested) || requested.contains(&known) {

@@ -242,7 +242,7 @@ impl Gmail {
         };
         let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            Error::new(Kind::NotFound, unknown(name)).next("lookup kind=folders lists them")
+            Error::new(Kind::NotFound, unknown(name)).next(labels::instead(&labels, name))
         };
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {

@@ -130,7 +130,7 @@ fn links_are_numbered_with_their_real_targets() {
         "<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)";
         "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)";
         "<a href='https://pаypal.com/'>Log in</a> <a href='https://müller.de'>Müller</a>",
-            "Log in (its host looks like paypal.com; it is xn--pypal-4ve.com) Müller";
+            "Log in (its host looks like paypal.com) Müller";
         "<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)";
         "<a href='https://click.mail.shop.co.uk/'>shop.co.uk</a>", "shop.co.uk";
         "<a href='https://app.shop.com/'>www.shop.com</a>", "www.shop.com";

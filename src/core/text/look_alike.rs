@@ -31,18 +31,26 @@ pub(super) fn explain(word: &str) -> Option<String> {
     if short || !host.contains('.') || host.len() > 253 || !host.split('.').all(is_label) {
         return None;
     }
-    let plain = url::quirks::domain_to_unicode(host);
-    let odd = || plain.split(['.', '-']).any(script::is_mixed) || script::latin(&plain).is_some();
-    if !plain.is_ascii() && odd() {
-        let ascii = clip(url::quirks::domain_to_ascii(host), MAX_HOST).0;
-        let twin = clip(script::in_latin(&plain), MAX_HOST).0;
-        return Some(match twin.is_ascii() && !ascii.is_empty() {
-            true => format!("looks like {twin}; it is {ascii}"),
-            false => format!("mixes scripts; it is {ascii}"),
-        });
+    if let Some((what, ascii)) = seems(host) {
+        return Some(format!("{what}; it is {ascii}"));
     }
     // `https://bank.example@evil.example` leads to evil.example.
     named
         .filter(|user| user.contains('.'))
         .map(|_| format!("goes to {}", clip(host.to_lowercase(), MAX_HOST).0))
+}
+
+/// Returns what a host looks like, if it is not what it seems, and its name in ASCII.
+pub(super) fn seems(host: &str) -> Option<(String, String)> {
+    let plain = url::quirks::domain_to_unicode(host);
+    let odd = || plain.split(['.', '-']).any(script::is_mixed) || script::latin(&plain).is_some();
+    if plain.is_ascii() || !odd() {
+        return None;
+    }
+    let ascii = clip(url::quirks::domain_to_ascii(host), MAX_HOST).0;
+    let twin = clip(script::in_latin(&plain), MAX_HOST).0;
+    Some(match twin.is_ascii() && !ascii.is_empty() {
+        true => (format!("looks like {twin}"), ascii),
+        false => ("mixes scripts".to_owned(), ascii),
+    })
 }

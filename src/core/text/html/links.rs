@@ -120,11 +120,11 @@ impl LinkTarget {
         })
     }
 
-    /// Returns what its host looks like, if that is another and the text names none, so that
-    /// nothing else says it.
+    /// Returns what its host looks like, if that is another one and the text names none, so that
+    /// nothing else says it. Its own name is in the list of links: here, it would be explained.
     pub fn deceives(&self, text: &str) -> Option<String> {
-        let twin = look_alike::explain(&self.host)?;
-        hosts_in(text).is_empty().then_some(twin)
+        let (what, _) = look_alike::seems(&self.host)?;
+        hosts_in(text).is_empty().then_some(what)
     }
 }
 

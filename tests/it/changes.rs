@@ -148,13 +148,15 @@ async fn changed_events_say_what_differs_and_a_series_is_one_row() {
         session.ok("calendar_delete", json!({"id": unseen})).await;
         let calendar = if account.starts_with("google") { ME } else { "Calendar" };
         let (rows, cursor) = since(&mut session, &cursor).await;
-        let expected = [
+        let mut expected = [
             format!("changed | time (was {}) | Daily | {calendar}", shown(5, "15h00")),
             format!("changed | time (was {}), place | Single | {calendar}", shown(2, "09h00")),
             format!("changed | title | Weekly round | {calendar}"),
             "gone |  | ? | ?".to_owned(),
             "gone |  | Deleted | ?".to_owned(),
         ];
+        // Which weekday is first depends on the day on which this runs.
+        expected.sort();
         assert_eq!(rows, expected, "{account}");
         session.ok("calendar_delete", json!({"id": daily[3], "scope": "this"})).await;
         let (rows, cursor) = since(&mut session, &cursor).await;

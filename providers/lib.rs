@@ -19,6 +19,8 @@ pub mod microsoft;
 pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod oldest;
+#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
+mod similar;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod tracked;
 #[cfg(any(feature = "google", feature = "microsoft"))]

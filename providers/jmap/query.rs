@@ -8,6 +8,7 @@ use daysheet_core::text::{Note, brief, note, ours};
 use serde_json::{Value, json};
 
 use crate::json::text;
+use crate::similar;
 
 /// What only those find who name it.
 const HIDDEN: &[&str] = &["trash", "spam", "anywhere"];
@@ -69,7 +70,9 @@ pub fn filter(
         };
         let text = format!("there is no folder `{}`", brief(name));
         if !other {
-            return Err(Error::new(Kind::NotFound, text).next("lookup kind=folders lists them"));
+            let names = folders.0.values().map(String::as_str);
+            let next = similar::instead(name, names, "folders");
+            return Err(Error::new(Kind::NotFound, text).next(next));
         }
         notes.push(note!("{}: {}", ours(text), NOTHING));
     }

@@ -6,17 +6,15 @@ use serde_json::{Map, Value, json};
 use super::{Gmail, check};
 use crate::json::text;
 use crate::labels::{is_category, same_label};
+use crate::similar;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
 use daysheet_core::text::brief;
-use daysheet_core::text::quoted;
 
 /// The longest name of a label, in characters.
 const LONGEST: usize = 225;
-/// The number of similar names in an error about an unknown one.
-const SIMILAR: usize = 5;
 /// Gmail's system labels by their well-known words.
 const SYSTEM: &[(&str, &str)] = &[
     ("inbox", "INBOX"),
@@ -337,9 +335,6 @@ fn paint(colour: &str) -> Result<Value> {
     }))
 }
 
-/// How a label is created, by a call that changes messages or beside one.
-const NEW: &str = "mail_modify with create=true, or manage op=create, creates it";
-
 /// Returns the error for an unknown name, with similar names.
 fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     let what = match kind {
@@ -347,40 +342,11 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
         FolderKind::Label => "label",
     };
     let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
-    error.next(format!("{}; {NEW}", instead(labels, name)))
+    error.next(format!("{}; {}", instead(labels, name), similar::CREATION))
 }
 
 /// Returns what to do about an unknown name: use one of those that are similar, if any are.
 pub fn instead(labels: &[Value], name: &str) -> String {
-    let mut near: Vec<(usize, &str)> = labels
-        .iter()
-        .filter(|label| text(label, "type") == "user")
-        .map(|label| text(label, "name"))
-        .filter_map(|known| Some((unlike(known, name)?, known)))
-        .collect();
-    near.sort();
-    let names: Vec<_> =
-        near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
-    match names.is_empty() {
-        true => "lookup kind=folders lists them".to_owned(),
-        false => format!("use one of these: {}", names.join(", ")),
-    }
-}
-
-/// Returns the distance of two names; `None` if they have nothing in common. One within
-/// the other is nearest, then names that differ by a few characters.
-fn unlike(known: &str, requested: &str) -> Option<usize> {
-    let (known, requested) = (known.to_lowercase(), requested.to_lowercase());
-    if known.contains(&requested) || requested.contains(&known) {
-        return Some(0);
-    }
-    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let chars = requested.chars().count();
-    if chars > LONGEST {
-        return None;
-    }
-    let whole = strsim::levenshtein(&known, &requested);
-    let ends = strsim::levenshtein(&last(&known), &last(&requested));
-    let apart = whole.min(ends);
-    (apart <= 1 + chars / 4).then_some(apart)
+    let own = labels.iter().filter(|label| text(label, "type") == "user");
+    similar::instead(name, own.map(|label| text(label, "name")), "folders")
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::json::text;
 use crate::microsoft::client::Graph;
 use crate::net;
+use crate::similar;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::query::{PLACES, place};
 use daysheet_core::text::brief;
@@ -244,8 +245,9 @@ impl FolderTree {
                 several => return Err(ambiguous(requested, several)),
             }
         }
+        let names = self.names.values().map(String::as_str);
         Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(requested)))
-            .next("lookup kind=folders lists them"))
+            .next(similar::instead(requested, names, "folders")))
     }
 
     /// Returns true if `requested` is the folder's path with the well-known word for its

@@ -11,20 +11,16 @@ use super::{Outlook, check_as};
 use crate::json::text;
 use crate::microsoft::response::not_ours;
 use crate::net;
+use crate::similar;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{FolderRef, LabelLook};
-use daysheet_core::query::{PLACES, place};
+use daysheet_core::query::PLACES;
 use daysheet_core::schemas::CATEGORY_COLORS;
 use daysheet_core::text::brief;
-use daysheet_core::text::quoted;
 
 /// Levels of a folder's name.
 const LEVELS: usize = 16;
-/// Names that are offered instead of one that is not there.
-const OFFERED: usize = 5;
-/// The maximum length of a name for comparing it with others.
-const LONGEST: usize = 255;
 /// Categories that are read, and pages of them.
 const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
@@ -49,8 +45,9 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Folde
         return make_levels(outlook, name).await;
     }
     let tree = outlook.tree().await?;
-    let names: Vec<&str> = tree.names().values().map(String::as_str).collect();
-    Err(like(missing, name, &names))
+    let names = tree.names().values().map(String::as_str);
+    let next = similar::instead(name, names, "folders");
+    Err(missing.next(format!("{next}; {}", similar::CREATION)))
 }
 
 async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {
@@ -234,10 +231,10 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Fol
         let name = text(&made, "displayName").to_owned();
         return Ok(FolderRef { id: name.clone(), name, made: true });
     }
-    let names: Vec<&str> = all.iter().map(|one| text(one, "displayName")).collect();
-    let missing = Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name)))
-        .next("lookup kind=categories lists them");
-    Err(like(missing, name, &names))
+    let names = all.iter().map(|one| text(one, "displayName"));
+    let next = similar::instead(name, names, "categories");
+    Err(Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name)))
+        .next(format!("{next}; {}", similar::CREATION)))
 }
 
 async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
@@ -392,45 +389,4 @@ fn preset(colour: &str) -> Result<String> {
                 .next(format!("use preset0 to preset24, or one of: {}", known.join(", "))))
         }
     }
-}
-
-/// Adds similar names to the error about an unknown name.
-fn like(missing: Error, requested: &str, names: &[&str]) -> Error {
-    let requested = place(requested).to_lowercase();
-    let mut near: Vec<(usize, &str)> = names
-        .iter()
-        .filter_map(|name| Some((distance(&requested, &name.to_lowercase())?, *name)))
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    let near: Vec<String> =
-        near.iter().take(OFFERED).map(|(_, name)| quoted(name).to_string()).collect();
-    match near.is_empty() {
-        true => missing,
-        false => missing.next(format!("name one of: {}", near.join(", "))),
-    }
-}
-
-/// Returns the distance of two names; `None` if they have nothing in common.
-fn distance(requested: &str, name: &str) -> Option<usize> {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    if name.contains(requested) || requested.contains(last) {
-        return Some(0);
-    }
-    let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| word.chars().count() > 2)
-            .map(str::to_owned)
-            .collect()
-    };
-    let known = words(name);
-    if words(requested).iter().any(|word| known.contains(word)) {
-        return Some(1);
-    }
-    let chars = requested.chars().count();
-    if chars > LONGEST {
-        return None;
-    }
-    let edits = strsim::levenshtein(requested, last);
-    (edits <= 1 + chars / 4).then_some(1 + edits)
 }

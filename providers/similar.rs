@@ -1,0 +1,64 @@
+//! Names that resemble one that was not found: a word of them, or all but a few characters.
+//!
+//! What is compared, folders, labels or categories, is up to the adapters.
+
+use daysheet_core::query::place;
+use daysheet_core::text::quoted_list;
+
+/// The number of names that an error offers.
+const OFFERED: usize = 5;
+/// The longest name that is compared character by character, in characters.
+const LONGEST: usize = 255;
+
+/// What else to do about an unknown name: how a folder, label or category is created, by a call
+/// that changes messages or beside one.
+pub const CREATION: &str = "mail_modify with create=true, or manage op=create, creates it";
+
+/// Returns the next step of an error about the unknown name `requested`: to use one of those
+/// of `names` that resemble it, most similar first, or else to look them up by `lookup`.
+pub fn instead<'n>(
+    requested: &str,
+    names: impl IntoIterator<Item = &'n str>,
+    lookup: &str,
+) -> String {
+    let requested = place(requested).to_lowercase();
+    let mut near: Vec<(usize, &str)> = names
+        .into_iter()
+        .filter_map(|name| Some((distance(&requested, &name.to_lowercase())?, name)))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    match near.is_empty() {
+        true => format!("lookup kind={lookup} lists them"),
+        false => {
+            let near = near.iter().take(OFFERED).map(|(_, name)| name);
+            format!("use one of these: {}", quoted_list(near))
+        }
+    }
+}
+
+/// Returns the distance of two names; `None` if they have nothing in common. One within the
+/// other is nearest, then names that share a word, then those that differ by a few characters.
+fn distance(requested: &str, name: &str) -> Option<usize> {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    if name.contains(requested) || requested.contains(last) {
+        return Some(0);
+    }
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.chars().count() > 2)
+            .map(str::to_owned)
+            .collect()
+    };
+    let known = words(name);
+    if words(requested).iter().any(|word| known.contains(word)) {
+        return Some(1);
+    }
+    let chars = requested.chars().count();
+    if chars > LONGEST {
+        return None;
+    }
+    let end = requested.rsplit('/').next().unwrap_or(requested);
+    let edits = strsim::levenshtein(requested, name).min(strsim::levenshtein(end, last));
+    (edits <= 1 + chars / 4).then_some(1 + edits)
+}

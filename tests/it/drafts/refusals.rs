@@ -24,8 +24,7 @@ async fn refused_drafts_write_nothing() {
             "not an allowed recipient: yusuf@lindqvist-lamps.example: leave them out, or ask the \
              user to add them to the setting `recipients`".to_owned();
         json!({"subject": "x\r\nBcc: eve@example.net"}),
-            "`subject` contains the invisible character U+000D: write it on one line, without \
-             invisible characters".to_owned();
+            "`subject` has a line break: write it on one line".to_owned();
         json!({"from": "eve@example.net"}),
             "this account cannot send as eve@example.net: use one of: mira@example.com, \
              mira@lindqvist-lamps.example".to_owned();

@@ -651,11 +651,16 @@ fn line(subject: &str) -> Result<String> {
     if let Some(c) =
         subject.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {
-        return Err(Error::argument(format!(
-            "`subject` contains the invisible character U+{:04X}",
-            u32::from(c)
-        ))
-        .next("write it on one line, without invisible characters"));
+        return Err(match c {
+            '\n' | '\r' => {
+                Error::argument("`subject` has a line break").next("write it on one line")
+            }
+            _ => Error::argument(format!(
+                "`subject` contains the invisible character U+{:04X}",
+                u32::from(c)
+            ))
+            .next("leave it out"),
+        });
     }
     if subject.len() > LONGEST_SUBJECT {
         return Err(Error::argument(format!(

@@ -83,8 +83,8 @@ async fn deleted_events_are_reported() {
     let blocks = harness.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
     assert_eq!(
         blocks[1],
-        "deleted from your calendar only; calendar_respond response=decline, not a deletion, \
-         notifies the organizer"
+        "no undo: other people take part in it\ndeleted from your calendar only; \
+         calendar_respond response=decline, not a deletion, notifies the organizer"
     );
 }
 

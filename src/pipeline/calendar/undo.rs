@@ -79,11 +79,11 @@ impl Pipeline {
         change: Option<&Change>,
         report: &mut WriteReport,
     ) -> bool {
-        if !can_be_kept(target, change) {
-            return false;
-        }
         if let Some(note) = self.no_undo(target, change).await {
             report.notes.push(note);
+            return false;
+        }
+        if !can_be_kept(target) {
             return false;
         }
         let json = target.value.to_string();
@@ -116,7 +116,10 @@ impl Pipeline {
         target: &EventTarget,
         change: Option<&Change>,
     ) -> Option<Note> {
-        if !can_be_kept(target, change) {
+        if change.is_none() && is_shared(target) {
+            return Some("no undo: other people take part in it".into());
+        }
+        if !can_be_kept(target) {
             return None;
         }
         let mut reason = target.owner.port.irreversible(&target.value, change);
@@ -349,13 +352,17 @@ impl Pipeline {
     }
 }
 
-/// Returns true for an event that may be restored: a deletion that others see is not offered to
-/// be undone.
-fn can_be_kept(target: &EventTarget, change: Option<&Change>) -> bool {
-    let facts = &target.facts;
-    let shared = !facts.own || facts.guests.iter().any(|guest| !guest.me);
+/// Returns true for an event that can be restored as it was.
+fn can_be_kept(target: &EventTarget) -> bool {
     let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
-    target.owner.port.content(&target.value).is_some() && is_named && (change.is_some() || !shared)
+    target.owner.port.content(&target.value).is_some() && is_named
+}
+
+/// Returns true for an event in which others take part: its deletion, which they may see, is not
+/// offered to be undone.
+fn is_shared(target: &EventTarget) -> bool {
+    let facts = &target.facts;
+    !facts.own || facts.guests.iter().any(|guest| !guest.me)
 }
 
 impl UndoStep {

@@ -407,18 +407,14 @@ fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
 }
 
 fn report_lines(report: &Report) -> Vec<Note> {
-    let mut lines = Vec::new();
-    for (name, count) in &report.odd {
-        lines.push(note!(
+    let line = |(name, count): &(&'static str, usize)| {
+        note!(
             "{} is null in {}: the provider's value had an unexpected type",
             ours(name),
             ours(count)
-        ));
-    }
-    for (name, unseen) in &report.unseen {
-        lines.extend(unseen.notes().iter().map(|note| note.under(ours(name))));
-    }
-    lines
+        )
+    };
+    report.odd.iter().map(line).collect()
 }
 
 /// The reason why an account is missing from an answer, and where to continue with it.

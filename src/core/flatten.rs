@@ -83,8 +83,6 @@ impl Room {
 pub struct Report {
     /// Columns with values of an unexpected type, and how many.
     pub odd: Vec<(&'static str, usize)>,
-    /// Columns whose texts had invisible characters with a purpose, which are gone.
-    pub unseen: Vec<(&'static str, Unseen)>,
 }
 
 impl Report {
@@ -105,16 +103,18 @@ pub fn flatten(
 ) -> (RowTable, Report) {
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = Report::default();
-    let mut unseen = vec![Unseen::default(); columns.len()];
     for object in objects {
         let mut reader = Reader::new(context);
         let mut cells = Vec::with_capacity(columns.len());
-        let mut cuts = Vec::new();
-        for (field, unseen) in columns.iter().zip(&mut unseen) {
+        let (mut cuts, mut remarks) = (Vec::new(), Vec::new());
+        for field in columns {
             let source = field.source(context.api);
-            std::mem::swap(&mut reader.unseen, unseen);
             let value = reader.read(object, source);
-            std::mem::swap(&mut reader.unseen, unseen);
+            let unseen = Unseen { padding: 0, ..std::mem::take(&mut reader.unseen) };
+            // A beginning is of a text that has notes of its own.
+            if field.untrusted.is_some() && !field.beginning {
+                remarks.extend(unseen.notes().into_iter().map(|note| (field.name, note)));
+            }
             let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
             // Services leave out what is empty; objects of ours have what is known.
             let is_none = context.api != Api::Local && !reader.odd && is_none(field, source);
@@ -133,14 +133,7 @@ pub fn flatten(
             cells.push(cell);
         }
         let provider_id = key(table, object, context);
-        rows.push(cells, Extra { provider_id, text: None, cuts });
-    }
-    for (field, mut unseen) in columns.iter().zip(unseen) {
-        unseen.padding = 0;
-        // A beginning is of a text that has notes of its own.
-        if field.untrusted.is_some() && !field.beginning && unseen != Unseen::default() {
-            report.unseen.push((field.name, unseen));
-        }
+        rows.push(cells, Extra { provider_id, text: None, cuts, remarks });
     }
     (rows, report)
 }

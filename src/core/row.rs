@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::schemas::{Field, Kind, Level, Table};
+use crate::text::{Note, ours};
 
 /// One value of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct Extra {
     pub text: Option<String>,
     /// The hidden rest of its cells; no format shows it.
     pub cuts: Vec<CutCell>,
+    /// What has to be known of its cells, each with the name of the column.
+    pub remarks: Vec<(&'static str, Note)>,
 }
 
 /// A cell that shows a part of its value.
@@ -245,6 +248,27 @@ impl RowTable {
         let shown = |cut: &&CutCell| self.columns.iter().any(|field| field.name == cut.column);
         let rows = self.extras.iter().enumerate();
         rows.flat_map(move |(at, extra)| extra.cuts.iter().filter(shown).map(move |cut| (at, cut)))
+    }
+
+    /// Returns the remarks on cells that are shown, under the name of their column and, in a
+    /// table of several rows, that of their row.
+    pub fn remarks(&self) -> impl Iterator<Item = Note> {
+        self.extras.iter().enumerate().flat_map(move |(at, extra)| {
+            let is_shown = |column: &str| self.columns.iter().any(|field| field.name == column);
+            let shown = extra.remarks.iter().filter(move |(column, _)| is_shown(column));
+            shown.map(move |(column, remark)| match self.len() {
+                1 => remark.under(ours(column)),
+                _ => remark.under(ours(column)).under(ours(self.row_name(at))),
+            })
+        })
+    }
+
+    /// Returns the name of the row at `at`: its handle, or its table and number.
+    pub fn row_name(&self, at: usize) -> String {
+        match self.row(at) {
+            Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
+            _ => format!("{}[{}]", self.name(), at + 1),
+        }
     }
 
     /// Shows all members of lists, each as the others are.

@@ -20,7 +20,6 @@ use super::plan::{TooSmall, plan_of};
 use super::value::Strategy;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
-use crate::row::Cell;
 use crate::text::fence::Fence;
 use crate::text::{LINE, wrapped};
 
@@ -136,11 +135,7 @@ impl WholeBlocks {
         let at = self.blocks.len() - usize::from(self.notes);
         let values = response.document.tables.iter().flat_map(|table| {
             table.cuts().map(move |(row, cut)| {
-                let name = match table.row(row) {
-                    Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
-                    _ => format!("{}[{}]", table.name(), row + 1),
-                };
-                let name = format!("{name}.{}", cut.column);
+                let name = format!("{}.{}", table.row_name(row), cut.column);
                 Fence::new(&cut.whole, secret).around(&name, &cut.whole)
             })
         });

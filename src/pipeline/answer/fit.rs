@@ -355,6 +355,8 @@ impl Pipeline {
         secret: &[u8; 32],
     ) -> Result<Response> {
         let mut response = self.build_response(action, format, caller).await?;
+        let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
+        response.notes.extend(remarks);
         response.notes = Note::merge_repeats(response.notes, ALIKE);
         for text in &mut response.texts {
             text.fence(secret);

@@ -110,10 +110,10 @@ const FIELDS: &[Field] = &In("message").columns([
         "warn",
         Words,
         "Warnings about the sender, any of: dmarc, spf, dkim (the check failed), name (shows \
-         another address or domain), reply_to (replies go elsewhere), script (mixed), lookalike \
-         (of you, or of somebody you know), punycode, injection (the text gives an assistant \
-         orders), unchecked (spam without results), payment (names a new account; only in \
-         mail_read). No column if there are none.",
+         another address or domain), senders (several), reply_to (replies go elsewhere), script \
+         (mixed), lookalike (of you, or of somebody you know), punycode, injection (the text \
+         gives an assistant orders), unchecked (spam without results), payment (names a new \
+         account; only in mail_read). No column if there are none.",
     )
     .level(Key)
     .sparse()

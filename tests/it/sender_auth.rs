@@ -101,7 +101,10 @@ fn authentication_failures_are_reported() {
         pass, "Bank <a@bank.example>", "x@evil.example",
             &["reply_to: replies go to `x@evil.example`"];
         pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: replies go to `b@other.co.uk`"];
-        // Latin with one Cyrillic message.
+        pass, "Bank <a@bank.example>, x@evil.example", "",
+            &["senders: From says `a@bank.example`, but also `x@evil.example`"];
+        pass, "Bank <a@bank.example>, \"The bank\" <A@bank.example>", "", &[];
+        // Latin with one Cyrillic character.
         pass, "a@b\u{0430}nk.example", "",
             &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"];
         // All Cyrillic, and it reads as Latin.
@@ -110,7 +113,7 @@ fn authentication_failures_are_reported() {
                (`xn--80ak6aa92e.com`) looks like `apple.com`"];
         pass, "a@xn--bcher-kva.example", "",
             &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
-        // An honest word, though Unicode has a look-alike for each of its messages.
+        // An honest word, though Unicode has a look-alike for each of its characters.
         pass, "a@\u{433}\u{43e}\u{440}\u{430}.example", "",
             &["punycode: the domain is `\u{433}\u{43e}\u{440}\u{430}.example` \
                (`xn--80af7ai.example`)"];
@@ -127,6 +130,7 @@ fn authentication_failures_are_reported() {
             results: Some(results),
             receivers: &["mx.google.com"],
             from: Some(from),
+            second_from: None,
             reply_to: Some(reply_to),
         };
         let found: Vec<String> = warnings(&heads, "ana@example.com")
@@ -217,8 +221,13 @@ proptest! {
         prop_assert!(line.unwrap_or_default().len() < 80);
         let nested = format!("{}spf=pass", "(;\"\\=".repeat(results.len()));
         AuthResults::read(&nested, receivers);
-        let heads =
-            SenderHeaders { results: Some(&signed), receivers, from: Some(&from), reply_to: Some(&to) };
+        let heads = SenderHeaders {
+            results: Some(&signed),
+            receivers,
+            from: Some(&from),
+            second_from: Some(&to),
+            reply_to: Some(&to),
+        };
         for doubt in warnings(&heads, "ana@example.com") {
             prop_assert!(doubt.note.chars().count() < 400);
             prop_assert!(!doubt.note.contains('\n'));

@@ -75,6 +75,7 @@ pub(super) fn warnings_at(
         results: first(wire::RESULTS),
         receivers: context.api.receivers(),
         from: first(from),
+        second_from: headers(object, path, from).nth(1),
         reply_to: first(reply_to),
     };
     let mut found = sender_auth::warnings(&heads, context.address);

@@ -26,6 +26,8 @@ pub struct SenderHeaders<'a> {
     pub receivers: &'a [&'a str],
     /// From.
     pub from: Option<&'a str>,
+    /// A second From, which no message may have: programs differ in which of them they show.
+    pub second_from: Option<&'a str>,
     /// Reply-To.
     pub reply_to: Option<&'a str>,
 }
@@ -52,6 +54,7 @@ pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<Warning> {
         found.extend(unproven(&results, &sender.email, domain));
     }
     found.extend(name(sender, domain));
+    found.extend(several(&from, headers.second_from));
     found.extend(replies(headers.reply_to, domain));
     found.extend(spelling(sender, domain, own));
     found
@@ -99,6 +102,16 @@ fn name(sender: &Address, domain: &str) -> Option<Warning> {
             quoted_end(&sender.email)
         ),
     })
+}
+
+/// Warns of a message by several senders, of which people may see another than the first.
+fn several(from: &[Address], second: Option<&str>) -> Option<Warning> {
+    let second = super::address_list(second.unwrap_or_default());
+    let first = from.first()?;
+    let mut others = from.iter().skip(1).chain(&second);
+    let other = others.find(|other| !other.email.eq_ignore_ascii_case(&first.email))?;
+    let (first, other) = (quoted_end(&first.email), quoted_end(&other.email));
+    Some(Warning { word: "senders", note: note!("From says {}, but also {}", first, other) })
 }
 
 /// Answers that go to other people than the sender.

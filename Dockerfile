@@ -9,7 +9,7 @@ COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/daysheet/target \
     cargo build --profile dist --locked --bin daysheet \
-      --no-default-features --features google,microsoft,http,postgres,sandbox,telemetry \
+      --no-default-features --features documents,google,microsoft,http,postgres,sandbox,telemetry \
  && install -D target/dist/daysheet /image/usr/local/bin/daysheet \
  && install -d -m 0700 /image/state
 

@@ -101,12 +101,14 @@ fn links_are_numbered_with_their_real_targets() {
         <a href='https://x.org/a?id=7'>again</a> <a href='http://y.org/'>http://y.org</a> \
         <a href='mailto:ann@x.org'>ann@x.org</a> <a href='mailto:ann@x.org'>Write</a> \
         <a href='javascript:x()'>js</a> <a href='data:text/html,x'>data</a> <a href='#top'>top</a> \
-        <a href='https://z.org'><img src=x></a>";
+        <a href='https://z.org'><img src=x></a> <a href='tel:+49-30-1234567;x=1'>Call us</a> \
+        <a href='tel:+49301234567'>(030) 1234567</a>";
     let got = html(input, Style::Text, true);
     assert_eq!(
         got.text,
         "Read [1] again [1] http://y.org/ ann@x.org Write [2] \
-         js (goes to a javascript: URL) data (goes to a data: URL) top [link: z.org] [3]"
+         js (goes to a javascript: URL) data (goes to a data: URL) top [link: z.org] [3] Call us [4] \
+         (030) 1234567"
     );
     let link = |url: &str, text: &str| Link {
         url: url.to_owned(),
@@ -118,7 +120,8 @@ fn links_are_numbered_with_their_real_targets() {
         [
             link("https://x.org/a?id=7", "Read"),
             link("mailto:ann@x.org", "Write"),
-            link("https://z.org/", "")
+            link("https://z.org/", ""),
+            link("tel:+49301234567", "Call us"),
         ]
     );
     assert_eq!(html(input, Style::Text, false).links, []);
@@ -129,6 +132,8 @@ fn links_are_numbered_with_their_real_targets() {
             "Log in at https://mybank.com/login now (goes to evil.org)";
         "<a href='https://mybank.com@evil.org/'>mybank.com</a>", "mybank.com (goes to evil.org)";
         "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)";
+        "<a href='tel:+190012345678'>+49 30 1234567</a> <a href='tel:112'>Call</a>",
+            "+49 30 1234567 (goes to +190012345678) Call";
         "<a href='https://pаypal.com/'>Log in</a> <a href='https://müller.de'>Müller</a>",
             "Log in (its host looks like paypal.com) Müller";
         "<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)";

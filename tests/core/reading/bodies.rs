@@ -102,6 +102,11 @@ fn an_empty_text_says_why() {
             "all of its text is hidden: 29 characters, which read like an order to an assistant",
         ),
         (vec![html("<p hidden>a b</p>")], None, "all of its text is hidden: 2 characters"),
+        (
+            vec![html("<video src=v>No <b>film</b><track src=t></video>")],
+            None,
+            "all of its text is hidden: 6 characters",
+        ),
         (vec![], Some(Obstacle::Smime), "it is encrypted (S/MIME): nothing can be read here"),
         (
             vec![],

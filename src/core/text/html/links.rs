@@ -1,6 +1,6 @@
 //! The targets of links, and whether their texts agree.
 //!
-//! Only web and mail addresses are kept. Tracking parameters and the wrappers that mail
+//! Only web and mail addresses and telephone numbers are kept. Tracking parameters and the wrappers that mail
 //! systems put around links are removed, so that the address is the one the sender
 //! meant; what other redirectors name is added ([`redirect`]). A text that names one host on a
 //! link to another is the oldest trick of phishing; it is detected here and reported by the
@@ -37,6 +37,9 @@ const ENDINGS: &[&str] = &[
 const FILE_ENDINGS: &[&str] =
     &["js", "ts", "md", "rs", "py", "sh", "cs", "vb", "pl", "ps", "gz", "so", "cc", "hs"];
 
+/// The digits of the shortest number that a text is taken to name.
+const MIN_DIGITS: usize = 5;
+
 /// How much of a link's text stands in the list of links.
 const MAX_TEXT: usize = 80;
 
@@ -44,9 +47,11 @@ const MAX_TEXT: usize = 80;
 pub struct LinkTarget {
     /// The address, clean.
     pub url: String,
-    /// The host it leads to; for mail, the domain.
+    /// The host it leads to; for mail, the domain; for a call, the number.
     host: String,
     mail: Option<String>,
+    /// True for a telephone number.
+    calls: bool,
     /// The host of the address that it names as its own target.
     names: Option<String>,
 }
@@ -69,7 +74,21 @@ impl LinkTarget {
                 let host = mail.rsplit('@').next().unwrap_or_default().to_owned();
                 // What it would have as an address of the web: it is shown in a line of ours.
                 let url = url.as_str().replace(' ', "%20").replace('[', "%5B").replace(']', "%5D");
-                Some(Self { url, host, mail: Some(mail), names: None })
+                Some(Self { url, host, mail: Some(mail), calls: false, names: None })
+            }
+            // Numbers are written with all kinds of signs, and with words.
+            "tel" | "sms" => {
+                let number = url.path().split([';', '?']).next().unwrap_or_default();
+                let host: String =
+                    number.chars().filter(|c| "+0123456789*#".contains(*c)).collect();
+                let url = format!("{}:{host}", url.scheme());
+                (!host.is_empty()).then_some(Self {
+                    url,
+                    host,
+                    mail: None,
+                    calls: true,
+                    names: None,
+                })
             }
             "http" | "https" => {
                 let host = bare_host(&url)?;
@@ -80,7 +99,7 @@ impl LinkTarget {
                 without_tracking(&mut url);
                 // It is shown in a line of ours, where this would make a link of Markdown.
                 let url = url.as_str().replace("](", "%5D(");
-                Some(Self { url, host, mail: None, names })
+                Some(Self { url, host, mail: None, calls: false, names })
             }
             _ => None,
         }
@@ -91,26 +110,36 @@ impl LinkTarget {
         self.mail.as_deref().unwrap_or(&self.host)
     }
 
-    /// Returns true if the text is the mail address that the link writes to, so that
-    /// the link adds nothing.
-    pub fn is_mail_to(&self, text: &str) -> bool {
+    /// Returns true if the text is the mail address that the link writes to or has the number
+    /// that it calls, with or without that of the country, so that the link adds nothing.
+    pub fn is_said_by(&self, text: &str) -> bool {
+        if self.calls {
+            let digits = digits(text);
+            let own = digits.trim_start_matches('0');
+            let country = self.host.strip_suffix(own);
+            return own.len() >= MIN_DIGITS && country.is_some_and(|code| code.len() <= 4);
+        }
         self.mail.as_deref() == Some(text.trim().to_ascii_lowercase().as_str())
     }
 
     /// Returns true if the text is the address itself.
     pub fn is_named_by(&self, text: &str) -> bool {
         let text = text.trim();
-        if self.mail.is_some() || text.contains(char::is_whitespace) || !text.contains('.') {
+        let elsewhere = self.mail.is_some() || self.calls;
+        if elsewhere || text.contains(char::is_whitespace) || !text.contains('.') {
             return false;
         }
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
-    /// Returns where it leads, if the text names another host. Only the reader's browser
+    /// Returns where it leads, if the text names another host or number. Only the reader's browser
     /// learns whether a redirector keeps its word, so the host it names is not enough.
     pub fn betrays(&self, text: &str) -> Option<String> {
         let named = hosts_in(text);
+        if self.calls && digits(text).len() >= MIN_DIGITS && !self.is_said_by(text) {
+            return Some(self.host.clone());
+        }
         if named.is_empty() || named.iter().any(|host| related(host, &self.host)) {
             return None;
         }
@@ -126,6 +155,11 @@ impl LinkTarget {
         let (what, _) = look_alike::seems(&self.host)?;
         hosts_in(text).is_empty().then_some(what)
     }
+}
+
+/// Returns the digits of a text.
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
 }
 
 /// Returns the hosts that a text names.

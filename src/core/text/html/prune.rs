@@ -88,7 +88,7 @@ impl Found {
                     unseen.push((id, true));
                 }
             } else if name.is_empty() {
-            } else if is_non_content(name) || viewer.enter(id) == Sight::Hidden {
+            } else if is_non_content(name) || is_player(name) || viewer.enter(id) == Sight::Hidden {
                 unseen.push((id, !is_non_content(name) && name != "img"));
                 walk.pass_over();
                 // It was not entered, so it is not left.
@@ -165,8 +165,6 @@ pub fn is_non_content(name: &str) -> bool {
             | "template"
             | "iframe"
             | "embed"
-            | "audio"
-            | "video"
             | "map"
             | "datalist"
             | "noframes"
@@ -175,6 +173,11 @@ pub fn is_non_content(name: &str) -> bool {
             | "applet"
             | "rp"
     )
+}
+
+/// Elements whose text is for programs that cannot play them.
+fn is_player(name: &str) -> bool {
+    matches!(name, "audio" | "video")
 }
 
 /// Returns the text that a field of a form shows.

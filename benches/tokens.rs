@@ -68,9 +68,9 @@ impl Case {
         Some(Tokenizer::O200k.count(text))
     }
 
-    /// What ours is of a row, in percent.
-    fn share(&self, row: &str) -> Option<f64> {
-        Some(self.tokens(OURS)? as f64 * 100.0 / self.tokens(row)? as f64)
+    /// What a row is of another, in percent.
+    fn share(&self, row: &str, of: &str) -> Option<f64> {
+        Some(self.tokens(row)? as f64 * 100.0 / self.tokens(of)? as f64)
     }
 
     fn print(&self) {
@@ -78,7 +78,7 @@ impl Case {
         println!("|---|---:|---:|---:|---:|");
         for (what, text) in &self.rows {
             let [o200k, cl100k] = Tokenizer::ALL.map(|tokenizer| tokenizer.count(text));
-            let share = self.share(what).unwrap();
+            let share = self.share(OURS, what).unwrap();
             println!("| {what} | {o200k} | {cl100k} | {} | {share:.1} % |", text.len());
         }
         println!();
@@ -146,13 +146,20 @@ fn argument(flag: &str) -> Option<String> {
 
 /// Prints the goals; returns those above their limit.
 fn goals(cases: &[Case]) -> Vec<String> {
-    println!("### Goals\n\n| of | ours is at most | of | it is | |\n|---|---:|---|---:|---|");
+    println!("### Goals\n\n| of | ours is at most | of | it is | the floor is | |");
+    println!("|---|---:|---|---:|---:|---|");
     let mut above = Vec::new();
     for (title, row, most, limit) in GOALS {
         for case in cases.iter().filter(|case| case.title.contains(title)) {
-            let Some(share) = case.share(row) else { continue };
-            let met = if share <= *most { "met" } else { "**not met**" };
-            println!("| {} | {most} % | {row} | {share:.1} % | {met} |", case.title);
+            let Some(share) = case.share(OURS, row) else { continue };
+            let floor = case.share(FLOOR, row).unwrap();
+            let met = match share <= *most {
+                true => "met",
+                false if floor > *most => "**not met**: the values alone are more",
+                false => "**not met**",
+            };
+            let title = &case.title;
+            println!("| {title} | {most} % | {row} | {share:.1} % | {floor:.1} % | {met} |");
             if share > *limit {
                 above.push(format!("{}, {share:.1} % of {row}, not {limit} %", case.title));
             }

@@ -75,9 +75,9 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
         [
             "zone: Europe/Berlin\n\
              events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
-             e1\tTue 2026-02-03 09h30\t10h00\tStand-up\t\"\"\tme\tnull\trecurring\t\"\"\tana@example.com\n  \
+             e1\tTue 2026-02-03 09h30\t10h00\tStand-up\t\"\"\tme\tnull\trecurring\tmain\tana@example.com\n  \
              e2\tWed 2026-02-04\t2026-02-05\tOffsite\t\"\"\tme\tnull\t\"\"\tTeam\tana@example.com\n  \
-             e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\t\"\"\tana@example.com\n  \
+             e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\tmain\tana@example.com\n  \
              e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\t\"\"\tme\tnull\t\"\"\tnull\tbo@example.com",
             "events: 4 of 4, Tue 2026-02-03 to Thu 2026-02-05\n\
              1 copy of a meeting in several calendars left out",

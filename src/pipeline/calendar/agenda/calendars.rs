@@ -19,8 +19,10 @@ use crate::text;
 /// How long a list stays valid.
 const GOOD: Duration = Duration::from_secs(60);
 
+/// The name by which answers call an account's main calendar, whose own is mostly an address.
+pub(super) const MAIN: &str = "main";
 /// Names of the main calendar, besides its own.
-const MAIN: &[&str] = &["primary", "main", "default"];
+const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 
 /// A list, and when it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);
@@ -109,7 +111,7 @@ impl CalendarSelector {
     /// Returns true if it means the main calendar, unless another has that name.
     fn is_main(&self) -> bool {
         matches!(self, Self::Name(name)
-            if MAIN.iter().any(|main| main.eq_ignore_ascii_case(name)))
+            if MAIN_NAMES.iter().any(|main| main.eq_ignore_ascii_case(name)))
     }
 }
 

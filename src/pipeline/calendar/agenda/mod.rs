@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::calendars::{CalendarSelector, select_calendars, unknown_calendar};
+use self::calendars::{CalendarSelector, MAIN, select_calendars, unknown_calendar};
 use self::merge::{Merged, merge};
 use self::pages::{AgendaRequest, EventRow, GatheredEvents, fetch_pages};
 use self::plan::AgendaPlan;
@@ -252,7 +252,7 @@ impl Pipeline {
             if !plan.names_main() {
                 let mut sheets = part.gathered.sheets.iter().map(|sheet| &sheet.calendar);
                 let main = sheets.find(|calendar| calendar.main);
-                names.extend(main.map(|main| (main.id.clone(), String::new())));
+                names.extend(main.map(|main| (main.id.clone(), MAIN.to_owned())));
             }
             let context = Context {
                 zone,

@@ -139,7 +139,7 @@ impl AgendaPlan {
         Ok(columns)
     }
 
-    /// Returns true if the main calendars are named, too. By default they are not:
+    /// Returns true if the main calendars have their own names, too. By default they have not:
     /// their names are mostly addresses, and most events are in them.
     pub(super) fn names_main(&self) -> bool {
         self.fields.is_some() || self.level() == Level::More

@@ -44,7 +44,8 @@ const ABOUT: &[(&str, &str)] = &[
          default ids, and the event's id alone at Google. *Ids as we request them* are Graph's \
          immutable ids, and at Google calendar and event, both of which a call needs. *Handles* \
          are ours (`m12`). *Ours is* gives our table (without its notes) as a share of the row, in \
-         o200k. A goal that is not met stays here until it is; *the floor is* tells what the values alone need, below which no table can be.",
+         o200k. A goal that is not met stays here until it is; *the floor is* gives what the values \
+         alone need, below which no table can be.",
     ),
     (
         "scale",

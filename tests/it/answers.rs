@@ -19,10 +19,10 @@ use crate::support::Session;
 /// Tool, arguments, and what is remembered of the answer for later arguments:
 /// a name, and a place in the document, or what follows a word in the notes.
 /// `$all` stands for every column of the table named behind it.
-pub type MessageAction = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
-pub const STEPS: &[MessageAction] = &cases! {
+pub const STEPS: &[Step] = &cases! {
     "accounts", r#"{"op": "list"}"#, &[];
     "lookup", r#"{"kind": "folders"}"#, &[];
     "lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")];
@@ -70,20 +70,20 @@ pub const STEPS: &[MessageAction] = &cases! {
     "mail_attachment", r#"{"ids": "$file", "as": "link"}"#, &[];
     "mail_attachment", r#"{"ids": ["$file", "$files"], "as": "text", "budget": 900}"#, &[];
     "calendar_search",
-        r#"{"from": "2026-11-01", "to": "2026-12-31", "fields": "$all event", "budget": 100000, "limit": 500}"#,
+        r#"{"from": "-30d", "to": "+30d", "fields": "$all event", "budget": 100000, "limit": 500}"#,
         &[("event", "/events/0/id")];
     "calendar_search",
-        r#"{"from": "2026-11-01", "to": "2026-12-31", "detail": "full", "budget": 1500}"#, &[];
-    "calendar_search", r#"{"from": "2026-11-01", "to": "2026-12-31", "series": true}"#, &[];
+        r#"{"from": "-30d", "to": "+30d", "detail": "full", "budget": 1500}"#, &[];
+    "calendar_search", r#"{"from": "-30d", "to": "+30d", "series": true}"#, &[];
     "calendar_search", r#"{"ids": ["$event"], "detail": "full"}"#, &[];
     "calendar_free",
-        r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "2026-11-16", "to": "2026-11-18"}"#,
+        r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "tomorrow", "to": "+3d"}"#,
         &[];
     "calendar_free",
         r#"{"who": ["jonas@example.com"], "from": "+1d", "to": "+8d", "duration": "30m"}"#, &[];
-    "brief", r#"{"from": "2026-11-16"}"#, &[];
-    "brief", r#"{"from": "2026-11-16", "budget": 1500}"#, &[];
-    "brief", r#"{"from": "2026-11-01", "to": "2026-11-30", "budget": 2500}"#, &[];
+    "brief", r#"{"from": "-9d"}"#, &[];
+    "brief", r#"{"from": "-9d", "budget": 1500}"#, &[];
+    "brief", r#"{"from": "-20d", "to": "+9d", "budget": 2500}"#, &[];
     "changes", r#"{}"#, &[("seen", "/next")];
     "mail_draft",
         r#"{"to": ["priya@example.com"], "cc": ["jonas@example.com"], "bcc": ["tomasz@example.com"], "subject": "Lamps", "body": "Dear Priya,\n\nthey are lit.", "attach": ["$file"], "account": "mira@example.com"}"#,
@@ -100,11 +100,12 @@ pub const STEPS: &[MessageAction] = &cases! {
         &[("undo", "/undo")];
     "mail_modify", r#"{"undo": "$undo"}"#, &[];
     "calendar_save",
-        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}], "dry_run": true}"#,
+        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "tomorrow 13h15", "duration": "1h"}], "dry_run": true}"#,
         &[];
     "calendar_save",
-        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "2026-11-16 13h15", "duration": "1h"}]}"#,
+        r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "tomorrow 13h15", "duration": "1h"}, {"title": "Glaze", "start": "tomorrow 13h45", "duration": "1h"}]}"#,
         &[("kiln", "/events/0/id")];
+    "brief", r#"{"from": "tomorrow"}"#, &[];
     "calendar_save", r#"{"id": "$kiln", "events": [{"where": "Studio"}]}"#, &[];
     "calendar_delete", r#"{"id": "$kiln"}"#, &[];
     "calendar_respond", r#"{"id": "$invitation", "response": "accept", "notify": "none"}"#, &[];
@@ -261,7 +262,7 @@ async fn stc_and_json_answers_hold_equal_values() {
         ("mail_search", serde_json::json!({"limit": 25, "detail": "full"})),
         ("mail_read", serde_json::json!({"ids": ["m1", "m2", "m3"]})),
         ("lookup", serde_json::json!({"kind": "folders"})),
-        ("calendar_search", serde_json::json!({"from": "2026-11-01", "to": "2026-12-31"})),
+        ("calendar_search", serde_json::json!({"from": "-30d", "to": "+30d"})),
     ] {
         let mut call = arguments.clone();
         call["format"] = "json".into();

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use crate::answers::{MessageAction, filled, remembered};
+use crate::answers::{Step, filled, remembered};
 use crate::generated::{path, stale};
 use crate::support::{ME, Session};
 
@@ -41,30 +41,30 @@ const ROUNDS: usize = 4;
 /// By how much bytes and tokens may differ, which are not the same in every run.
 const SAME: f64 = 0.03;
 
-const TEN: MessageAction = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
-const FIRST: MessageAction =
+const TEN: Step = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
+const FIRST: Step =
     ("mail_search", r#"{"folder": "inbox", "limit": 1}"#, &[("first", "/messages/0/id")]);
-const THREAD: MessageAction = (
+const THREAD: Step = (
     "mail_search",
     r#"{"by": "thread", "q": "subject:\"Lantern walk\"", "limit": 1}"#,
     &[("thread", "/threads/0/id")],
 );
-const FILES: MessageAction =
+const FILES: Step =
     ("mail_search", r#"{"q": "has:attachment", "limit": 1}"#, &[("files", "/messages/0/id")]);
-const TWENTY: MessageAction = ("mail_search", r#"{"q": "is:read", "limit": 20}"#, &[]);
-const DRAFT: MessageAction = (
+const TWENTY: Step = ("mail_search", r#"{"q": "is:read", "limit": 20}"#, &[]);
+const DRAFT: Step = (
     "mail_draft",
     r#"{"to": ["jonas@example.com"], "subject": "Lamps", "body": "They are lit."}"#,
     &[("draft", "/draft")],
 );
-const EVENT: MessageAction = (
+const EVENT: Step = (
     "calendar_save",
     r#"{"events": [{"title": "Kiln", "start": "2026-12-16 13h15", "duration": "1h"}]}"#,
     &[("event", "/events/0/id")],
 );
 
 /// A task, the calls before it, and the call.
-const TASKS: &[(&str, &[MessageAction], &str, &str)] = &cases! {
+const TASKS: &[(&str, &[Step], &str, &str)] = &cases! {
     "ten messages", &[], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
     "ten messages once more", &[TEN], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
     "messages by words", &[], "mail_search", r#"{"q": "invoice", "limit": 10}"#;
@@ -337,7 +337,7 @@ fn steps_of(page: &str, name: &str, provider: &str) -> String {
 /// Carries out a task in a session of its own; its requests, by steps, and the tokens of its
 /// answer.
 async fn measured(
-    (task, before, tool, arguments): (&str, &[MessageAction], &str, &str),
+    (task, before, tool, arguments): (&str, &[Step], &str, &str),
     who: Who,
     patience: u32,
 ) -> (Vec<Vec<Exchange>>, usize) {

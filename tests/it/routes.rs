@@ -11,7 +11,7 @@ use daysheet::cli::sandboxed::Who;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::answers::{MessageAction, STEPS, filled, remembered};
+use crate::answers::{STEPS, Step, filled, remembered};
 use crate::support::{Session, agree};
 
 const GOOGLE: &str = "mira@example.com";
@@ -47,7 +47,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// Calls for either account, which is `$account`; `$large` is a file of 4 MB.
-const EITHER: &[MessageAction] = &cases! {
+const EITHER: &[Step] = &cases! {
     "mail_search",
         r#"{"account": "$account", "q": "has:attachment", "folder": "inbox", "limit": 3}"#,
         &[("with file", "/messages/0/id")];
@@ -125,7 +125,7 @@ const EITHER: &[MessageAction] = &cases! {
         r#"{"account": "$account", "notify": "all", "events": [{"title": "Meeting", "online": true,
             "start": "2027-01-08 10h00", "duration": "1h", "people": ["jonas@example.com"]}]}"#,
         &[("event", "/events/0/id")];
-    "calendar_delete", r#"{"id": "$event", "notify": "all", "message": "Cold"}"#, &[];
+    "calendar_delete", r#"{"id": "$event", "notify": "all"}"#, &[];
     "calendar_save",
         r#"{"account": "$account", "events": [{"title": "Fire", "start": "2027-02-02 09h00",
             "duration": "1h", "repeats": "FREQ=WEEKLY;COUNT=5"}]}"#,
@@ -149,7 +149,7 @@ const EITHER: &[MessageAction] = &cases! {
 };
 
 /// Calls for one of the accounts.
-const ONE: &[MessageAction] = &cases! {
+const ONE: &[Step] = &cases! {
     "manage",
         r##"{"account": "mira@example.com", "kind": "label", "op": "update", "id": "Ovens",
              "set": {"color": "#16a766"}}"##,
@@ -173,6 +173,11 @@ const ONE: &[MessageAction] = &cases! {
         &[];
     "lookup", r#"{"kind": "rooms"}"#, &[];
     "lookup", r#"{"kind": "contacts"}"#, &[];
+    "calendar_save",
+        r#"{"account": "mira@lindqvist-lamps.example", "notify": "all", "events": [{"title": "Ash",
+            "start": "2027-01-09 10h00", "duration": "1h", "people": ["jonas@example.com"]}]}"#,
+        &[("event", "/events/0/id")];
+    "calendar_delete", r#"{"id": "$event", "notify": "all", "message": "Cold"}"#, &[];
     "calendar_search",
         r#"{"account": "mira@lindqvist-lamps.example", "from": "2026-11-19", "to": "2026-11-19",
             "q": "Measuring evening"}"#,
@@ -185,7 +190,7 @@ const ONE: &[MessageAction] = &cases! {
 };
 
 /// Calls whose first request fails like that: what was lost is looked for.
-const BROKEN: &[(&str, MessageAction)] = &cases! {
+const BROKEN: &[(&str, Step)] = &cases! {
     "403=1,only=/getSchedule",
         (
             "calendar_free",
@@ -240,7 +245,7 @@ const BROKEN: &[(&str, MessageAction)] = &cases! {
 /// Calls a tool for each step; what went wrong.
 async fn run(
     session: &mut Session,
-    steps: &[MessageAction],
+    steps: &[Step],
     known: &mut HashMap<&'static str, String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();

@@ -85,7 +85,7 @@ const FIELDS: &[Field] = &In("event").columns([
     field(
         "calendar",
         Text,
-        "Name of its calendar; `main` for the account's main one, unless requested.",
+        "Name of its calendar; `main` for the account's main one.",
     )
     .level(More)
     .untrusted(60)

@@ -138,8 +138,7 @@ impl Pipeline {
             if columns.iter().any(|field| field.name == "calendar") {
                 // A calendar without a name is not worth failing for.
                 if let Ok(list) = self.calendar_list(account, &**port, false).await {
-                    let listed = calendars::known_calendars(&**port, &list);
-                    names.extend(listed.into_iter().map(|one| (one.id, one.name)));
+                    names = calendars::shown_names(&calendars::known_calendars(&**port, &list));
                 }
             }
             let label = labels.of(&account.id);

@@ -20,7 +20,7 @@ use crate::text;
 const GOOD: Duration = Duration::from_secs(60);
 
 /// The name by which answers call an account's main calendar, whose own is mostly an address.
-pub(super) const MAIN: &str = "main";
+const MAIN: &str = "main";
 /// Names of the main calendar, besides its own.
 const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 
@@ -186,6 +186,17 @@ impl Pipeline {
         }
         Ok(selectors)
     }
+}
+
+/// Returns what answers call the calendars of an account, by id: the main one is `main`, unless
+/// another has that name.
+pub(super) fn shown_names(all: &[KnownCalendar]) -> HashMap<String, String> {
+    let taken = all.iter().any(|one| !one.main && one.name.trim().eq_ignore_ascii_case(MAIN));
+    let shown = |one: &KnownCalendar| match one.main && !taken {
+        true => MAIN.to_owned(),
+        false => one.name.clone(),
+    };
+    all.iter().map(|one| (one.id.clone(), shown(one))).collect()
 }
 
 /// Returns the calendars of an account that one name means.

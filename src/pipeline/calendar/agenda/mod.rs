@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::calendars::{CalendarSelector, MAIN, select_calendars, unknown_calendar};
+use self::calendars::{CalendarSelector, select_calendars, unknown_calendar};
 use self::merge::{Merged, merge};
 use self::pages::{AgendaRequest, EventRow, GatheredEvents, fetch_pages};
 use self::plan::AgendaPlan;
@@ -248,15 +248,9 @@ impl Pipeline {
             let mine: Vec<&EventRow> =
                 shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
             let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
-            let mut names = part.gathered.names.clone();
-            if !plan.names_main() {
-                let mut sheets = part.gathered.sheets.iter().map(|sheet| &sheet.calendar);
-                let main = sheets.find(|calendar| calendar.main);
-                names.extend(main.map(|main| (main.id.clone(), MAIN.to_owned())));
-            }
             let context = Context {
                 zone,
-                names: &names,
+                names: &part.gathered.names,
                 ..self.context_for(part.port.api(), &part.label, &part.account)
             };
             let mut own = Vec::new();

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::calendars::KnownCalendar;
+use super::calendars::{KnownCalendar, shown_names};
 use super::position::{AccountPosition, Position, mark};
 use super::range::Range;
 use super::words;
@@ -96,11 +96,7 @@ pub(super) async fn fetch_pages(
 ) -> Result<GatheredEvents> {
     let mut gathered = GatheredEvents {
         account: place.account.clone(),
-        names: calendars
-            .iter()
-            .filter(|one| !one.main)
-            .map(|one| (one.id.clone(), one.name.clone()))
-            .collect(),
+        names: shown_names(&calendars),
         sheets: calendars
             .into_iter()
             .map(|calendar| CalendarPage {

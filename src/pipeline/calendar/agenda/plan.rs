@@ -139,12 +139,6 @@ impl AgendaPlan {
         Ok(columns)
     }
 
-    /// Returns true if the main calendars have their own names, too. By default they have not:
-    /// their names are mostly addresses, and most events are in them.
-    pub(super) fn names_main(&self) -> bool {
-        self.fields.is_some() || self.level() == Level::More
-    }
-
     /// Returns the plan of the next page, if there is one.
     pub(super) fn after(
         &self,

@@ -7,8 +7,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Any, Each, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses, Is,
-    Lacks, Length, Newest, Not, Oldest, Path, Provided, Rfc3339,
+    Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
+    Is, Lacks, Length, Newest, Not, Oldest, Path, Provided, Rfc3339,
 };
 use super::message::{GMAIL_OPENING, MIXED, OUTLOOK_OPENING};
 use super::{Field, In, Source, Table, field, table};
@@ -51,10 +51,24 @@ const FIELDS: &[Field] = &In("thread").columns([
             (Gmail, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
             (Outlook, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
         ]),
-    field("snippet", Text, "How its newest message begins.").beginning(45).sources(&[
-        (Gmail, Newest("messages", &GMAIL_OPENING)),
-        (Outlook, Newest("messages", &OUTLOOK_OPENING)),
-    ]),
+    field("snippet", Text, "How its newest message begins; drafts do not count beside others.")
+        .beginning(45)
+        .sources(&[
+            (
+                Gmail,
+                Either(&[
+                    Newest("messages", &Provided(&NO_DRAFT, &GMAIL_OPENING)),
+                    Newest("messages", &GMAIL_OPENING),
+                ]),
+            ),
+            (
+                Outlook,
+                Either(&[
+                    Newest("messages", &Provided(&Not("isDraft"), &OUTLOOK_OPENING)),
+                    Newest("messages", &OUTLOOK_OPENING),
+                ]),
+            ),
+        ]),
     field("flags", Words, "Any of, on any message: unread, starred, attachment, important, draft.")
         .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),

@@ -10,10 +10,6 @@ const OFFERED: usize = 5;
 /// The longest name that is compared character by character, in characters.
 const LONGEST: usize = 255;
 
-/// What else to do about an unknown name: how a folder, label or category is created, by a call
-/// that changes messages or beside one.
-pub const CREATION: &str = "mail_modify with create=true, or manage op=create, creates it";
-
 /// Returns the next step of an error about the unknown name `requested`: to use one of those
 /// of `names` that resemble it, most similar first, or else to look them up by `lookup`.
 pub fn instead<'n>(

@@ -223,7 +223,7 @@ async fn missing_folders_are_created_on_request() {
     harness.ana().fill(1);
     let to = json!({"ids": "ana-0001", "do": "label", "to": "Taxes"});
     let missing = harness.error("mail_modify", to.clone()).await;
-    assert_eq!(missing, "there is no Taxes: say Bills");
+    assert_eq!(missing, "there is no Taxes: say Bills; create=true creates it");
     let mut made = to.clone();
     made["create"] = true.into();
     let mut planned = made.clone();

@@ -342,7 +342,7 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
         FolderKind::Label => "label",
     };
     let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
-    error.next(format!("{}; {}", instead(labels, name), similar::CREATION))
+    error.next(instead(labels, name))
 }
 
 /// Returns what to do about an unknown name: use one of those that are similar, if any are.

@@ -47,7 +47,7 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Folde
     let tree = outlook.tree().await?;
     let names = tree.names().values().map(String::as_str);
     let next = similar::instead(name, names, "folders");
-    Err(missing.next(format!("{next}; {}", similar::CREATION)))
+    Err(missing.next(next))
 }
 
 async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {
@@ -233,8 +233,7 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Fol
     }
     let names = all.iter().map(|one| text(one, "displayName"));
     let next = similar::instead(name, names, "categories");
-    Err(Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name)))
-        .next(format!("{next}; {}", similar::CREATION)))
+    Err(Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name))).next(next))
 }
 
 async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {

@@ -316,7 +316,11 @@ impl Pipeline {
     }
 
     /// Returns the provider's id of the folder with this handle, if it is one of the account's.
-    async fn folder_of(&self, folder: &str, account: &Account) -> Result<Option<String>> {
+    pub(in crate::pipeline) async fn folder_of(
+        &self,
+        folder: &str,
+        account: &Account,
+    ) -> Result<Option<String>> {
         match self.handle(HandleKind::Folder, folder).await? {
             Some((owner, id)) if owner == account.id => Ok(Some(id)),
             Some((owner, _)) => {

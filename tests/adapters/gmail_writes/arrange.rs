@@ -170,7 +170,7 @@ async fn rule_actions_become_label_changes() {
         with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}));
         with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}));
         with(vec![RuleStep::Label(named("reciepts"))]),
-            Err("there is no label `reciepts`: use one of these: `Receipts`; mail_modify with create=true, or manage op=create, creates it");
+            Err("there is no label `reciepts`: use one of these: `Receipts`");
         with(vec![RuleStep::Label(named("inbox"))]),
             Err("a Gmail rule cannot put mail there: name a user label");
         with(vec![RuleStep::Forward(named("x@example.com"))]),

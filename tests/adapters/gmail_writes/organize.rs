@@ -360,9 +360,9 @@ async fn labels_and_folders_are_found_by_name() {
         "Junk", Ok(("SPAM", "spam"));
         "archive", Ok(("", "archive"));
         "forums", Ok(("CATEGORY_FORUMS", "forums"));
-        "nordlich", near("`nordlich`: use one of these: `Clients/Nordlicht`; mail_modify with create=true, or manage op=create, creates it");
-        "Reciepts", near("`Reciepts`: use one of these: `Receipts`; mail_modify with create=true, or manage op=create, creates it");
-        "quarks", near("`quarks`: lookup kind=folders lists them; mail_modify with create=true, or manage op=create, creates it");
+        "nordlich", near("`nordlich`: use one of these: `Clients/Nordlicht`");
+        "Reciepts", near("`Reciepts`: use one of these: `Receipts`");
+        "quarks", near("`quarks`: lookup kind=folders lists them");
         "", Err("no label is named: give a label's name".to_owned());
     } {
         let gmail =

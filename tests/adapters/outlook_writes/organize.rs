@@ -415,17 +415,13 @@ async fn folders_and_categories_are_found_by_name() {
     );
     for (name, kind, create, expected) in cases! {
         "Client", folder, false,
-            "there is no folder `Client`: use one of these: `Clients`, `Clients/Okafor`; \
-             mail_modify with create=true, or manage op=create, creates it";
+            "there is no folder `Client`: use one of these: `Clients`, `Clients/Okafor`";
         "Archve", folder, false,
-            "there is no folder `Archve`: use one of these: `archive`; \
-             mail_modify with create=true, or manage op=create, creates it";
+            "there is no folder `Archve`: use one of these: `archive`";
         "Zzz", folder, false,
-            "there is no folder `Zzz`: lookup kind=folders lists them; \
-             mail_modify with create=true, or manage op=create, creates it";
+            "there is no folder `Zzz`: lookup kind=folders lists them";
         "Prints", label, false,
-            "there is no category `Prints`: use one of these: `Print`; \
-             mail_modify with create=true, or manage op=create, creates it";
+            "there is no category `Prints`: use one of these: `Print`";
         "Taxes//2026", folder, true,
             "`Taxes//2026` is not a folder name: write names with single slashes between levels, \
              such as Clients/Okafor";

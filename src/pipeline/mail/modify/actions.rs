@@ -52,6 +52,8 @@ enum ExpectedState {
 pub(in crate::pipeline) struct With {
     pub(in crate::pipeline) to: Vec<String>,
     pub(in crate::pipeline) create: bool,
+    /// True for an action that could have had a missing folder or label created.
+    pub(in crate::pipeline) may_create: bool,
     pub(in crate::pipeline) due: Option<Timestamp>,
     pub(in crate::pipeline) dry_run: bool,
 }
@@ -254,6 +256,7 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
 }
 
 /// Finds the folder or label of a name; in a dry run, one that would be created has no id.
+/// If it may be created, the error about a missing one says how.
 async fn find(
     mailbox: &dyn Mailbox,
     name: &str,
@@ -286,6 +289,11 @@ async fn find(
             mailbox.rehearse(&change).await?;
             notes.push(note!("{} would be created", quoted(name)));
             Ok(FolderRef { id: String::new(), name: name.to_owned(), made: true })
+        }
+        Err(error) if error.kind() == Kind::NotFound && with.may_create => {
+            let instead = error.next_step().unwrap_or_default();
+            let next = format!("{instead}; create=true creates it");
+            Err(error.next(next))
         }
         Err(error) => Err(error),
     }

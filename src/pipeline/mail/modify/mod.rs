@@ -87,6 +87,10 @@ impl Pipeline {
             due: request.due.as_deref().map(|due| self.due(due)).transpose()?,
             to: request.to.clone(),
             create: request.create,
+            may_create: matches!(
+                verb,
+                Verb::Move | Verb::Copy | Verb::Label | Verb::Categorize if !request.create
+            ),
             dry_run: request.dry_run,
         };
         actions::check(verb, &with)?;
@@ -108,6 +112,25 @@ impl Pipeline {
         self.change(choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
     }
 
+    /// Replaces the handles of folders and labels in `to` by their ids.
+    async fn by_folder_ids(
+        &self,
+        verb: Verb,
+        with: &With,
+        chosen: &ChosenMessages,
+    ) -> Result<With> {
+        let mut with = with.clone();
+        // Categories have names alone.
+        if matches!(verb, Verb::Move | Verb::Copy) || chosen.mailbox.capabilities().has_labels() {
+            for name in &mut with.to {
+                if let Some(id) = self.folder_of(name, &chosen.account).await? {
+                    *name = id;
+                }
+            }
+        }
+        Ok(with)
+    }
+
     /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
     /// order, and undone together. The `caller` is asked before messages are deleted permanently.
     pub(in crate::pipeline) async fn change(
@@ -124,7 +147,11 @@ impl Pipeline {
             let mut all = Vec::new();
             let mut refused = None;
             for (verb, with) in steps {
-                match plan_actions(&*chosen.mailbox, *verb, with, &mut choice.notes).await {
+                let planned = async {
+                    let with = self.by_folder_ids(*verb, with, &chosen).await?;
+                    plan_actions(&*chosen.mailbox, *verb, &with, &mut choice.notes).await
+                };
+                match planned.await {
                     Ok(mut some) => all.append(&mut some),
                     Err(error) if several => refused = Some(error),
                     Err(error) => return Err(error),

@@ -637,6 +637,55 @@ fn line<'a>(blocks: &'a [String], name: &str) -> &'a str {
     blocks[0].lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default()
 }
 
+/// What `lookup` calls a folder or label is what `mail_modify` takes.
+#[tokio::test]
+async fn mail_is_filed_by_handles_of_folders() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let made = json!({"kind": "folder", "op": "create", "name": "Kilns", "account": account});
+        session.ok("manage", made).await;
+        let folders = json!({"kind": "folders", "q": "Kilns", "account": account});
+        let folder = column(&session.json("lookup", folders).await, "folders", "id").remove(0);
+        let newest = json!({"limit": 1, "folder": "inbox", "account": account});
+        let newest = column(&session.json("mail_search", newest).await, "messages", "id");
+        session.ok("mail_modify", json!({"ids": newest, "do": "move", "to": [folder]})).await;
+        let filed = session.json("mail_search", json!({"folder": folder})).await;
+        assert_eq!(column(&filed, "messages", "id"), newest, "{account}");
+    }
+}
+
+#[tokio::test]
+async fn thread_begins_as_its_newest_message_not_as_a_draft() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let thread =
+            json!({"q": "in:inbox from:jonas", "by": "thread", "limit": 1, "account": account});
+        let row = session.json("mail_search", thread.clone()).await["threads"][0].clone();
+        let reply = json!({"mode": "reply", "id": row["id"], "body": "Zinc it is."});
+        session.ok("mail_draft", reply).await;
+        let after = session.json("mail_search", thread).await["threads"][0].clone();
+        assert_eq!((&after["snippet"], &after["id"]), (&row["snippet"], &row["id"]), "{account}");
+        assert!(after["flags"].as_str().unwrap().contains("draft"), "{account}");
+    }
+}
+
+#[tokio::test]
+async fn scheduled_message_in_the_trash_is_not_reported_as_sent() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let draft = json!({"to": ["priya@example.com"], "subject": "Later", "body": "Yes.",
+                       "account": MICROSOFT});
+    let made = session.ok("mail_draft", draft).await;
+    let draft = line(&made, "draft");
+    session.ok("mail_send", json!({"id": draft, "at": "2999-01-01 09h00"})).await;
+    let waits = session.ok("mail_send", json!({"id": draft})).await;
+    assert!(waits[0].contains("for 2999-01-01 09h00; cancel it in Outlook"), "{waits:?}");
+    session.ok("mail_modify", json!({"ids": draft, "do": "trash"})).await;
+    let cancelled = session.ok("mail_send", json!({"id": draft})).await;
+    let expected =
+        "not sent\t\"the draft is in Deleted Items, which cancels it: write a new draft\"";
+    assert!(cancelled[0].contains(expected), "{cancelled:?}");
+}
+
 #[tokio::test]
 async fn drafts_behave_the_same() {
     let mut lives = Vec::new();
@@ -664,7 +713,9 @@ async fn drafts_behave_the_same() {
                 line(&made, "quote").contains(" characters, "),
                 line(&made, "text")
             ));
-            life.push(made[1].lines().next().unwrap().split(", m").next().unwrap().to_owned());
+            life.push(
+                made[1].lines().next().unwrap().split(": mail_draft").next().unwrap().to_owned(),
+            );
             drafts.push(line(&made, "draft").to_owned());
         }
         let draft = &drafts[0];

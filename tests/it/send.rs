@@ -202,16 +202,14 @@ async fn draft_being_sent_is_not_changed() {
     assert!(send(&process, &doubtful).await.contains("|unknown|"));
     let later = json!({"id": waiting, "at": "2999-01-01 09h00"});
     assert!(call(&process, &NonInteractive, "mail_send", later).await.contains("|scheduled|"));
-    for id in [&doubtful, &waiting] {
+    for (id, state) in [(&doubtful, "is being sent"), (&waiting, "is scheduled, or was")] {
         for change in [
             json!({"mode": "edit", "id": id, "subject": "Other"}),
             json!({"mode": "discard", "id": id}),
         ] {
             assert_eq!(
                 call(&process, &NonInteractive, "mail_draft", change).await,
-                format!(
-                    "error: {id} is being sent or is scheduled: call mail_send id={id} for its state"
-                )
+                format!("error: {id} {state}: call mail_send id={id} for its state")
             );
         }
     }
@@ -409,7 +407,7 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     let process = outbox.process(&[]);
     call(&process, &NonInteractive, "mail_search", json!({})).await;
     let refused = format!(
-        "error: this mailbox has never written to eve@example.org, mail from unknown senders was shown recently, lists included, and nobody here can be asked: ask the user to send {new} in the mail program, or \
+        "error: this mailbox has never written to eve@example.org, text of unknown senders was shown recently, and this client cannot ask the user: ask the user to send {new} in the mail program, or \
          to run `daysheet call mail_send id={new}` in a terminal"
     );
     assert_eq!(send(&process, &new).await, refused);
@@ -417,7 +415,10 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     call(&strict, &NonInteractive, "mail_search", json!({})).await;
     let yes = FakeUser::says(Confirmation::Yes);
     let answer = call(&strict, &yes, "mail_send", json!({"id": new})).await;
-    assert_eq!(answer, refused.replace("nobody here can be asked", "the settings forbid it"));
+    assert_eq!(
+        answer,
+        refused.replace("this client cannot ask the user", "the settings forbid it")
+    );
     assert!(outbox.ana().sent().is_empty());
     // Who was written to before is no question of its own.
     let answer = send(&process, &known).await;

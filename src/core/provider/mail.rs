@@ -626,6 +626,13 @@ pub trait MailboxSettings: Send + Sync {
     }
 }
 
+/// Returns the error for a message that was named as a draft.
+pub fn not_a_draft() -> Error {
+    Error::new(Kind::NotFound, "it is not a draft, or is no longer one").next(
+        "search in:drafts for drafts and in:sent for what was sent, or answer it with mode=reply",
+    )
+}
+
 fn unsupported() -> Error {
     Error::new(Kind::Argument, "this account cannot do that")
         .next("use another account, or the provider's own program")

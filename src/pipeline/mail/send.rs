@@ -86,10 +86,7 @@ impl Pipeline {
         let draft = match mailbox.draft(&ready.id).await {
             Ok(draft) => draft,
             Err(error) if error.kind() == Kind::NotFound => {
-                let what = format!("{} is not a draft, or no longer", ready.name);
-                let error = Error::new(Kind::NotFound, what).next(
-                    "find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere",
-                );
+                let error = error.context(&ready.name);
                 let names = (&*ready.name, &*ready.id);
                 return Err(self.discarded_before(&account.id, names, error).await);
             }
@@ -258,24 +255,19 @@ impl Pipeline {
     /// Reports on a draft whose sending began before. Sends nothing.
     async fn sent_before(&self, ready: &ReadyDraft<'_>, before: &Journalled) -> Result<Response> {
         let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
-        let waits = due.filter(|due| *due > Timestamp::now());
-        let outcome = if let (true, Some(due)) = (before.sent, waits) {
-            let time = due.to_zoned(self.config.zone.clone());
-            let provider = ready.mailbox.capabilities().name;
-            let detail =
-                format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
-            Outcome::new(&ready.name, OP, "scheduled", detail)
+        let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
+        let lookup = SendLookup {
+            draft: ready.id.clone(),
+            thread: before.thread.clone(),
+            message_id: before.message_id.clone(),
+            since: began,
+        };
+        let outcome = if let (true, Some(due)) = (before.sent, due) {
+            self.scheduled(ready, before, &lookup, due).await
         } else if before.sent {
             let sent = Sent { id: before.sent_id.clone(), thread: None };
             self.already(ready, &sent).await
         } else {
-            let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
-            let lookup = SendLookup {
-                draft: ready.id.clone(),
-                thread: before.thread.clone(),
-                message_id: before.message_id.clone(),
-                since: began,
-            };
             let age = Timestamp::now().duration_since(began);
             let over = age.unsigned_abs() >= self.send_recovery.open && age.is_positive();
             // One that waits for its time may look like any other draft.
@@ -323,6 +315,38 @@ impl Pipeline {
         self.audit_after(line, &mut notes).await;
         self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
             .await
+    }
+
+    /// Reports on a message that was scheduled for `due`: the user may have cancelled it since.
+    async fn scheduled(
+        &self,
+        ready: &ReadyDraft<'_>,
+        before: &Journalled,
+        lookup: &SendLookup,
+        due: Timestamp,
+    ) -> Outcome {
+        let status = ready.mailbox.send_status(lookup).await;
+        let cancelled = match status {
+            // One that waits may look like any other draft, but not in the trash.
+            Ok(SendStatus::Draft) => ready.mailbox.draft(&ready.id).await.err(),
+            _ => None,
+        };
+        let provider = ready.mailbox.capabilities().name;
+        if let Some(error) = cancelled.filter(|error| error.kind() == Kind::NotFound) {
+            let detail = format!("{}, which cancels it: write a new draft", error.message());
+            Outcome::new(&ready.name, OP, "not sent", detail)
+        } else if due > Timestamp::now() {
+            let time = due.to_zoned(self.config.zone.clone());
+            let detail =
+                format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
+            Outcome::new(&ready.name, OP, "scheduled", detail)
+        } else if matches!(status, Ok(SendStatus::Draft)) {
+            let detail = format!("its time has passed, but it is still a draft; see {provider}");
+            Outcome::new(&ready.name, OP, "unknown", detail)
+        } else {
+            let sent = Sent { id: before.sent_id.clone(), thread: None };
+            self.already(ready, &sent).await
+        }
     }
 
     /// Looks for a message in doubt until it is found or the time is up.

@@ -254,8 +254,8 @@ async fn stored_draft_is_read_back_as_a_message() {
 
 #[tokio::test]
 async fn draft_is_found_by_its_message_id() {
-    let not = "the message is not a draft, or no longer: search in:drafts for drafts, or answer it \
-               with mode=reply";
+    let not = "it is not a draft, or is no longer one: search in:drafts for drafts and in:sent \
+               for what was sent, or answer it with mode=reply";
     for (labels, searched, listed, expected) in cases! {
         json!(["DRAFT"]), json!([{"id": "r1", "message": {"id": "a1"}}]), json!([]), Ok("r1");
         // The index lags, and the list does not.

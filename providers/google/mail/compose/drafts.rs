@@ -13,7 +13,7 @@ use crate::google::mail::{Gmail, ME, Scope, check, list};
 use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Attachment, AttachmentContent, OutgoingMessage, Person, StoredDraft,
+    Attachment, AttachmentContent, OutgoingMessage, Person, StoredDraft, not_a_draft,
 };
 use daysheet_core::text::html::{Style, html};
 
@@ -63,8 +63,7 @@ impl Gmail {
         ];
         let item = self.get(&["messages", message], &params).await?;
         if !is_under(&item, "DRAFT") {
-            return Err(Error::new(Kind::NotFound, "the message is not a draft, or no longer")
-                .next("search in:drafts for drafts, or answer it with mode=reply"));
+            return Err(not_a_draft());
         }
         let is =
             |draft: &Value| draft.pointer("/message/id").and_then(Value::as_str) == Some(message);

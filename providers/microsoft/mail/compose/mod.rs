@@ -28,7 +28,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
     Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
-    Sent, SourceMessage, StoredDraft,
+    Sent, SourceMessage, StoredDraft, not_a_draft,
 };
 use daysheet_core::text::{brief, cell};
 use files::sizes;
@@ -113,8 +113,7 @@ impl Drafts for Outlook {
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let (message, files) = self.with_files(id, DRAFT).await?;
         if !is(&message, "isDraft") {
-            return Err(Error::new(Kind::NotFound, "the message is no longer a draft")
-                .next("it may have been sent; check with mail_search in:sent"));
+            return Err(not_a_draft());
         }
         let folder = text(&message, "parentFolderId");
         if !folder.is_empty()

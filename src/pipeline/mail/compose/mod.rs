@@ -13,7 +13,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::join;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::client::ClientPrompts;
@@ -169,12 +168,18 @@ impl Pipeline {
             let kind = HandleKind::Message;
             handles.push(self.handle_after(&context.account, kind, id, &mut Vec::new()).await);
         }
-        let (first, drafts) = (handles.first()?, handles.join(" "));
-        Some(note!(
-            "this thread already had a draft, {}: mail_draft mode=discard id={} drops it",
-            ours(&drafts),
-            ours(first)
-        ))
+        let first = handles.first()?;
+        Some(match handles.len() {
+            1 => note!(
+                "this thread already had a draft: mail_draft mode=discard id={} drops it",
+                ours(first)
+            ),
+            count => note!(
+                "this thread already had {} drafts, {}: mail_draft mode=discard drops one by its id",
+                count,
+                ours(handles.join(" "))
+            ),
+        })
     }
 
     async fn edit_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
@@ -543,14 +548,14 @@ impl Pipeline {
         Ok((context, handle, stored))
     }
 
-    /// Refuses a draft that was sent, is being sent or is scheduled.
+    /// Refuses a draft that was sent, is being sent, or is or was scheduled.
     async fn check_unsent(&self, account: &Account, name: String, id: &str) -> Result<()> {
         let Some(before) = self.store.journalled(&account.id, id).await? else {
             return Ok(());
         };
-        let waits = before.due.is_some_and(|due| due > Timestamp::now().as_second());
-        if !before.sent || waits {
-            let what = format!("{name} is being sent or is scheduled");
+        if !before.sent || before.due.is_some() {
+            let state = if before.sent { "is scheduled, or was" } else { "is being sent" };
+            let what = format!("{name} {state}");
             return Err(Error::new(Kind::Conflict, what)
                 .next(format!("call mail_send id={name} for its state")));
         }

@@ -72,8 +72,13 @@ async fn deleted_events_are_reported() {
     // A message goes where the service carries one.
     let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
     let at_google = harness().await;
-    let blocks = at_google.call("calendar_delete", call()).await.unwrap();
-    assert_eq!(blocks[1], "the message was not sent: the service cannot send one with this");
+    let refused = at_google.call("calendar_delete", call()).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "Google sends no message with a deletion: leave out `message`, and write to the \
+         guests with mail_draft"
+    );
+    assert_eq!(at_google.written(), [""; 0]);
     let at_outlook = with(CalendarHarness::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks.len(), 1);
@@ -148,12 +153,12 @@ async fn ambiguous_deletions_are_refused() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": ONE}),
-            "e1 is a series: give scope=this, following or series";
+            "e1 is an occurrence of a series: give scope=this, following or series";
         json!({"id": "main/w", "scope": "this"}),
             "e2 is the whole series, not an occurrence: give the id of an occurrence from \
              calendar_search, or scope=series";
         json!({"id": "main/m"}),
-            "with people, `notify` is needed: give notify=all, external or none";
+            "an event with guests needs `notify`: give notify=all, external or none";
         json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
             "`message` needs notify=all: give notify=all, or leave out `message`";
         json!({"id": "main/p", "message": "Sorry"}),
@@ -228,7 +233,7 @@ async fn invitation_is_answered() {
             assert_eq!(
                 harness.ok("calendar_respond", call).await,
                 "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|accept|unchanged|\"already as \
-                 requested: give a comment to notify the organizer again\""
+                 requested: give a comment to notify the organizer\""
             );
             assert_eq!(harness.written(), Vec::<String>::new());
         }

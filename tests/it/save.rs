@@ -203,7 +203,7 @@ async fn invalid_events_are_refused_before_any_write() {
     harness.refuses("calendar_save", cases).await;
     let cases = cases! {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
-            "with people, `notify` is needed: give notify=all, external or none";
+            "an event with guests needs `notify`: give notify=all, external or none";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
             "the calendar Team is read-only: use one of: ana (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
@@ -589,7 +589,8 @@ async fn only_given_arguments_change_an_event() {
     let harness = CalendarHarness::one().await;
     put(&harness);
     // What is so already is not written.
-    let call = change("main/m", json!({"title": "Review", "start": "9am"}), json!({}));
+    let call =
+        change("main/m", json!({"title": "Review", "start": "9am", "show": "busy"}), json!({}));
     assert_eq!(
         harness.ok("calendar_save", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|already as requested"
@@ -608,7 +609,7 @@ async fn only_given_arguments_change_an_event() {
             "`zoe@example.com` is not a guest, or several are called so: name one of: \
              bo@example.com, cy@example.com, di@example.com";
         json!({"title": "Retro"}),
-            "with people, `notify` is needed: give notify=all, external or none";
+            "an event with guests needs `notify`: give notify=all, external or none";
     };
     let cases = cases.map(|(members, expected)| (change("e1", members, json!({})), expected));
     harness.refuses("calendar_save", cases).await;
@@ -809,7 +810,7 @@ async fn changing_a_recurring_event_needs_a_scope() {
     let one = "main/w@20360212T0800Z";
     let cases = cases! {
         change(one, json!({"title": "T"}), json!({})),
-            "e1 is a series: give scope=this, following or series";
+            "e1 is an occurrence of a series: give scope=this, following or series";
         change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
             "e2 is the whole series, not an occurrence: give the id of an occurrence from \
              calendar_search, or scope=series";

@@ -85,8 +85,11 @@ impl EventTarget {
         }
         let handle = &self.handle;
         match (scope, &self.facts.series) {
-            (None, _) => Err(Error::argument(format!("{handle} is a series"))
-                .next(format!("give scope={choices}"))),
+            (None, series) => {
+                let what = if series.is_some() { "an occurrence of a series" } else { "a series" };
+                Err(Error::argument(format!("{handle} is {what}"))
+                    .next(format!("give scope={choices}")))
+            }
             (Some(Scope::This | Scope::Following), None) => {
                 Err(Error::argument(format!("{handle} is the whole series, not an occurrence"))
                     .next("give the id of an occurrence from calendar_search, or scope=series"))

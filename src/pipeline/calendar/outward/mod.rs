@@ -42,6 +42,14 @@ struct PlannedDeletion {
     asks: bool,
 }
 
+impl PlannedDeletion {
+    /// Returns true if the provider sends guests a message with this deletion.
+    fn carries_message(&self) -> bool {
+        let can = self.target.owner.port.capabilities();
+        can.cancel_message && matches!(self.deletion, Deletion::Whole)
+    }
+}
+
 impl Pipeline {
     pub(in crate::pipeline) async fn delete(
         &self,
@@ -63,6 +71,11 @@ impl Pipeline {
             && !items.iter().any(|item| item.asks)
         {
             return Err(unsent(&first.target));
+        }
+        if request.message.is_some()
+            && let Some(item) = items.iter().find(|item| item.asks && !item.carries_message())
+        {
+            return Err(uncarried(item));
         }
 
         let mut report = WriteReport::default();
@@ -233,11 +246,6 @@ impl Pipeline {
             Err(error) if error.is_open() => return Err(error),
             Err(error) => return Err(self.passed_over(target, error).await),
         }
-        let carried = port.capabilities().cancel_message && matches!(deletion, Deletion::Whole);
-        if message.is_some() && !carried {
-            let note = "the message was not sent: the service cannot send one with this";
-            report.notes.push(note.into());
-        }
         if !target.facts.own {
             let note = "deleted from your calendar only; calendar_respond response=decline, not a \
                         deletion, notifies the organizer";
@@ -262,6 +270,17 @@ impl Pipeline {
 /// Returns true if an event has guests other than the account's owner.
 fn asks(target: &EventTarget) -> bool {
     !others(&target.facts.guests, &target.owner.account.email).is_empty()
+}
+
+/// Returns the error that the provider sends no message with a deletion.
+fn uncarried(item: &PlannedDeletion) -> Error {
+    let provider = item.target.owner.port.capabilities().name;
+    let what = match item.deletion {
+        Deletion::Whole => "a deletion",
+        Deletion::Rest(_) => "the deletion of later occurrences",
+    };
+    Error::argument(format!("{provider} sends no message with {what}"))
+        .next("leave out `message`, and write to the guests with mail_draft")
 }
 
 /// Returns the error that nobody gets the message.

@@ -326,5 +326,5 @@ fn in_context(several: bool, name: &str, error: Error) -> Error {
 
 /// Returns the error that an event with guests needs `notify`.
 pub(in crate::pipeline) fn unsaid() -> Error {
-    Error::argument("with people, `notify` is needed").next("give notify=all, external or none")
+    Error::argument("an event with guests needs `notify`").next("give notify=all, external or none")
 }

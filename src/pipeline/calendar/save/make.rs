@@ -141,7 +141,7 @@ pub(in crate::pipeline) fn changed(
             guests: guests::changed(words, now, &mut notes)?,
             repeat: None,
             online: words.online.filter(|online| *online != now.link.is_some()),
-            show: words.show,
+            show: words.show.filter(|show| *show != now.show),
             visibility: words.visibility,
             reminder: words.reminder,
             category: words.category.clone(),

@@ -162,7 +162,7 @@ impl Pipeline {
         let mut report = WriteReport { notes: echo, ..WriteReport::default() };
         let adds = response.comment.is_some() || response.propose.is_some();
         if target.facts.answer == Some(answer) && !adds {
-            let detail = "already as requested: give a comment to notify the organizer again";
+            let detail = "already as requested: give a comment to notify the organizer";
             report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
             return self.write_report(report).await;
         }

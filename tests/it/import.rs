@@ -171,6 +171,11 @@ async fn event_existing_under_another_uid_is_not_duplicated() {
         "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is already e1"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
+    // A single event is not the series that begins with it.
+    let weekly = [&TALK[..8], &["RRULE:FREQ=WEEKLY;COUNT=3", TALK[8]]].concat();
+    let planned = json!({"ics": document(&weekly), "dry_run": true});
+    let planned = harness.ok("calendar_save", planned).await;
+    assert!(planned.contains("Talk|import|planned|"), "{planned}");
     // Outlook would ask people to it in one's own name.
     let text = document(&INVITATION[1..]);
     let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();

@@ -372,12 +372,16 @@ impl Pipeline {
             let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
             if let (None, Some((_, id))) = (&item.there, twin) {
                 let there = self.fetch_event(to.owner.clone(), id).await?;
-                item.twin = true;
-                item.there = Some(match there.facts.series {
+                let there = match there.facts.series {
                     Some(_) => self.master_of(&there).await?,
                     None => there,
-                });
-                continue;
+                };
+                // A single event is not the series that begins with it.
+                if item.entry.repeat.is_none() || there.facts.repeat.is_some() {
+                    item.twin = true;
+                    item.there = Some(there);
+                    continue;
+                }
             }
             if item.there.is_none() && request.if_conflict != IfConflict::Ignore {
                 item.met = met;

@@ -127,6 +127,9 @@ async fn ranges_are_echoed_as_understood() {
         "2026-02-03", "2026-02-03", "Tue 2026-02-03";
         "2026-02-03", "2026-02-05", "Tue 2026-02-03 to Thu 2026-02-05";
         "2026-02-03 09h00", "2026-02-03 18h00", "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00";
+        // A period is meant whole, unless an end is given.
+        "2026-02", "", "Sun 2026-02-01 to Sat 2026-02-28";
+        "2026-02", "2026-02-03", "Sun 2026-02-01 to Tue 2026-02-03";
         // Days of 23 and 25 hours.
         "2026-03-29", "2026-03-29", "Sun 2026-03-29";
         "2026-10-25", "2026-10-25", "Sun 2026-10-25";
@@ -311,7 +314,7 @@ async fn events_are_shown_by_their_ids() {
     );
     let arguments = json!({"ids": "e1", "detail": "full", "tz": "UTC"});
     let found = harness.json("calendar_search", arguments).await;
-    assert_eq!(found["events"][0]["calendar"], "Ana");
+    assert_eq!(found["events"][0]["calendar"], "main");
     assert_eq!(found["events"][0]["start"], "Tue 2026-02-03 08h30");
     assert_eq!(found["events"][0].get("account"), None);
 }

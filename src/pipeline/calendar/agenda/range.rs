@@ -77,7 +77,7 @@ pub(super) fn search(
     words: bool,
     here: &TimeContext,
 ) -> Result<Range> {
-    let (from, to) = (first(from, here)?, over(to, here)?);
+    let (from, to) = (first(from, here)?, over(from, to, here)?);
     let now = minute(here.now);
     let range = match (from, to, words) {
         (Some(from), Some(to), _) => Range::new(from, to),
@@ -115,7 +115,7 @@ pub(in crate::pipeline) fn ahead(
     here: &TimeContext,
     last: impl Fn(Date) -> Date,
 ) -> Result<Range> {
-    let (from, to) = (first(from, here)?, over(to, here)?);
+    let (from, to) = (first(from, here)?, over(from, to, here)?);
     let from = from.unwrap_or_else(|| minute(here.now));
     let to = to.unwrap_or_else(|| {
         let day = last(here.zone.to_datetime(from).date());
@@ -130,7 +130,7 @@ pub(in crate::pipeline) fn days(
     to: Option<&str>,
     here: &TimeContext,
 ) -> Result<Range> {
-    let (from, to) = (first(from, here)?, over(to, here)?);
+    let (from, to) = (first(from, here)?, over(from, to, here)?);
     let from = from.unwrap_or_else(|| {
         let today = here.zone.to_datetime(here.now).date();
         EventTime::Day(today).instant(&here.zone)
@@ -148,10 +148,21 @@ fn first(text: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
     Ok(text.map(read).transpose()?.map(|text| text.first(&here.zone)))
 }
 
-/// Reads the end of a range; a day counts in full.
-fn over(text: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
-    let read = |text| time_parse::last(text, here).map_err(|error| error.context("`to`"));
-    Ok(text.map(read).transpose()?.map(|text| text.over(&here.zone)))
+/// Reads the end of a range; a day counts in full. Without `to`, it is that of the period that
+/// `from` names, if that is longer than a day, such as `next week`.
+fn over(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
+    if let Some(to) = to {
+        let end = time_parse::last(to, here).map_err(|error| error.context("`to`"))?;
+        return Ok(Some(end.over(&here.zone)));
+    }
+    let Some(from) = from else { return Ok(None) };
+    let ends = (time_parse::read(from, here)?, time_parse::last(from, here)?);
+    Ok(match ends {
+        (ParsedTime::Day(first), ParsedTime::Day(last)) if last > first => {
+            Some(ParsedTime::Day(last).over(&here.zone))
+        }
+        _ => None,
+    })
 }
 
 /// Returns the end of the day that many days later; midnight belongs to the day before it.

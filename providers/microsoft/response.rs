@@ -235,6 +235,11 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
         {
             Error::new(Kind::NotFound, "Outlook has no such item")
         }
+        400 if is(&["ErrorOccurrenceCrossingBoundary"]) => Error::new(
+            Kind::Argument,
+            "Outlook moves no occurrence to or past the day of another one of its series",
+        )
+        .next("choose a time between both, or delete it and create a single event"),
         300..=399 => Error::new(
             Kind::Provider(status),
             "Outlook answered with a redirect, which is not followed",

@@ -361,14 +361,14 @@ async fn new_recipients_need_confirmation_before_any_write() {
     };
     let refused = |why: &str| {
         format!(
-            "it reaches people never written to (eve@example.org), mail from unknown senders was shown recently, lists included, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
+            "it reaches people never written to (eve@example.org), text of unknown senders was shown recently, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
              call` in a terminal"
         )
     };
     for (tool, call, question, writes) in cases {
         let harness = wary("confirm").await;
         let error = harness.error(tool, call.clone()).await;
-        assert_eq!(error, refused("nobody here can be asked"), "{tool} {call}");
+        assert_eq!(error, refused("this client cannot ask the user"), "{tool} {call}");
         for (reply, expected) in [
             (Confirmation::No, "the user declined: nothing was done: ask what to do instead"),
             (Confirmation::Later, "the user is being asked"),
@@ -601,7 +601,11 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         (own, reply("contacts"), Some(not_listed("any contact who writes to ana@example.com"))),
         (list, reply("organization"), Some(not_listed("@example.com"))),
         (own, reply("organization"), None),
-        (confirm, reply("all"), Some(format!("{everybody}nobody here can be asked: {by_hand}"))),
+        (
+            confirm,
+            reply("all"),
+            Some(format!("{everybody}this client cannot ask the user: {by_hand}")),
+        ),
         (refuse, reply("all"), Some(format!("{everybody}the settings forbid it: {by_hand}"))),
         (refuse, dry, Some(format!("{everybody}the settings forbid it: {by_hand}"))),
         (refuse, reply("organization"), None),

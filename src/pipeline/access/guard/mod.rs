@@ -283,7 +283,7 @@ impl Pipeline {
         let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
-                true => "mail from unknown senders was shown recently, lists included, and ",
+                true => "text of unknown senders was shown recently, and ",
                 false => "and ",
             };
             Error::argument(match act.sent_from {
@@ -318,7 +318,7 @@ impl Pipeline {
         }
         match caller.confirm(&question).await {
             Confirmation::Yes => Ok(Decision::Agreed),
-            Confirmation::Unavailable if must => Err(refused("nobody here can be asked")),
+            Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
             Confirmation::Unavailable => Ok(Decision::Unasked),
             Confirmation::No => Ok(Decision::Declined),
             // The question ends the call; the client repeats it with the answer.

@@ -31,7 +31,7 @@ impl Pipeline {
                 "a calendar has no `{}` to set",
                 crate::text::brief(name)
             ))
-            .next("give `name` and `tz`"));
+            .next("give `name`, and `tz` for a new one, beside `set`"));
         }
         match request.op {
             ManageOp::Create => self.create_calendar(&request).await,

@@ -112,7 +112,7 @@ impl LinkTarget {
 
     /// Returns true if the text is the mail address that the link writes to or has the number
     /// that it calls, with or without that of the country, so that the link adds nothing.
-    pub fn is_said_by(&self, text: &str) -> bool {
+    pub fn is_written_as(&self, text: &str) -> bool {
         if self.calls {
             let digits = digits(text);
             let own = digits.trim_start_matches('0');
@@ -137,7 +137,7 @@ impl LinkTarget {
     /// learns whether a redirector keeps its word, so the host it names is not enough.
     pub fn betrays(&self, text: &str) -> Option<String> {
         let named = hosts_in(text);
-        if self.calls && digits(text).len() >= MIN_DIGITS && !self.is_said_by(text) {
+        if self.calls && digits(text).len() >= MIN_DIGITS && !self.is_written_as(text) {
             return Some(self.host.clone());
         }
         if named.is_empty() || named.iter().any(|host| related(host, &self.host)) {

@@ -437,7 +437,7 @@ impl Renderer<'_> {
 
     fn end_link(&mut self, target: &LinkTarget, text: &str) {
         if let Some(links) = &mut self.links
-            && !target.is_said_by(text)
+            && !target.is_written_as(text)
         {
             let number = links.number(target, text);
             self.out.suffix(&format!(" [{number}]"));

@@ -84,7 +84,8 @@ impl Args {
         match names.iter().find(|name| self.has(name)) {
             None => Ok(()),
             Some(name) => {
-                Err(Error::argument(format!("`{name}` is given beside {beside}")).next(next))
+                Err(Error::argument(format!("`{name}` cannot be combined with {beside}"))
+                    .next(next))
             }
         }
     }
@@ -259,7 +260,8 @@ impl Args {
 }
 
 fn wrong(name: &str, value: &Value, expected: &str) -> Error {
-    Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {expected}"))
+    Error::argument(format!("`{name}` cannot be `{}`", shown(value)))
+        .next(format!("use {expected}"))
 }
 
 /// Returns a value as an error shows it: short, on one line.

@@ -338,7 +338,7 @@ impl Modify {
             (Some(_), None, true, None) | (None, Some(_), false, None) => {}
             (None, Some(_), true, Some(_)) => {}
             (Some(_), ..) => {
-                return Err(Error::argument("`undo` is given beside what to do")
+                return Err(Error::argument("`undo` cannot be combined with other arguments")
                     .next("give the undo id alone"));
             }
             (None, None, ..) => {

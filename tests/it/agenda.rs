@@ -191,10 +191,10 @@ async fn impossible_arguments_are_refused() {
         json!({"q": "x OR before:7d"}), "give `from` and `to` besides `q`";
         json!({"q": "where:x"}),
             "unknown operator `where:`: use words, \"phrases\", from:";
-        json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`";
+        json!({"ids": ["e1"], "q": "x"}), "`q` cannot be combined with `ids`";
         json!({"ids": ["m1"]}), "m1: `m1` is a handle of kind message: give event ids";
         json!({"ids": ["e99"]}), "e99: there is no `e99`: use an id from a search or lookup";
-        json!({"cursor": "p1", "from": from}), "`from` is given beside the cursor `p1`";
+        json!({"cursor": "p1", "from": from}), "`from` cannot be combined with the cursor `p1`";
         json!({"cursor": "p1"}), "there is no cursor `p1`";
         json!({"fields": ["subject"]}), "the table of events has no column `subject`";
     } {

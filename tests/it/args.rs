@@ -72,7 +72,7 @@ fn each_word_is_read_as_itself() {
             let mut known: Vec<(String, &str)> = Vec::new();
             for word in words {
                 let meant = read(tool, &with(tool, arg, within, json!(word)));
-                let unread = format!("! `{}` is {word}: ", arg.name);
+                let unread = format!("! `{}` cannot be `{word}`: ", arg.name);
                 assert!(!meant.starts_with(&unread), "{what}: {word} is not read");
                 let shouted = json!(format!(" {} ", word.to_uppercase()));
                 assert_eq!(read(tool, &with(tool, arg, within, shouted)), meant, "{what} {word}");
@@ -84,8 +84,9 @@ fn each_word_is_read_as_itself() {
                 words_read += 1;
             }
             let refused = read(tool, &with(tool, arg, within, json!("no such word")));
-            let next = format!("give one of: {}", words.join(", "));
-            assert_eq!(refused, format!("! `{}` is no such word: {next}", arg.name), "{what}");
+            let next = format!("use one of: {}", words.join(", "));
+            let expected = format!("! `{}` cannot be `no such word`: {next}", arg.name);
+            assert_eq!(refused, expected, "{what}");
         }
     }
     assert!(words_read > 100, "only {words_read} words");

@@ -51,17 +51,21 @@ fn lenient_argument_forms_are_accepted() {
 #[test]
 fn unintelligible_arguments_are_refused() {
     for (tool, arguments, expected) in cases! {
-        "mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100";
-        "mail_search", json!({"limit": 0}), "`limit` is 0: give a whole number from 1 to 100";
+        "mail_search", json!({"limit": -1}),
+            "`limit` cannot be `-1`: use a whole number from 1 to 100";
+        "mail_search", json!({"limit": 0}),
+            "`limit` cannot be `0`: use a whole number from 1 to 100";
         "mail_search", json!({"limit": 1e300}),
-            "`limit` is 1e+300: give a whole number from 1 to 100";
+            "`limit` cannot be `1e+300`: use a whole number from 1 to 100";
         "mail_search", json!({"limit": "many"}),
-            "`limit` is many: give a whole number from 1 to 100";
-        "mail_search", json!({"format": "xml"}), "`format` is xml: give one of: toon, json, stc";
-        "mail_search", json!({"by": "sender"}), "`by` is sender: give one of: message, thread";
-        "mail_search", json!({"q": {"a": 1}}), "`q` is {\"a\":1}: give text";
-        "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of strings";
-        "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of strings";
+            "`limit` cannot be `many`: use a whole number from 1 to 100";
+        "mail_search", json!({"format": "xml"}),
+            "`format` cannot be `xml`: use one of: toon, json, stc";
+        "mail_search", json!({"by": "sender"}),
+            "`by` cannot be `sender`: use one of: message, thread";
+        "mail_search", json!({"q": {"a": 1}}), "`q` cannot be `{\"a\":1}`: use text";
+        "mail_search", json!({"fields": 7}), "`fields` cannot be `7`: use a list of strings";
+        "mail_search", json!({"fields": [7]}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
             "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
@@ -73,13 +77,13 @@ fn unintelligible_arguments_are_refused() {
         "mail_read", json!({"ids": []}),
             "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
         "mail_read", json!({"ids": ["m1"], "quoted": "perhaps"}),
-            "`quoted` is perhaps: give true or false";
+            "`quoted` cannot be `perhaps`: use true or false";
         "lookup", json!({}),
             "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, signatures, rules, auto_reply, \
              settings, schemas";
         "lookup", json!({"kind": "chairs"}),
-            "`kind` is chairs: give one of: folders, labels, categories, calendars, rooms, contacts, \
-             aliases, signatures, rules, auto_reply, settings, schemas";
+            "`kind` cannot be `chairs`: use one of: folders, labels, categories, calendars, rooms, \
+             contacts, aliases, signatures, rules, auto_reply, settings, schemas";
         "accounts", json!({"op": "remove"}),
             "`op: remove` needs `account`: call accounts with op=list to see the addresses";
     } {

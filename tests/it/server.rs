@@ -258,7 +258,8 @@ fn bad_input_is_answered_and_survived() {
     for (tool, arguments, expected) in cases! {
         "mail_find", json!({}),
             "there is no tool `mail_find`: use one of: mail_search, mail_read, mail_attachment, mail_draft, mail_modify";
-        "mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100";
+        "mail_search", json!({"limit": -1}),
+            "`limit` cannot be `-1`: use a whole number from 1 to 100";
         "mail_search", json!({"account": "nobody@example.com"}),
             "no such account is signed in: name one of: mira@example.com";
         "mail_search", json!({"q": huge}), "the query is 10485760 bytes long";

@@ -214,7 +214,9 @@ impl Pipeline {
     ) -> Result<EventTarget> {
         let (handle, number) = self.event_handle(&owner, id).await?;
         let value = answer
-            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
+            .unwrap_or_else(|| {
+                Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+            })
             .map_err(|error| match error.kind() {
                 Kind::NotFound => {
                     Error::new(Kind::NotFound, format!("{handle} was deleted")).next("search again")

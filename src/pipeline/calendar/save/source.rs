@@ -67,7 +67,9 @@ impl Pipeline {
         let message = messages
             .into_iter()
             .next()
-            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
+            .unwrap_or_else(|| {
+                Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+            })
             .map_err(|error| error.context(input))?;
         match message.invitation {
             Some(text) => ical::read(&text, &self.config.zone),

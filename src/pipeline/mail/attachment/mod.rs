@@ -456,10 +456,9 @@ impl Pipeline {
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
         let ids = std::slice::from_ref(&message.id);
         let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
-        let read = answers
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
+        let read = answers.into_iter().next().unwrap_or_else(|| {
+            Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+        })?;
         let columns = ATTACHMENT.up_to(Level::Core);
         let label = self.labels().await?.of(&account.id);
         let context =

@@ -84,10 +84,9 @@ impl Pipeline {
         let (account, id) = self.named_message(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
-        let message = answers
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
+        let message = answers.into_iter().next().unwrap_or_else(|| {
+            Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+        })?;
         let source = without_bcc(&message.source.unwrap_or_default());
         if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
             return Err(too_large(item, most));

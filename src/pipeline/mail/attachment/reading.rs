@@ -128,7 +128,10 @@ impl Pipeline {
             if answer.size() > ENOUGH {
                 let rest = wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
                 let rest: Vec<String> = rest.collect();
-                notes.push(note!("not read, as this is much already: {}", ours(rest.join(", "))));
+                notes.push(note!(
+                    "not read, to limit the size of this answer: {}",
+                    ours(rest.join(", "))
+                ));
                 break;
             }
             let read = some.iter().map(|one| self.read_file(worker, one, &sources, request));

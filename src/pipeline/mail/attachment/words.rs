@@ -71,7 +71,7 @@ pub(super) fn goes_on(span: &Span, id: &str, sheet: &str) -> Option<Note> {
     };
     let Span { first, last, of, .. } = *span;
     Some(note!(
-        "{} {} to {} of {}; ids={} page={} goes on",
+        "{} {} to {} of {}; continue with ids={} page={}",
         unit(span.unit),
         first,
         last,
@@ -161,7 +161,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         Finding::CutCells(count) => note!("{} cells of very long rows were cut", *count),
         Finding::NoResult(count) => note!("{} formulas have no stored result", *count),
         Finding::Unmapped(count) => {
-            note!("{} characters are unknown: its fonts do not tell their letters", *count)
+            note!("{} characters cannot be decoded: the fonts have no Unicode mapping", *count)
         }
         Finding::Pictures(count) => note!("{} pictures are not described", *count),
         Finding::Scan { first, last } if first == last => {
@@ -174,12 +174,15 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         ),
         Finding::Macros => "it has macros, which are not read".into(),
         Finding::NamedOtherwise => {
-            note!("in spite of its name, it is {}", kind.map_or("another file", a_kind))
+            note!(
+                "its content does not match its name: it is {}",
+                kind.map_or("another file", a_kind)
+            )
         }
         Finding::HiddenUnknown => {
-            "hidden rows and columns cannot be told apart in this format".into()
+            "this format does not show which rows and columns are hidden".into()
         }
-        Finding::Charset(name) => note!("its letters are a guess: it was read as {}", quoted(name)),
+        Finding::Charset(name) => note!("its character encoding was guessed: {}", quoted(name)),
         Finding::Full => "it is longer than one call reads".into(),
     })
 }
@@ -231,7 +234,7 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
 const fn way(how: How) -> &'static str {
     match how {
         How::Invisible => "invisible",
-        How::Colour => "in the colour of the ground",
+        How::Colour => "in the background colour",
         How::Tiny => "tiny",
         How::OffPage => "off the page",
         How::Clipped => "clipped",
@@ -250,7 +253,7 @@ fn failure(failure: &Failure) -> Note {
         Failure::Broken => "it is broken: no text can be read".into(),
         Failure::NotRead(kind) => note!("it is {}: it is not read as text", a_kind(*kind)),
         Failure::Empty => "it holds no text".into(),
-        Failure::TooMany => "it unpacks to more than is read".into(),
+        Failure::TooMany => "its unpacked size or number of parts exceeds the limit".into(),
         Failure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
         Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_all(names)),
         Failure::NoSuchPart(0) => "there are no files inside it".into(),
@@ -288,15 +291,18 @@ pub(super) fn more_rows(table: RowsOf, more: u64, id: &str, next: Option<u32>) -
         RowsOf::Invitation => "events",
         RowsOf::Contact => "contacts",
     };
-    next.map(|page| note!("{} more {}; ids={} page={} goes on", more, what, ours(id), page))
+    next.map(|page| note!("{} more {}; continue with ids={} page={}", more, what, ours(id), page))
 }
 
 /// Returns the note on files inside the file with this id that are not listed.
 pub(super) fn more_files(more: u64, id: &str, next: Option<u32>) -> Option<Note> {
     match next {
-        Some(page) => {
-            Some(note!("{} more files inside it; ids={} page={} goes on", more, ours(id), page))
-        }
+        Some(page) => Some(note!(
+            "{} more files inside it; continue with ids={} page={}",
+            more,
+            ours(id),
+            page
+        )),
         None => (more > 0).then(|| note!("{} more files inside it are not listed", more)),
     }
 }

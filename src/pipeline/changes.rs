@@ -140,7 +140,7 @@ impl Pipeline {
                 Err(error) => {
                     let of = place.of.word();
                     notes.push(note!(
-                        "{}, {}: missing here, retried next time: {}",
+                        "{}, {}: not included; retried on the next call: {}",
                         ours(&label),
                         ours(of),
                         error
@@ -184,10 +184,10 @@ impl Pipeline {
         let columns: Vec<_> = CHANGE.fields.iter().filter(is_shown).collect();
         match shown.objects.iter().filter(unknown).count() {
             0 => {}
-            count => notes.push(note!("what: unknown for {}, not followed before", count)),
+            count => notes.push(note!("`what` is unknown for {} items not tracked before", count)),
         }
         if shown.unseen > 0 {
-            notes.push(note!("{} more are gone that were never shown", shown.unseen));
+            notes.push(note!("{} more items that were never shown are gone", shown.unseen));
         }
         let mut rows = rows_of(&self.local(), &CHANGE, &columns, &shown.objects, &mut notes);
         rows.made_from(shown.bytes);

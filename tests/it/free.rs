@@ -165,22 +165,22 @@ async fn slots_are_listed_best_first() {
         json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}), json!([]),
             "slots: 0, within known working hours, else 09h00-17h00 of working days, \
              Sat 2031-03-29\n\
-             no time suits: try a longer range, a shorter duration, or hours=0-24 for any time, \
-             weekends too";
+             no common free time: try a longer range, a shorter duration, or hours=0-24 for any \
+             time, weekends too";
         json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
                "to": "2031-03-30 05h00", "hours": "0-24"}),
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
         json!({"who": "cy@partner.example", "duration": "3 days", "hours": "0-24"}), json!([]),
             "slots: 0, at any time, Mon 2031-03-31\n\
-             no time suits: try a longer range or a shorter duration";
+             no common free time: try a longer range or a shorter duration";
     } {
         let notes = harness.notes("calendar_free", arguments(more.clone())).await;
         let besides = "also counted: fay@example.com";
-        let (first, rest) = reported.split_once("\nno time").unwrap_or((reported, ""));
+        let (first, rest) = reported.split_once("\nno common").unwrap_or((reported, ""));
         let reported = match rest {
             "" => format!("{first}\n{besides}"),
-            rest => format!("{first}\n{besides}\nno time{rest}"),
+            rest => format!("{first}\n{besides}\nno common{rest}"),
         };
         assert_eq!(notes, reported, "{more}");
         let found = harness.json("calendar_free", arguments(more.clone())).await;
@@ -252,7 +252,7 @@ async fn impossible_arguments_are_refused() {
         json!({"from": "2031-01-01", "to": "2031-12-31"}),
             "the range is longer than 62 days: split it";
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
-            "that time is past: give a future `to`";
+            "the range is in the past: give a future `to`";
     } {
         let text = harness.error("calendar_free", arguments.clone()).await;
         assert!(text.contains(says), "{arguments}: {text}");

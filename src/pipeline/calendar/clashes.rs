@@ -76,9 +76,9 @@ impl Claim {
 /// Returns what does not compete, in words.
 pub(in crate::pipeline) fn not_competing() -> String {
     format!(
-        "free, out-of-office and elsewhere, timed events on an all-day one; tentative events and \
-         invitations not accepted from {} h on; outside the main calendar, events without people \
-         from {} h on",
+        "free, out-of-office and working-elsewhere events; timed against all-day events; tentative \
+         or unanswered events of {} h or more; outside the main calendar, events without guests of \
+         {} h or more",
         LONG_UNCERTAIN.as_hours(),
         LONG_WITHOUT_PEOPLE.as_hours()
     )

@@ -54,7 +54,7 @@ impl Pipeline {
         let (from, to) = (request.from.as_deref(), request.to.as_deref());
         let range = short(range::ahead(from, to, &here, working_days_after)?)?;
         if length.is_some() && range.to() <= here.now {
-            return Err(Error::argument("that time is past")
+            return Err(Error::argument("the range is in the past")
                 .next("give a future `to`, or leave out `duration`"));
         }
 
@@ -99,8 +99,10 @@ impl Pipeline {
                 let found = slots(&people, others, &open, &zone, (length, most));
                 if found.is_empty() {
                     notes.push(match daily.is_some_and(Daily::is_any) {
-                        true => "no time suits: try a longer range or a shorter duration".into(),
-                        false => "no time suits: try a longer range, a shorter duration, or \
+                        true => {
+                            "no common free time: try a longer range or a shorter duration".into()
+                        }
+                        false => "no common free time: try a longer range, a shorter duration, or \
                                   hours=0-24 for any time, weekends too"
                             .into(),
                     });

@@ -231,7 +231,7 @@ words! {
         Categorize = "categorize",
         Uncategorize = "uncategorize",
         Unsubscribe = "unsubscribe",
-        /// Delete for good.
+        /// Delete permanently.
         Delete = "delete",
     }
 }

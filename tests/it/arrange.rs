@@ -412,17 +412,17 @@ async fn signatures_are_kept_where_the_provider_has_none() {
 
 #[tokio::test]
 async fn contact_is_deleted_after_the_user_confirms() {
-    let question = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
-                 undo.";
+    let question = "Permanently delete the contact lena@studio.example of ana@example.com? This \
+                    cannot be undone.";
     let delete = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
     let planned = with(delete.clone(), json!({"dry_run": true}));
     let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
     for (reply, arguments, expected, questions, written) in cases! {
-        Confirmation::Yes, &delete, "done|for good", 1, 1;
+        Confirmation::Yes, &delete, "done|permanently", 1, 1;
         Confirmation::No, &delete, "refused|the user declined", 1, 0;
-        Confirmation::Unavailable, &delete, "done|for good", 1, 1;
+        Confirmation::Unavailable, &delete, "done|permanently", 1, 1;
         Confirmation::No, &planned,
-            "planned|\"for good: the user is asked first, where possible, and there is no \
+            "planned|\"permanently: the user is asked first, where possible, and there is no \
              undo\"\n--\ndry run: nothing was written", 0, 0;
     } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
@@ -512,8 +512,8 @@ async fn contacts_are_found_by_address_or_name() {
         update("Nobody"),
             "there is no contact Nobody: see lookup kind=contacts, or use op=create";
         json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"}),
-            "deleting a contact for good needs access `full`, but this server has `organize`: ask \
-             the user to start it with --access full";
+            "permanently deleting a contact needs access `full`, but this server has `organize`: \
+             ask the user to start it with --access full";
         json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
             "nowhere is not an address: give addresses such as mira@example.com";
         json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),

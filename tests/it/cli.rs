@@ -624,7 +624,7 @@ fn call_asks_the_user_on_the_terminal() {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{typed:?}: {text}");
-        assert!(text.contains("for good? There is no undo.") && text.contains("[y/N]"), "{text}");
+        assert!(text.contains("? This cannot be undone.") && text.contains("[y/N]"), "{text}");
         assert!(text.contains(expected), "{typed:?}: {text}");
     }
 }

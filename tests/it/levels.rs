@@ -156,10 +156,10 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
             json!({"id": invited, "response": "forward", "to": ["bo@example.com"]})),
         ("switching automatic replies on", "manage", manage("auto_reply", "update", "",
             json!({"status": "on", "text": "Away", "audience": "contacts"}))),
-        ("deleting mail, contacts and calendars for good", "mail_modify", modify("delete")),
-        ("deleting mail, contacts and calendars for good", "manage",
+        ("permanently deleting mail, contacts and calendars", "mail_modify", modify("delete")),
+        ("permanently deleting mail, contacts and calendars", "manage",
             manage("contact", "delete", "bo@example.com", json!({}))),
-        ("deleting mail, contacts and calendars for good", "manage",
+        ("permanently deleting mail, contacts and calendars", "manage",
             manage("calendar", "delete", "C", json!({}))),
     ]
 }

@@ -247,7 +247,7 @@ async fn irreversible_actions_are_announced() {
     let delete = json!({"ids": ["ana-0001", "ana-0002"], "do": "delete"});
     assert_eq!(
         harness.ok("mail_modify", delete).await,
-        "done: 2\n--\ndeleted for good: there is no undo"
+        "done: 2\n--\npermanently deleted: there is no undo"
     );
 }
 
@@ -257,12 +257,12 @@ async fn user_confirms_permanent_deletion() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in cases! {
-        Confirmation::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1;
+        Confirmation::Yes, "done: 7\n--\npermanently deleted: there is no undo", 1;
         Confirmation::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
              others|delete|refused|the user declined", 8;
         // As with a message that is sent, the level is the user's word then.
-        Confirmation::Unavailable, "done: 7\n--\ndeleted for good: there is no undo", 1;
+        Confirmation::Unavailable, "done: 7\n--\npermanently deleted: there is no undo", 1;
         Confirmation::Later, "the user is being asked", 8;
     } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
@@ -278,7 +278,8 @@ async fn user_confirms_permanent_deletion() {
         assert_eq!(
             questions[0],
             format!(
-                "Delete 7 messages of ana@example.com for good? There is no undo.\n{}and 2 more",
+                "Permanently delete 7 messages of ana@example.com? This cannot be undone.\n{}and 2 \
+                 more",
                 lines.collect::<String>()
             )
         );
@@ -319,7 +320,7 @@ async fn incompatible_arguments_are_refused() {
     harness.ana().fill(1);
     let cases = cases! {
         json!({"do": "delete"}),
-            "deleting for good, unlike do=trash, needs access `full`, but this server has \
+            "permanent deletion, unlike do=trash, needs access `full`, but this server has \
              `organize`: ask the user to start it with --access full";
         json!({"do": "move"}), "do=move needs `to`: give the folder's or label's name";
         json!({"do": "move", "to": ["Bills", "Print shop"]}),

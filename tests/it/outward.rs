@@ -306,8 +306,8 @@ async fn events_without_invitation_cannot_be_answered() {
 
 #[tokio::test]
 async fn calendar_is_deleted_after_the_user_confirms() {
-    let expected = "Delete the calendar Garden of ana@example.com with all its events for good? There \
-                 is no undo.";
+    let expected = "Permanently delete the calendar Garden of ana@example.com with all its events? \
+                    This cannot be undone.";
     for (reply, result, written) in [
         (Confirmation::Yes, "done|null", "Delete { id: \"garden\" }"),
         (Confirmation::No, "refused|the user declined", ""),

@@ -65,16 +65,16 @@ impl Pipeline {
                 return Err(Error::argument("op=delete takes no `name` or `set`")
                     .next("name the contact by `id` alone"));
             }
-            self.needs(Access::Full, "deleting a contact for good")?;
+            self.needs(Access::Full, "permanently deleting a contact")?;
             let id = self.contact_id(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
             if request.dry_run {
-                let detail = format!("for good: {ASK_BEFORE}");
+                let detail = format!("permanently: {ASK_BEFORE}");
                 let about = (id_or_name, "delete", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
             let question = format!(
-                "Delete the contact {} of {} for good? There is no undo.",
+                "Permanently delete the contact {} of {}? This cannot be undone.",
                 short(id_or_name),
                 owner.account.email
             );
@@ -86,7 +86,7 @@ impl Pipeline {
                 return refused.await;
             }
             let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
-            let about = (id_or_name, "delete", "for good");
+            let about = (id_or_name, "delete", "permanently");
             return self.settings_row(&owner, &CONTACT, answer, about).await;
         }
         if card == ContactCard::default() {

@@ -250,7 +250,7 @@ async fn rule_actions_are_read_and_written() {
             "except if is automatic reply",
             "puts a copy into a deleted folder",
             "sets importance low",
-            "deletes for good",
+            "deletes permanently",
         ]
         .map(str::to_owned)
         .to_vec(),

@@ -162,7 +162,7 @@ fn steps(actions: &Value, tree: &FolderTree, other: &mut Vec<String>) -> Vec<Rul
                 steps.extend(values(value).into_iter().map(RuleStep::Forward));
             }
             "copyToFolder" => other.push(format!("puts a copy into {}", brief(&name(value)))),
-            "permanentDelete" => other.push("deletes for good".to_owned()),
+            "permanentDelete" => other.push("deletes permanently".to_owned()),
             "markImportance" => {
                 let importance = brief(value.as_str().unwrap_or_default());
                 other.push(format!("sets importance {importance}"));

@@ -130,7 +130,7 @@ impl Pipeline {
             return self.report_planned(&old, word, detail).await;
         }
         let question = format!(
-            "Delete the calendar {old} of {} with all its events for good? There is no undo.",
+            "Permanently delete the calendar {old} of {} with all its events? This cannot be undone.",
             owner.account.email
         );
         if erases && !self.may_erase(&question, caller).await? {

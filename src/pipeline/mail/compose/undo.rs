@@ -258,7 +258,7 @@ impl Pipeline {
         match (error.kind(), self.store.undo_of(account, &what).await) {
             (Kind::NotFound, Ok(Some(undo))) => {
                 Error::new(Kind::NotFound, format!("{name} was discarded"))
-                    .next(format!("mail_modify undo=u{undo} brings it back"))
+                    .next(format!("mail_modify undo=u{undo} restores it"))
             }
             _ => error,
         }

@@ -95,7 +95,7 @@ impl Pipeline {
         };
         actions::check(verb, &with)?;
         match verb {
-            Verb::Delete => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
+            Verb::Delete => self.needs(Access::Full, "permanent deletion, unlike do=trash,")?,
             Verb::Unsubscribe => self.needs(Access::Send, "unsubscribing")?,
             _ => {}
         }
@@ -209,8 +209,10 @@ impl Pipeline {
             1 => "1 message".to_owned(),
             count => format!("{count} messages"),
         };
-        let mut lines =
-            vec![format!("Delete {what} of {} for good? There is no undo.", owners.join(", "))];
+        let mut lines = vec![format!(
+            "Permanently delete {what} of {}? This cannot be undone.",
+            owners.join(", ")
+        )];
         let shown = self.first_lines(works).await?;
         let more = count - shown.len().min(count);
         lines.extend(shown);

@@ -97,7 +97,7 @@ impl Pipeline {
         }
         if !dry_run && done > 0 {
             match op {
-                "delete" => response.notes.push("deleted for good: there is no undo".into()),
+                "delete" => response.notes.push("permanently deleted: there is no undo".into()),
                 "copy" => {
                     response.notes.push("no undo: trash or unlabel the copies instead".into());
                 }

@@ -306,8 +306,8 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
         first.note = match from_html {
             true => (unshown >= MORE * shown.max(1)).then(|| {
                 note!(
-                    "its plain text, which mail programs do not show, has {} words, and this {}; \
-                     body=raw has both",
+                    "its plain-text part, which mail programs do not show, has {} words; this HTML \
+                     text has {}; body=raw has both",
                     unshown,
                     shown
                 )

@@ -471,7 +471,7 @@ async fn unsupported_fields_are_left_out_with_a_note() {
         "left out, not an address: `urn:uuid:7f3c`\n\
          left out, not an address: `nobody`\n\
          left out, not an address: `invalid:nomail`\n\
-         a reminder of over four weeks left out: Google reminds no earlier"
+         a reminder of over four weeks left out: Google does not support reminders that early"
     );
     assert_eq!(
         harness.written(),

@@ -112,10 +112,10 @@ fn authentication_failures_are_reported() {
             &["lookalike: the domain `\u{0430}\u{0440}\u{0440}\u{04cf}\u{0435}.com` \
                (`xn--80ak6aa92e.com`) looks like `apple.com`"];
         pass, "a@xn--bcher-kva.example", "",
-            &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
+            &["punycode: the domain is not ASCII: `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
         // An honest word, though Unicode has a look-alike for each of its characters.
         pass, "a@\u{433}\u{43e}\u{440}\u{430}.example", "",
-            &["punycode: the domain is `\u{433}\u{43e}\u{440}\u{430}.example` \
+            &["punycode: the domain is not ASCII: `\u{433}\u{43e}\u{440}\u{430}.example` \
                (`xn--80af7ai.example`)"];
         pass, "Jose\u{301} \u{41c}\u{438}\u{438}\u{306} <a@bank.example>", "", &[];
         pass, "Ana <a@exarnple.com>", "",
@@ -355,7 +355,7 @@ async fn look_alikes_of_known_people_are_warned_of() {
         let read = harness.ok("mail_read", json!({"ids": ["m1", "m3"], "body": "none"})).await;
         let notes = read.rsplit("--\n").next().unwrap();
         let expected = "the sender `aurel@holunder-billing.example` looks like \
-                        `aurel@holunder.example`, whom you know";
+                        `aurel@holunder.example`, one of your contacts or correspondents";
         assert_eq!(notes, format!("messages: 2\nm3: {expected}"), "{read}");
         // People are remembered, and what was found out of a sender.
         assert_eq!(*harness.ana().call_count.lock().unwrap(), calls);

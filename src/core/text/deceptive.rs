@@ -39,12 +39,9 @@ impl Disarmed {
         let from = quoted_list(&self.hosts);
         match self.pictures {
             0 => None,
-            1 => Some(note!(
-                "a picture in Markdown that would be fetched from {} is written out",
-                from
-            )),
+            1 => Some(note!("a Markdown image that would load from {} is shown as text", from)),
             many => Some(note!(
-                "{} pictures in Markdown that would be fetched from {} are written out",
+                "{} Markdown images that would load from {} are shown as text",
                 many,
                 from
             )),

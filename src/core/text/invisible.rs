@@ -175,18 +175,18 @@ impl Unseen {
         }
         if gives_orders_unseen(&self.spelled) {
             notes.push(note!(
-                "{} invisible characters spell a text, which was removed; it reads like an order to an \
-                 assistant",
+                "{} invisible characters encode hidden text, which was removed; it reads like an \
+                 order to an assistant",
                 self.spelling
             ));
         } else if self.spelling > 0 {
             notes.push(note!(
-                "{} invisible characters spell a text, which was removed",
+                "{} invisible characters encode hidden text, which was removed",
                 self.spelling
             ));
         }
         if self.padding > PADDING {
-            notes.push(note!("{} invisible characters fill up its preview", self.padding));
+            notes.push(note!("{} invisible characters pad its preview", self.padding));
         }
         notes
     }

@@ -156,7 +156,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
             note: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
-        found.push(Warning { word: "punycode", note: note!("the domain is {}", both) });
+        found.push(Warning { word: "punycode", note: note!("the domain is not ASCII: {}", both) });
     }
     found
 }

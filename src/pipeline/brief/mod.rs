@@ -259,8 +259,8 @@ impl Pipeline {
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.
             first.push(note!(
-                "newsletters and mailing lists: {} unread, not listed; to list them (`bulk` has list \
-                 or bulk): {} fields=from,subject,bulk",
+                "newsletters and mailing lists: {} unread, not listed; to list them (`bulk` has \
+                 list or bulk): {} fields=from,subject,bulk",
                 sorted.newsletters,
                 ours(span.mail_search(&unread))
             ));

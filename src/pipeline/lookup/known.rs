@@ -160,7 +160,7 @@ impl Pipeline {
             }
             if one.sure || !new.contains(&one.address.email) {
                 return Some(note!(
-                    "the sender {} looks like {}, whom you know",
+                    "the sender {} looks like {}, one of your contacts or correspondents",
                     quoted_end(&sender.email),
                     quoted_end(&one.address.email)
                 ));

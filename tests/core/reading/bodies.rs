@@ -48,12 +48,14 @@ fn the_form_that_holds_the_message_is_read() {
         (
             vec![plain(long), html(stub)],
             "View this in your browser",
-            "its plain text, which mail programs do not show, has 23 words, and this 5; body=raw has both",
+            "its plain-text part, which mail programs do not show, has 23 words; this HTML text has 5; \
+             body=raw has both",
         ),
         (
             vec![plain(orders), html("<p>See you online</p>")],
             "See you online",
-            "its plain text, which mail programs do not show, has 12 words, and this 3; body=raw has both",
+            "its plain-text part, which mail programs do not show, has 12 words; this HTML text has 3; \
+             body=raw has both",
         ),
         (vec![plain("View it at https://x.org"), html(stub)], "View this in your browser", ""),
         (

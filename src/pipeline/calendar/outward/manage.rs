@@ -130,7 +130,8 @@ impl Pipeline {
             return self.report_planned(&old, word, detail).await;
         }
         let question = format!(
-            "Permanently delete the calendar {old} of {} with all its events? This cannot be undone.",
+            "Permanently delete the calendar {old} of {} with all its events? This cannot be \
+             undone.",
             owner.account.email
         );
         if erases && !self.may_erase(&question, caller).await? {

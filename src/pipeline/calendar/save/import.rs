@@ -284,7 +284,7 @@ impl Pipeline {
             let why = match what {
                 "people" => format!("{} would invite them to a meeting of yours", can.name),
                 "categories" => format!("{} has colours instead", can.name),
-                _ => format!("{} reminds no earlier", can.name),
+                _ => format!("{} does not support reminders that early", can.name),
             };
             report.notes.push(note!("{} left out: {}", ours(&what), ours(&why)));
         }

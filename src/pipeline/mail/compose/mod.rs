@@ -138,8 +138,8 @@ impl Pipeline {
         let (made, beside) = join(create, Box::pin(beside)).await;
         match (&made, thread) {
             (Ok(made), Some(thread)) if made.thread != *thread => draft.notes.push(
-                "it starts a new thread because its subject differs: leave out `subject` to stay in \
-                 the thread"
+                "it starts a new thread because its subject differs: leave out `subject` to stay \
+                 in the thread"
                     .into(),
             ),
             (Ok(made), _) => {

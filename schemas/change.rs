@@ -29,7 +29,7 @@ const FIELDS: &[Field] = &In("change").columns([
         "what",
         Text,
         "What differs, such as `read`, `archived`, `labelled X`, `moved from X`, `time (was …)`, \
-         `place`, `guests`, `cancelled …` (occurrences); `details` for what is not followed; null \
+         `place`, `guests`, `cancelled …` (occurrences); `details` for other properties; null \
          if the earlier state is unknown.",
     )
     .level(Key)

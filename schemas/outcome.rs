@@ -8,7 +8,7 @@ use super::{Field, In, Table, field, table};
 
 /// One row per thing that a call was to change.
 pub const OUTCOME: Table =
-    table("outcome", "outcomes", 1, "What became of one thing a call was to change.", FIELDS);
+    table("outcome", "outcomes", 1, "The result of one requested change.", FIELDS);
 
 const FIELDS: &[Field] = &In("outcome").columns([
     field("item", Text, "What it was: a handle, a name or an address.")

@@ -220,11 +220,10 @@ pub fn tables_page() -> String {
          This page is generated from `schemas/`; a test rewrites it when it is stale.\n\n\
          `mail_search` shows the columns of level *key* with `detail: minimal`, *core* too by \
          default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
-         first column always comes along. Text marked with a width is untrusted: it is cleaned and \
+         first column is always included. Text marked with a width is untrusted: it is cleaned and \
          cut there, ending in `…`; a double-width character counts two, and `mail_read` shows four \
-         times the width. A text that is not there is empty (`\"\"`), and a value that is unknown or that a \
-         provider does not have is null. Columns \
-         with a `*` are those that `manage` can set.\n",
+         times the width. A missing text is empty (`\"\"`), and a value that is unknown or that a \
+         provider does not have is null. Columns with a `*` are those that `manage` can set.\n",
     );
     for table in TABLES {
         page.push_str(&format!(

@@ -325,8 +325,8 @@ impl ServerHandler for Server {
             _ => None,
         };
         let values = values.ok_or_else(|| {
-            let what = "nothing completes that; prompts/list and resources/templates/list say \
-                        what there is";
+            let what = "there are no completions for this argument: see prompts/list and \
+                        resources/templates/list";
             ErrorData::invalid_params(what, None)
         })?;
         let typed = argument.value;

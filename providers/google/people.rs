@@ -81,10 +81,8 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
         (Some(q), _) => {
             let cut = search(google, base, q, people.limit, &mut found).await?;
             if cut && found.len() < people.limit {
-                notes.push(note!(
-                    "Google finds at most {} people per list; narrow it by more letters",
-                    MOST
-                ));
+                notes
+                    .push(note!("Google finds at most {} people per list; use a longer `q`", MOST));
             }
         }
         (None, emails) => {

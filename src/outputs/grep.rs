@@ -159,5 +159,5 @@ fn refusal(pattern: &str, error: &regex::Error) -> Error {
         .and_then(|line| line.find('^')?.checked_sub(3));
     let at = mark.map_or_else(String::new, |at| format!(" at character {at}"));
     Error::argument(format!("`grep` is not a regular expression{at}: {why}"))
-        .next("correct it; escape signs such as ( [ * + ? . with \\")
+        .next("correct it; escape special characters such as ( [ * + ? . with \\")
 }

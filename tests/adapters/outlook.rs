@@ -1151,7 +1151,7 @@ async fn google_people_are_read_from_all_pages() {
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
     let others = "GET /v1/otherContacts?readMask=";
-    let most = "Google finds at most 30 people per list; narrow it by more letters";
+    let most = "Google finds at most 30 people per list; use a longer `q`";
     for (q, limit, found, beginnings, notes) in [
         // Other contacts come after the saved ones, and are requested with them.
         (None, 3, 3, vec![others, connections, connections], vec![]),

@@ -779,5 +779,5 @@ async fn arguments_of_prompts_and_resources_are_completed() {
     assert_eq!(found["completion"]["values"][0].as_str().unwrap().len(), 10, "{found}");
     let wrong = json!({"ref": triage, "argument": {"name": "date", "value": ""}});
     let error = client.request("completion/complete", wrong).await.unwrap_err();
-    assert!(error.message().starts_with("nothing completes that"), "{error}");
+    assert!(error.message().starts_with("there are no completions for this"), "{error}");
 }

@@ -66,7 +66,7 @@ async fn outputs_are_read_page_by_page() {
             "the output has 10 lines, but `offset` is 11: give an offset from 1 to 10".to_owned();
         json!({"id": hash, "grep": "a(b"}),
             "`grep` is not a regular expression at character 2: unclosed group: correct it; escape \
-             signs such as ( [ * + ? . with \\"
+             special characters such as ( [ * + ? . with \\"
                 .to_owned();
     } {
         let answer = client.call("output_read", arguments).await.unwrap();

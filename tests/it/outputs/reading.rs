@@ -232,7 +232,7 @@ fn match_across_pieces_of_a_line_is_found() {
 #[test]
 fn invalid_patterns_are_refused() {
     let refused = |pattern: &str| grep("text", pattern, ask(1, 9)).unwrap_err().to_string();
-    let next = "correct it; escape signs such as ( [ * + ? . with \\";
+    let next = "correct it; escape special characters such as ( [ * + ? . with \\";
     for (pattern, expected) in cases! {
         "a(b", "at character 2: unclosed group";
         "*", "at character 1: repetition operator missing expression";

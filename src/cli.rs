@@ -126,7 +126,7 @@ enum Command {
     ///
     /// Arguments are key=value, or one JSON object.
     #[command(
-        after_help = "Example:\n  daysheet call mail_search q='is:unread from:lena' limit=5 --sandbox"
+        after_help = "Example:\n  daysheet call mail_search q='is:unread from:priya' limit=5 --sandbox"
     )]
     Call {
         /// The tool, such as mail_search.
@@ -162,7 +162,7 @@ enum Command {
         /// Print only the last lines, at most this many.
         #[arg(long, value_name = "LINES")]
         last: Option<usize>,
-        /// Print the lines of one person of a server, who is called as in the lines of all.
+        /// Print only the lines with this `owner`.
         #[arg(long)]
         owner: Option<String>,
     },
@@ -294,8 +294,8 @@ impl Limits {
         }
         let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
         match config.tools.iter().find(|name| !known(name)) {
-            Some(name) => Err(Error::new(Kind::Config, format!("no tool is meant by `{name}`"))
-                .next("use names of tools, or their first words, such as mail or calendar_save")),
+            Some(name) => Err(Error::new(Kind::Config, format!("`{name}` matches no tool"))
+                .next("use tool names or prefixes, such as calendar_save or mail")),
             None => Ok(()),
         }
     }

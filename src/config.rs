@@ -601,7 +601,7 @@ fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
             let tool = tool.trim();
             if !value::fits(tool, strategy) {
                 return Err(found
-                    .wrong(format_args!("gives {tool} what looks at conversations"))
+                    .wrong(format_args!("uses thread_level, which rates conversations, for {tool}"))
                     .next("use thread_level for mail_read or brief"));
             }
             Ok((tool.to_owned(), strategy))

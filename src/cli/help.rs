@@ -63,8 +63,8 @@ Answers:
   DAYSHEET_OUTPUTS                 where shortened answers are stored in full: memory (default)
                                    or disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
-  DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to (default:
-                                   today), such as 2026-11-16, when they were written
+  DAYSHEET_SANDBOX_TODAY           the date that the sandbox's samples are shifted to (default:
+                                   today; 2026-11-16 leaves them as written)
 
 HTTP server (serve --http):
   DAYSHEET_HTTP_PUBLIC_URL         URL by which clients reach serve --http, such as

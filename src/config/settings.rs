@@ -407,5 +407,5 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
         .and_then(|span| text.get(..span.start))
         .map_or(1, |before| before.matches('\n').count() + 1);
     Error::new(Kind::Config, format!("line {line} of {} is not TOML", path.display()))
-        .next("correct it; texts stand between double quotes")
+        .next("correct it; put strings in double quotes")
 }

@@ -283,7 +283,7 @@ fn errors_are_one_line_with_the_next_step() {
             "service_account.pem cannot be used for TLS";
         &["serve", "--http", "127.0.0.1:0"],
             &[("DAYSHEET_HTTP_METRICS", "192.0.2.1:9")], "cannot listen on 192.0.2.1:9";
-        &["serve", "--tools", "mial"], &[], "no tool is meant by `mial`: use names of tools";
+        &["serve", "--tools", "mial"], &[], "`mial` matches no tool: use tool names";
         &["sandbox", "--fault", "429=lots"], &[], "429";
         &["demo", "--mail", "/no/such/folder"], &[], "/no/such/folder";
         &["demo", "--calendar", "/no/such/calendars"], &[],

@@ -286,7 +286,7 @@ impl AttachmentRequest {
                 .next("give attachments such as a3, or messages such as m12")),
             1..=MOST_READ => Ok(self),
             many => Err(Error::argument(format!("`ids` has {many} ids, more than {MOST_READ}"))
-                .next("save them in several calls")),
+                .next("split them over several calls")),
         }
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
         }
         MessageAction::Flag(Flag::Done) => {
             return Err(Error::argument("Gmail's stars cannot be marked done")
-                .next("use do=unflag or do=archive"));
+                .next("use do=unstar or do=archive"));
         }
         MessageAction::Archive => Difference::new(&[], &["INBOX"]),
         MessageAction::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),

@@ -176,7 +176,7 @@ async fn unsupported_actions_are_refused_before_any_request() {
         MessageAction::Flag(Flag::Set { due }),
             "Gmail's stars have no date: leave out due, or create an event as a reminder";
         MessageAction::Flag(Flag::Done),
-            "Gmail's stars cannot be marked done: use do=unflag or do=archive";
+            "Gmail's stars cannot be marked done: use do=unstar or do=archive";
         MessageAction::Label(vec!["TRASH".to_owned()]), places;
         MessageAction::Unlabel(vec!["SPAM".to_owned()]), places;
         MessageAction::Move("SENT".to_owned()),

@@ -281,7 +281,7 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
 pub fn page() -> String {
     let mut page = String::from(
         "# Tools\n\n\
-         This page is generated from `src/tools.rs`; a test rewrites it when it is stale.\n",
+         This page is generated from `src/tools/`; a test rewrites it when it is stale.\n",
     );
     for tool in TOOLS {
         page.push_str(&format!(
@@ -320,7 +320,8 @@ fn line(arg: &Arg, within: &str) -> String {
         }
     };
     let required = if arg.required { "Required. " } else { "" };
-    format!("| `{within}{}` | {takes} | {required}{} |\n", arg.name, arg.doc.replace('|', "\\|"))
+    let meaning = format!("{required}{}", arg.doc.replace('|', "\\|"));
+    format!("| `{within}{}` | {takes} | {} |\n", arg.name, meaning.trim_end())
 }
 
 /// Returns the tool list of the README: a line per tool.

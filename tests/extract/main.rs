@@ -1,4 +1,14 @@
 //! What attached files hold: whole expected texts, and files made to hurt.
+//!
+//! | files | what they prove |
+//! |---|---|
+//! | `kinds` | what a file is, by its bytes, its name and its media type |
+//! | `cases` | files by other programs give their whole text (`cases/NAME.txt`) |
+//! | `texts`, `rows`, `messages` | text, tables as text; events, contacts, archives; RTF and messages |
+//! | `office`, `odf`, `sheets` | documents, slides and sheets: text that people do not see is left out |
+//! | `pdf` | PDF: lines, columns and tables, hidden text, limits (`pdf/`) |
+//! | `paging` | reading on from page to page gives everything once |
+//! | `damaged`, `random` | files that are damaged or changed at random are read to an end |
 
 #![allow(
     clippy::unwrap_used,

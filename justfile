@@ -25,10 +25,10 @@ fast:
     cargo test --test core -- {{ prepend("--skip ", slow_tests) }}
     cargo test --test adapters
 
-# Rewrite stale generated files: the first run writes and fails, the second has to pass.
+# Rewrite stale generated files, except the vocabularies: the first run writes and fails, the second has to pass. A task that costs more than docs/requests.md says fails both.
 fix:
-    -cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows
-    cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows
+    -cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows requests::
+    cargo test --test it -- generated:: levels::docs_describe_what_each_level_allows requests::
 
 # Format.
 fmt:

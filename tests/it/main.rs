@@ -9,7 +9,7 @@
 //! | `sender_auth` | what is said of senders | 9 |
 //! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
-//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 3 and arguments, each by itself | 16 |
+//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 5 and arguments, each by itself | 16 |
 //! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
 //! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
 //! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |

@@ -134,6 +134,7 @@ fn links_are_numbered_with_their_real_targets() {
         "<a href='mailto:ceo@evil.org'>ceo@corp.com</a>", "ceo@corp.com (goes to evil.org)";
         "<a href='tel:+190012345678'>+49 30 1234567</a> <a href='tel:112'>Call</a>",
             "+49 30 1234567 (goes to +190012345678) Call";
+        "<a href='tel:+4930123456'>+49 (0)30 123456</a>", "+49 (0)30 123456";
         "<a href='https://pаypal.com/'>Log in</a> <a href='https://müller.de'>Müller</a>",
             "Log in (its host looks like paypal.com) Müller";
         "<a href='https://pаypal.com/'>paypal.com</a>", "paypal.com (goes to xn--pypal-4ve.com)";

@@ -114,7 +114,8 @@ impl LinkTarget {
     /// that it calls, with or without that of the country, so that the link adds nothing.
     pub fn is_written_as(&self, text: &str) -> bool {
         if self.calls {
-            let digits = digits(text);
+            // `(0)` is dialled within the country alone.
+            let digits = digits(&text.replace("(0)", ""));
             let own = digits.trim_start_matches('0');
             let country = self.host.strip_suffix(own);
             return own.len() >= MIN_DIGITS && country.is_some_and(|code| code.len() <= 4);

@@ -104,7 +104,7 @@ impl Worker {
             .map_err(|_| broken("the parts have no form"))?;
         let (output, ended) = self.place().await?.run(&Job::Body(reading.clone()), &bytes).await?;
         let found = (ended == Ended::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
-        let Some(Ok(BodyText { kind, text, notes, payment })) = found else {
+        let Some(Ok(BodyText { kind, text, notes, payment, orders })) = found else {
             return Ok(None);
         };
         let kinds = ["plain", "html", "mixed"];
@@ -114,6 +114,7 @@ impl Worker {
             // They are notes of this program, made in another process of it.
             notes: notes.into_iter().map(|note| note!("{}", ours(note))).collect(),
             payment,
+            orders,
             ..Readable::default()
         }))
     }

@@ -14,6 +14,7 @@ use crate::text::deceptive::{self, Disarmed};
 use crate::text::fence::{MARKS, OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::invisible::{self, Unseen};
+use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
 use crate::text::{Note, note, ours};
 
@@ -42,6 +43,8 @@ pub struct Readable {
     pub notes: Vec<Note>,
     /// Where it names a new account for payments, if it does.
     pub payment: Option<NewAccount>,
+    /// True if what is shown gives orders to an assistant.
+    pub orders: bool,
     /// What was left out because a reader would not see it.
     pub hidden: Hidden,
 }
@@ -82,6 +85,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
             continue;
         }
         out.payment = out.payment.max(new_account(&found, reading));
+        out.orders |= gives_orders(&found.text);
         if !out.text.is_empty() {
             out.text.push_str("\n\n");
         }

@@ -22,11 +22,12 @@ use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::invisible::{self, Unseen};
 use crate::text::opening;
+use crate::text::orders::gives_orders;
 use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
 use crate::text::{self, deceptive};
 
-pub use self::senders::{needs_folder, sender, warnings};
+pub use self::senders::{INJECTION, ORDERS, needs_folder, sender, warnings};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
@@ -129,6 +130,10 @@ pub fn flatten(
                 if cell == Cell::Text(String::new()) {
                     cell = Cell::Null;
                 }
+            }
+            let shown = field.untrusted.is_some() && !field.beginning;
+            if shown && matches!(&cell, Cell::Text(text) if gives_orders(text)) {
+                remarks.push((field.name, "it has orders to an assistant".into()));
             }
             cells.push(cell);
         }

@@ -56,6 +56,7 @@ pub(super) struct BodyText {
     pub(super) text: String,
     pub(super) notes: Vec<String>,
     pub(super) payment: Option<NewAccount>,
+    pub(super) orders: bool,
 }
 
 /// Confines the process, which has no other thread yet, reads a job and does it.
@@ -92,9 +93,10 @@ fn work(
             let (parts, obstacle) = serde_json::from_slice(&bytes)?;
             drop(bytes);
             let message = MessageContent { parts, obstacle, ..MessageContent::default() };
-            let Readable { kind, text, notes, payment, .. } = body::readable(&message, &reading);
+            let Readable { kind, text, notes, payment, orders, .. } =
+                body::readable(&message, &reading);
             let notes = notes.iter().map(|note| note.to_string()).collect();
-            write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment })
+            write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment, orders })
         }
         Job::Probe(Probe::Reach) => write(&mut output, &Reach::tried(by)),
         Job::Probe(Probe::Time) => loop {

@@ -10,6 +10,11 @@ use crate::schemas::{Source, Table, wire};
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::{self, Address, Note, orders};
 
+/// The word for orders to an assistant in a message.
+pub const INJECTION: &str = "injection";
+/// The note on them.
+pub const ORDERS: &str = "it has orders to an assistant, which may be hidden from people";
+
 /// Returns the warnings about the sender of a message, in words, as the columns that
 /// have them do.
 pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
@@ -93,10 +98,7 @@ pub(super) fn warnings_at(
     }
     let text = reader.read(object, opening);
     if matches!(text, ReadValue::Text(text) if orders::gives_orders(&text)) {
-        found.push(Warning {
-            word: "injection",
-            note: "it has orders to an assistant, which may be hidden from people".into(),
-        });
+        found.push(Warning { word: INJECTION, note: ORDERS.into() });
     }
     found
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::body::NewAccount;
-use crate::flatten::{self, Context};
+use crate::body::{NewAccount, Readable};
+use crate::flatten::{self, Context, INJECTION, ORDERS};
 use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
@@ -52,13 +52,13 @@ impl LookAlikes {
     }
 
     /// Marks the rows, which have their handles, and returns a note for each message with
-    /// warnings. `payment` returns where a message names a new account.
-    pub(in crate::pipeline) fn noted(
+    /// warnings. `text` returns the text that was read of a message.
+    pub(in crate::pipeline) fn noted<'t>(
         &self,
         rows: &mut RowTable,
         items: &[Value],
         context: &Context<'_>,
-        payment: impl Fn(usize) -> Option<NewAccount>,
+        text: impl Fn(usize) -> Option<&'t Readable>,
     ) -> Vec<Note> {
         self.mark(rows, items, context);
         let mut notes = Vec::new();
@@ -67,7 +67,13 @@ impl LookAlikes {
             warnings.extend(self.of(item, context).cloned());
             let sender = flatten::sender(&MESSAGE, item, context);
             let own = sender.is_some_and(|one| one.email.eq_ignore_ascii_case(context.address));
-            if let Some(place) = payment(at).filter(|_| !own) {
+            let text = text(at).filter(|_| !own);
+            // The beginning was looked at with the row.
+            if text.is_some_and(|text| text.orders) && !warnings.contains(&ORDERS.into()) {
+                add(rows, at, INJECTION);
+                warnings.push(ORDERS.into());
+            }
+            if let Some(place) = text.and_then(|text| text.payment) {
                 add(rows, at, PAYMENT);
                 let what = match place {
                     NewAccount::Fresh => "it names",

@@ -6,6 +6,7 @@
 
 use super::css;
 use super::tree::{Id, Tree};
+use crate::text::orders::gives_orders_unseen;
 use crate::text::{cell, clip, invisible};
 
 /// Longest description of a picture.
@@ -40,6 +41,10 @@ pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
     }
     if !alt.contains(char::is_alphanumeric) {
         return None;
+    }
+    // Who sees the picture does not read them.
+    if gives_orders_unseen(&alt) {
+        return Some("[image: orders to an assistant, not shown]".to_owned());
     }
     Some(format!("[image: {alt}]"))
 }

@@ -9,6 +9,8 @@ use super::words;
 use crate::encode::toon::{self, SheetCell};
 use crate::text::deceptive::{self, Disarmed, inert_cell};
 use crate::text::fence::{OURS, theirs};
+use crate::text::invisible::{self, Unseen};
+use crate::text::orders::gives_orders;
 use crate::text::{self, Note};
 
 /// The maximum columns of a cell.
@@ -27,17 +29,37 @@ pub(super) struct FileText {
     pub(super) notes: Vec<Note>,
 }
 
+/// What was removed from a text, or written out.
+#[derive(Default)]
+struct Removed {
+    disarmed: Disarmed,
+    unseen: Unseen,
+}
+
+impl Removed {
+    /// Returns the notes on it, and on the `text` that is left.
+    fn notes(self, text: &str) -> Vec<Note> {
+        let mut notes: Vec<Note> = self.disarmed.note().into_iter().collect();
+        notes.extend(Unseen { padding: 0, ..self.unseen }.notes());
+        if gives_orders(text) {
+            notes.push("it has orders to an assistant".into());
+        }
+        notes
+    }
+}
+
 /// The texts of a file that has no sheets, as they are joined.
 #[derive(Default)]
 pub(super) struct Whole {
     text: String,
+    removed: Removed,
     span: Option<Span>,
 }
 
 impl Whole {
     /// Adds a page, or another part.
     pub(super) fn add(&mut self, block: TextBlock) {
-        pieces(&mut self.text, block.pieces);
+        pieces(&mut self.text, block.pieces, &mut self.removed.unseen);
         if let Some(next) = block.of {
             self.span = Some(match self.span {
                 Some(before) if before.unit == next.unit => Span { first: before.first, ..next },
@@ -48,14 +70,14 @@ impl Whole {
 
     /// Returns all of it, if there is any, or more behind it; `id` names the file, of this kind,
     /// in a call.
-    pub(super) fn text(self, id: &str, kind: Option<Kind>) -> Option<FileText> {
+    pub(super) fn text(mut self, id: &str, kind: Option<Kind>) -> Option<FileText> {
         let next = self.span.as_ref().and_then(|span| words::goes_on(span, id, ""));
-        let mut disarmed = Disarmed::default();
-        let text = guarded(&self.text, kind, &mut disarmed);
+        let text = guarded(&self.text, kind, &mut self.removed.disarmed);
+        let notes = next.iter().cloned().chain(self.removed.notes(&text)).collect();
         (next.is_some() || !text.is_empty()).then(|| FileText {
             text,
             range: self.span.as_ref().and_then(words::range),
-            notes: next.into_iter().chain(disarmed.note()).collect(),
+            notes,
             ..FileText::default()
         })
     }
@@ -72,11 +94,14 @@ fn guarded(text: &str, kind: Option<Kind>, disarmed: &mut Disarmed) -> String {
 }
 
 /// Adds the pieces of a part to a text, each mark as a line of ours.
-fn pieces(text: &mut String, pieces: Vec<Piece>) {
+fn pieces(text: &mut String, pieces: Vec<Piece>, unseen: &mut Unseen) {
     let mut gap = "\n\n";
     for piece in pieces {
         let (line, next) = match piece {
-            Piece::Text(piece) => (theirs(text::lines(&piece)), "\n"),
+            Piece::Text(piece) => {
+                invisible::scan(&piece, unseen);
+                (theirs(text::lines(&piece)), "\n")
+            }
             Piece::Mark(mark) => {
                 gap = "\n\n";
                 (format!("{OURS}[{}]", words::mark(&mark)), "\n")
@@ -95,13 +120,14 @@ fn pieces(text: &mut String, pieces: Vec<Piece>) {
 
 /// Returns a sheet as text: what stands above its table, the table, and comments.
 pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
-    let (mut cut, mut disarmed) = (0, Disarmed::default());
+    let (mut cut, mut removed) = (0, Removed::default());
     let hidden = sheet.hidden.then_some(Piece::Mark(Mark::HiddenSheet));
-    let before = sheet.before.iter().map(|line| Piece::Text(cell(line, &mut disarmed)));
+    let before = sheet.before.iter().map(|line| Piece::Text(cell(line, &mut removed)));
     let mut text = String::new();
-    pieces(&mut text, hidden.into_iter().chain(before).collect());
-    let name = cell(&sheet.name, &mut disarmed);
-    let columns = sheet.columns.iter().map(|column| cell(column, &mut disarmed));
+    let before = hidden.into_iter().chain(before).collect();
+    pieces(&mut text, before, &mut Unseen::default());
+    let name = cell(&sheet.name, &mut removed);
+    let columns = sheet.columns.iter().map(|column| cell(column, &mut removed));
     let mut columns: Vec<String> = columns.collect();
     // Rows are counted where some are missing.
     let numbers = sheet.rows.iter().map(|(number, _)| number);
@@ -112,7 +138,7 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
     }
     let mut row = |(number, cells): &(u32, Vec<Value>)| -> Vec<SheetCell> {
         let number = numbered.then(|| SheetCell::Number(number.to_string()));
-        let cells = cells.iter().map(|value| shown(value, &mut cut, &mut disarmed));
+        let cells = cells.iter().map(|value| shown(value, &mut cut, &mut removed));
         number.into_iter().chain(cells).collect()
     };
     let rows: Vec<Vec<SheetCell>> = sheet.rows.iter().map(&mut row).collect();
@@ -124,15 +150,15 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
         text.push_str(&toon::sheet(called, &columns, &rows));
     }
     let mut after = String::new();
-    pieces(&mut after, sheet.after);
+    pieces(&mut after, sheet.after, &mut removed.unseen);
     if !after.is_empty() {
         text.push_str(if text.is_empty() { "" } else { "\n\n" });
-        text.push_str(&deceptive::disarm(&after, &mut disarmed));
+        text.push_str(&deceptive::disarm(&after, &mut removed.disarmed));
     }
     let mut notes: Vec<Note> = words::goes_on(&sheet.of, id, &sheet.name).into_iter().collect();
     notes.extend(words::findings(&sheet.findings, None));
     notes.extend(words::cut_cells(cut));
-    notes.extend(disarmed.note());
+    notes.extend(removed.notes(&text));
     FileText {
         text,
         sheet: (!name.is_empty()).then_some(name),
@@ -142,17 +168,18 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
 }
 
 /// Returns one clean line without our marks.
-fn cell(line: &str, disarmed: &mut Disarmed) -> String {
-    inert_cell(theirs(text::cell(line)), disarmed)
+fn cell(line: &str, removed: &mut Removed) -> String {
+    invisible::scan(line, &mut removed.unseen);
+    inert_cell(theirs(text::cell(line)), &mut removed.disarmed)
 }
 
-fn shown(value: &Value, cut: &mut u64, disarmed: &mut Disarmed) -> SheetCell {
+fn shown(value: &Value, cut: &mut u64, removed: &mut Removed) -> SheetCell {
     match value {
         Value::Null => SheetCell::Null,
         Value::Flag(flag) => SheetCell::Flag(*flag),
         Value::Number(digits) => SheetCell::Number(digits.clone()),
         Value::Text(text) => {
-            let (text, was_cut) = text::clip(cell(text, disarmed), CELL);
+            let (text, was_cut) = text::clip(cell(text, removed), CELL);
             *cut += u64::from(was_cut);
             SheetCell::Text(text)
         }

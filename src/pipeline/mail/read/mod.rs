@@ -301,8 +301,8 @@ impl Pipeline {
             self.fill_answered(&mut some, &answers, &account).await?;
             let senders = senders(items.iter(), mailbox.api());
             let look_alikes = self.look_alikes_of(&account, &*mailbox, senders).await;
-            let payment = |at: usize| group.get(at)?.readable.payment;
-            let noted = look_alikes.noted(&mut some, &items, &context, payment);
+            let text = |at: usize| group.get(at).map(|one| &one.readable);
+            let noted = look_alikes.noted(&mut some, &items, &context, text);
             response.notes.extend(noted);
             messages.append(some);
             let mut some =

@@ -27,11 +27,21 @@ const SCAN: f64 = 0.6;
 const PAINTED: u64 = 400_000_000;
 /// Letters of hidden text that are looked at for orders.
 const ORDERS: usize = 4096;
+/// Bytes at the end of a file in which its end is marked; readers look through 1024.
+const TAIL: usize = 2048;
 /// A file without layers: over its objects, hayro draws a page with all of them.
 const LAYERLESS: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n\
     trailer<</Root 1 0 R/Size 4>>\n%%EOF";
+
+/// Returns true if a file is cut off, or has fewer pages than it states.
+fn damaged(pdf: &Pdf, bytes: &[u8]) -> bool {
+    let tail = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
+    let marked = |mark: &[u8]| tail.windows(mark.len()).any(|window| window == mark);
+    let ends = marked(b"%%EOF") || marked(b"startxref");
+    !ends || fields::pages(pdf).is_some_and(|stated| stated > pdf.pages().len() as u64)
+}
 
 /// What is counted over the pages.
 #[derive(Default)]
@@ -85,7 +95,8 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
         out.block(Block::Files { files, more: 0, next: None })?;
     } else if !counts.text && counts.scans.is_empty() && first == 1 && of <= u64::from(PAGES) {
-        return Err(Failure::Empty.into());
+        let why = if damaged(&pdf, bytes) { Failure::Broken } else { Failure::Empty };
+        return Err(why.into());
     }
     Ok(())
 }

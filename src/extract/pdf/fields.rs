@@ -127,6 +127,11 @@ pub(super) fn layers(pdf: &Pdf) -> u64 {
     off.len() as u64
 }
 
+/// Returns how many pages a file states that it has.
+pub(super) fn pages(pdf: &Pdf) -> Option<u64> {
+    catalog(pdf)?.get::<Dict<'_>>("Pages")?.get::<u32>("Count").map(u64::from)
+}
+
 fn catalog(pdf: &Pdf) -> Option<Dict<'_>> {
     pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())
 }

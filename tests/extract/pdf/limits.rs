@@ -28,6 +28,15 @@ fn of_ten_thousand_pages_a_hundred_are_read() {
     assert_eq!(shown(&from(10_001), &bytes), "NoSuchPage(10000)\n");
 }
 
+/// Returns the beginning of a file, up to a place that is counted from where its page shows text.
+fn cut_off(end: impl Fn(usize) -> usize) -> Vec<u8> {
+    let before = "0 g 0 0 10 10 re f\n".repeat(20);
+    let mut bytes = Paper::of(&format!("{before}{}", at(50.0, 700.0, "Lost"))).bytes();
+    let stream = bytes.windows(6).position(|window| window == b"stream").unwrap();
+    bytes.truncate(end(stream));
+    bytes
+}
+
 #[test]
 fn what_gives_no_text_says_why() {
     let empty = Paper::of("0 g 0 0 10 10 re f");
@@ -42,6 +51,8 @@ fn what_gives_no_text_says_why() {
     };
     let cases: &[(&str, Vec<u8>, &str)] = &[
         ("empty", empty.bytes(), "Empty\n"),
+        ("cut off before its text", cut_off(|at| at), "Broken\n"),
+        ("cut off within its text", cut_off(|at| at + 90), "Broken\n"),
         ("no objects", b"%PDF-1.7\nnothing".to_vec(), "Broken\n"),
         ("locked", locked, "Encrypted\n"),
         (

@@ -10,8 +10,12 @@ use unicode_normalization::UnicodeNormalization;
 const SPACE: f64 = 0.13;
 const CELL: f64 = 0.7;
 const GUTTER: f64 = 1.2;
-/// How far a character may be off the baseline of the one before, in ems.
-const RISE: f64 = 0.45;
+/// How far a character may be off the baseline of the one before, in ems: programs raise by a half.
+const RISE: f64 = 0.6;
+/// The shares of the height of the smaller one that parts of a line share, and that a raised or
+/// lowered part beside another does.
+const SHARED: f64 = 0.5;
+const SHIFTED: f64 = 0.25;
 /// Lines and characters a line that make columns of text; rows and gaps that make a table.
 const COLUMN_LINES: usize = 5;
 const COLUMN_WIDTH: usize = 25;
@@ -191,12 +195,19 @@ fn rows(mut parts: Vec<Part>) -> Vec<Row> {
     let mut rows: Vec<(f64, f64, Row)> = Vec::new();
     for part in parts {
         let (top, bottom) = (part.base - part.size * 0.7, part.base + part.size * 0.2);
-        let same = rows.iter_mut().rev().take(6).find(|(own_top, own_bottom, _)| {
+        let same = rows.iter_mut().rev().take(6).find(|(own_top, own_bottom, row)| {
             let shared = bottom.min(*own_bottom) - top.max(*own_top);
-            shared > 0.5 * (bottom - top).min(own_bottom - own_top)
+            let share = shared / (bottom - top).min(own_bottom - own_top);
+            share > SHARED || share > SHIFTED && row.iter().any(|own| shifted(own, &part))
         });
         match same {
-            Some((.., row)) => row.push(part),
+            Some((own_top, own_bottom, row)) => {
+                // The line of a row is that of its largest part.
+                if part.size > size(row) {
+                    (*own_top, *own_bottom) = (top, bottom);
+                }
+                row.push(part);
+            }
             None => rows.push((top, bottom, vec![part])),
         }
     }
@@ -208,6 +219,13 @@ fn rows(mut parts: Vec<Part>) -> Vec<Row> {
         row.dedup_by(|b, a| b.text == a.text && (b.from - a.from).abs() < 0.2 * a.size);
     }
     rows
+}
+
+/// Returns true if one of two parts is small, and raised or lowered right beside the other.
+fn shifted(a: &Part, b: &Part) -> bool {
+    let (small, large) = if a.size < b.size { (a, b) } else { (b, a) };
+    let gap = (small.from - large.to).max(large.from - small.to);
+    small.size < 0.85 * large.size && gap.abs() < 2.0 * SPACE * large.size
 }
 
 fn base(row: &[Part]) -> f64 {

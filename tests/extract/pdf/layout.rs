@@ -28,6 +28,20 @@ fn characters_are_put_into_words_and_lines() {
         ),
         ("BT /F1 12 Tf 50 700 Td (H) Tj /F1 7 Tf -3 Ts (2) Tj /F1 12 Tf 0 Ts (O) Tj ET", "H2O\n"),
         ("BT /F1 7 Tf 5 Ts 50 700 Td (1) Tj /F1 12 Tf 0 Ts (Note) Tj ET", "1 Note\n"),
+        // By half of an em, as ReportLab does it: in the same size, and smaller.
+        ("BT /F1 10 Tf 50 700 Td (H) Tj 5 Ts (a) Tj 0 Ts (b) Tj ET", "Hab\n"),
+        (
+            "BT /F1 10 Tf 50 700 Td (10) Tj /F1 8 Tf 5 Ts (6) Tj /F1 10 Tf 0 Ts ( m) Tj \
+             /F1 8 Tf 5 Ts (2) Tj /F1 10 Tf 0 Ts ( of CO) Tj /F1 8 Tf -5 Ts (2) Tj \
+             /F1 10 Tf 0 Ts ( left) Tj ET",
+            "10^6 m^2 of CO2 left\n",
+        ),
+        // What is raised is written last.
+        (
+            "BT /F1 10 Tf 50 700 Td (The 1) Tj 30 0 Td ( of May) Tj ET \
+             BT /F1 6 Tf 75.6 706 Td (st) Tj ET",
+            "The 1st of May\n",
+        ),
         // An accent of its own, before its letter.
         ("BT /F1 12 Tf 50 700 Td [(K) (\\250) 400 (oln)] TJ ET", "Köln\n"),
         ("BT /F1 12 Tf 50 700 Td (1 Start ............. 5) Tj ET", "1 Start ... 5\n"),

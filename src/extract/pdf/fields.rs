@@ -17,13 +17,17 @@ const LEVELS: u32 = 16;
 const PAGES: usize = 1_000;
 /// Bits of `/F`: hidden, and not shown on screens.
 const UNSEEN: u32 = 1 << 1 | 1 << 5;
-/// The bit of `/Ff` for a password.
+/// Bits of `/Ff`: a password; buttons of which one is chosen, and that only do something.
 const PASSWORD: u32 = 1 << 13;
+const RADIO: u32 = 1 << 15;
+const PUSH: u32 = 1 << 16;
+/// States that say no more than that a box is ticked.
+const TICKED: [&str; 5] = ["Yes", "On", "True", "1", "Checked"];
 
 /// What annotations add to a page.
 #[derive(Default)]
 pub(super) struct Added {
-    /// Names and values of fields without a drawing.
+    /// Names and values of fields without a drawing, and of buttons: a tick may be only lines.
     pub fields: Vec<(String, String)>,
     /// Comments with their authors.
     pub comments: Vec<(String, String)>,
@@ -40,6 +44,12 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
         let kind = kind.as_ref().map_or("", |kind| kind.as_str());
         let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
         let drawn = entry.get::<Dict<'_>>("AP").is_some_and(|drawings| drawings.contains_key("N"));
+        if kind == "Widget" && is(&inherited(&entry, "FT"), "Btn") {
+            let field = (!unseen).then(|| button(&entry)).flatten();
+            let field = field.map(|state| (name(&entry), state));
+            added.fields.extend(field.filter(|field| !added.fields.contains(field)));
+            continue;
+        }
         let text = match kind {
             "Widget" => value(&entry),
             "Link" | "Popup" => None,
@@ -69,6 +79,45 @@ fn inherited<'a>(field: &Dict<'a>, key: &str) -> Option<Object<'a>> {
         field = field.get::<Dict<'_>>("Parent")?;
     }
     None
+}
+
+/// Returns true if an entry is this name.
+fn is(entry: &Option<Object<'_>>, name: &str) -> bool {
+    matches!(entry, Some(Object::Name(own)) if own.as_str() == name)
+}
+
+/// Returns the state of a button: `yes` or `no`, or what is chosen of several; `None` for one that
+/// is not chosen, and for one that only does something.
+fn button(field: &Dict<'_>) -> Option<String> {
+    let flags = inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default();
+    if flags as u32 & PUSH != 0 {
+        return None;
+    }
+    // Boxes of one field are alternatives, too.
+    let kids = field.get::<Dict<'_>>("Parent").and_then(|field| field.get::<Array<'_>>("Kids"));
+    let several = !field.contains_key("T") && kids.is_some_and(|kids| kids.raw_iter().count() > 1);
+    let one = several || flags as u32 & RADIO != 0;
+    let state = field.get::<Name<'_>>("AS").or_else(|| match inherited(field, "V") {
+        Some(Object::Name(name)) => Some(name),
+        _ => None,
+    });
+    let state = state.as_ref().map_or("Off", |state| state.as_str());
+    match state {
+        "Off" | "" if one => None,
+        "Off" | "" => Some("no".to_owned()),
+        ticked if !one && TICKED.iter().any(|known| known.eq_ignore_ascii_case(ticked)) => {
+            Some("yes".to_owned())
+        }
+        // States may be numbers, of a list that has their texts.
+        state => match inherited(field, "Opt") {
+            Some(Object::Array(texts)) => {
+                let text = state.parse().ok().and_then(|at| texts.iter::<Object<'_>>().nth(at));
+                let text = text.and_then(|text| text.into_string());
+                Some(text.map_or_else(|| state.to_owned(), |text| decoded(text.as_bytes())))
+            }
+            _ => Some(state.to_owned()),
+        },
+    }
 }
 
 /// Returns the value of a field as text.

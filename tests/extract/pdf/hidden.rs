@@ -215,3 +215,36 @@ fn fields_comments_and_files_are_read() {
     assert_eq!(rows.first(), Some(&daysheet_extract::Line::Kind(daysheet_extract::Kind::Csv)));
     assert_eq!(shown(&inside(2), &bytes), "NoSuchPart(1)\n");
 }
+
+#[test]
+fn buttons_are_read_however_they_are_drawn() {
+    let ticks = "/AP<</N<</Yes 10 0 R/Red 10 0 R/1 10 0 R/Off 11 0 R>>>>/Rect[50 600 62 612]";
+    let button = |entries: &str| format!("<</Type/Annot/Subtype/Widget{ticks}{entries}>>");
+    let form = "/Type/XObject/Subtype/Form/BBox[0 0 12 12]";
+    let paper = Paper {
+        pages: vec![at(50.0, 700.0, "A form")],
+        page: "/Annots[12 0 R 13 0 R 14 0 R 15 0 R 16 0 R 17 0 R 18 0 R 19 0 R 20 0 R 21 0 R]",
+        objects: vec![
+            // A tick of two lines.
+            stream(form, "2 6 m 5 2 l 10 10 l S"),
+            stream(form, ""),
+            button("/FT/Btn/T(Agree)/V/Yes/AS/Yes"),
+            button("/FT/Btn/T(Refuse)/AS/Off"),
+            button("/FT/Btn/T(Kind)/V/Red/AS/Red"),
+            button("/Parent 22 0 R/AS/Off"),
+            button("/Parent 22 0 R/AS/Red"),
+            button("/Parent 23 0 R/AS/1"),
+            button("/Parent 23 0 R/AS/Off"),
+            button("/FT/Btn/Ff 65536/T(Send)/AS/Yes"),
+            button("/FT/Btn/T(Unseen)/F 2/AS/Yes"),
+            button("/FT/Btn/Ff 32768/T(None)/AS/Off"),
+            "<</FT/Btn/Ff 32768/T(Colour)/V/Red/Kids[15 0 R 16 0 R]>>".to_owned(),
+            "<</FT/Btn/T(Size)/Opt[(small)(l\\344rge)]/Kids[17 0 R 18 0 R]>>".to_owned(),
+        ],
+        ..Paper::default()
+    };
+    assert_eq!(
+        shown(&request("a.pdf"), &paper.bytes()),
+        "[page 1]\nA form\n[Fields]\nAgree: yes\nRefuse: no\nKind: Red\nColour: Red\nSize: lärge\n"
+    );
+}

@@ -9,11 +9,12 @@ mod layout;
 use std::collections::{BTreeMap, HashSet};
 
 use daysheet_core::text::orders::gives_orders_unseen;
+use hayro_interpret::hayro_syntax::object::Rect as Area;
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
 use hayro_interpret::kurbo::Rect;
 use hayro_interpret::{
-    Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
+    Context, InterpreterCache, InterpreterSettings, RectExt as _, TransformExt, interpret_page,
 };
 
 use crate::{
@@ -29,6 +30,8 @@ const PAINTED: u64 = 400_000_000;
 const ORDERS: usize = 4096;
 /// Bytes at the end of a file in which its end is marked; readers look through 1024.
 const TAIL: usize = 2048;
+/// Bytes of the words of a link.
+const WORDS: usize = 120;
 /// A file without layers: over its objects, hayro draws a page with all of them.
 const LAYERLESS: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
@@ -210,6 +213,11 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
     counts.order |= gives_orders_unseen(&layout::text(few));
     let added = fields::of_page(page);
+    let links = links(page, &added.links, seen.iter().chain(&recognised));
+    if !links.is_empty() {
+        counts.text = true;
+        pieces.push(Piece::Text(links.join("\n")));
+    }
     for text in &added.hidden {
         let count = text.chars().filter(|character| !character.is_whitespace()).count() as u64;
         *counts.hidden.entry(How::Marked).or_default() += count;
@@ -234,4 +242,49 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         pieces.clear();
     }
     pieces
+}
+
+/// Returns the links of a page that its text does not state, a line each, as Markdown has them:
+/// what reads the text remarks on one whose words name another host.
+fn links<'g>(
+    page: &Page<'_>,
+    links: &[(Area, String)],
+    glyphs: impl Iterator<Item = &'g Glyph> + Clone,
+) -> Vec<String> {
+    let place = page.initial_transform(true).to_kurbo();
+    // A link of several lines is several links to one address.
+    let same = links.chunk_by(|(_, one), (_, next)| one == next);
+    let mut lines = Vec::new();
+    for link in same {
+        let Some((_, address)) = link.first() else { continue };
+        let words = link.iter().map(|(area, _)| {
+            let area = place.transform_rect_bbox(area.to_kurbo().abs());
+            let within = glyphs.clone().filter(|glyph| area.contains(glyph.middle()));
+            layout::text(&within.cloned().collect::<Vec<_>>())
+        });
+        let words = words.collect::<Vec<_>>().join(" ").replace(['[', ']'], " ");
+        let stated: String = words.split_whitespace().collect::<String>().to_lowercase();
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let mut words = words.join(" ");
+        words.truncate(words.floor_char_boundary(WORDS));
+        let line = match words.as_str() {
+            _ if stated.contains(&bare(address)) => continue,
+            "" => address.clone(),
+            words => format!("[{words}]({address})"),
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Returns the part of an address that texts write.
+fn bare(address: &str) -> String {
+    let address = address.to_lowercase();
+    let rest = ["https://", "http://", "mailto:", "tel:"]
+        .iter()
+        .find_map(|scheme| address.strip_prefix(scheme))
+        .unwrap_or(&address);
+    rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/').to_owned()
 }

@@ -41,6 +41,11 @@ impl Glyph {
         ((self.from.x / 2.0).round() as i64, (self.from.y / 2.0).round() as i64)
     }
 
+    /// Returns the middle of it.
+    pub fn middle(&self) -> Point {
+        self.at(0.5)
+    }
+
     /// Returns a point of its line, at a share of its width and the middle of its height.
     fn at(&self, share: f64) -> Point {
         let along = self.to - self.from;

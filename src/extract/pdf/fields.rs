@@ -15,6 +15,9 @@ use crate::Inside;
 const ENTRIES: usize = 2_000;
 const LEVELS: u32 = 16;
 const PAGES: usize = 1_000;
+/// Links of a page, and characters of an address, at most.
+const LINKS: usize = 100;
+const ADDRESS: usize = 300;
 /// Bits of `/F`: hidden, and not shown on screens.
 const UNSEEN: u32 = 1 << 1 | 1 << 5;
 /// Bits of `/Ff`: a password; buttons of which one is chosen, and that only do something.
@@ -33,6 +36,8 @@ pub(super) struct Added {
     pub comments: Vec<(String, String)>,
     /// Texts of annotations that are marked as hidden.
     pub hidden: Vec<String>,
+    /// Links: where they are on the page, in its own units, and where they lead.
+    pub links: Vec<(Rect, String)>,
 }
 
 /// Returns what the annotations of a page add to what is drawn.
@@ -49,6 +54,9 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
             let field = field.map(|state| (name(&entry), state));
             added.fields.extend(field.filter(|field| !added.fields.contains(field)));
             continue;
+        }
+        if kind == "Link" && !unseen && added.links.len() < LINKS {
+            added.links.extend(target(&entry));
         }
         let text = match kind {
             "Widget" => value(&entry),
@@ -67,6 +75,26 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
         }
     }
     added
+}
+
+/// Returns where a link is, and where it leads outside the file; `None` if it stays within it.
+fn target(link: &Dict<'_>) -> Option<(Rect, String)> {
+    let address = string(&link.get::<Dict<'_>>("A")?, "URI")?;
+    let mut characters = address.chars().filter(|c| !c.is_whitespace() && !c.is_control());
+    let mut address = String::new();
+    for character in characters.by_ref().take(ADDRESS) {
+        // It is shown within signs of Markdown.
+        match character {
+            '!' | '(' | ')' | '<' | '>' | '[' | ']' | '\\' => {
+                address.push_str(&format!("%{:02X}", u32::from(character)));
+            }
+            character => address.push(character),
+        }
+    }
+    if characters.next().is_some() {
+        address.push('…');
+    }
+    (!address.is_empty()).then_some((link.get::<Rect>("Rect")?, address))
 }
 
 /// Returns an entry of a field, which its parents may state for it.

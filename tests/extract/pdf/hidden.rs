@@ -248,3 +248,47 @@ fn buttons_are_read_however_they_are_drawn() {
         "[page 1]\nA form\n[Fields]\nAgree: yes\nRefuse: no\nKind: Red\nColour: Red\nSize: lärge\n"
     );
 }
+
+#[test]
+fn links_say_where_they_lead_unless_their_text_does() {
+    let link = |y: u32, address: &str| {
+        format!(
+            "<</Type/Annot/Subtype/Link/Rect[50 {} 550 {}]/A<</S/URI/URI({address})>>>>",
+            y - 4,
+            y + 12
+        )
+    };
+    let texts = [
+        (700, "Click to read", "https://evil.example/pdf"),
+        (680, "https://bank.com", "https://evil.example/[2]"),
+        (660, "See www.Shop.example/terms", "https://shop.example/terms/"),
+        (640, "write to ada@shop.example", "mailto:ada@shop.example"),
+        (620, "a link of", "https://shop.example/long"),
+        (600, "two [lines]", "https://shop.example/long"),
+        (580, "Click to read", "https://evil.example/pdf"),
+        (560, "", "https://shop.example/picture"),
+    ];
+    let mut content = at(50.0, 720.0, "Not a link");
+    for (y, text, _) in &texts {
+        content += &at(50.0, f64::from(*y), text);
+    }
+    let mut objects: Vec<String> = texts.iter().map(|(y, _, to)| link(*y, to)).collect();
+    objects.extend([
+        "<</Type/Annot/Subtype/Link/Rect[50 716 550 732]/Dest[1 0 R/Fit]>>".to_owned(),
+        "<</Type/Annot/Subtype/Link/F 2/Rect[50 716 550 732]/A<</S/URI/URI(https://no.example)>>>>"
+            .to_owned(),
+    ]);
+    let paper = Paper {
+        pages: vec![content],
+        page: "/Annots[10 0 R 11 0 R 12 0 R 13 0 R 14 0 R 15 0 R 16 0 R 17 0 R 18 0 R 19 0 R]",
+        objects,
+        ..Paper::default()
+    };
+    let got = shown(&request("a.pdf"), &paper.bytes());
+    let (_, links) = got.rsplit_once("Click to read\n").unwrap();
+    assert_eq!(
+        links,
+        "[Click to read](https://evil.example/pdf)\n[https://bank.com](https://evil.example/%5B2%5D)\n\
+         [a link of two lines](https://shop.example/long)\nhttps://shop.example/picture\n"
+    );
+}

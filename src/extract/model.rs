@@ -220,6 +220,13 @@ pub enum Finding {
         /// What is counted.
         of: Of,
     },
+    /// Characters that are shown although people may not see them.
+    Doubt {
+        /// How they may be hidden.
+        how: How,
+        /// How many there are.
+        count: u64,
+    },
     /// A sheet that people do not see was left out.
     HiddenSheet {
         /// Its name.

@@ -5,6 +5,7 @@ mod device;
 mod fields;
 mod hidden;
 mod layout;
+mod probe;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -50,6 +51,8 @@ fn damaged(pdf: &Pdf, bytes: &[u8]) -> bool {
 #[derive(Default)]
 struct Counts {
     hidden: BTreeMap<How, u64>,
+    /// Characters that are shown although they may be hidden.
+    doubt: BTreeMap<How, u64>,
     unmapped: u64,
     pictures: u64,
     /// Pages that are pictures of text.
@@ -68,13 +71,20 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     }
     let mut counts = Counts::default();
     let layers = fields::layers(&pdf);
-    let layerless = (layers > 0).then(|| load(LAYERLESS)).transpose()?;
-    let ended = pages(&pdf, layerless.as_ref(), first, out, &mut counts);
+    let off = layers.off.len() as u64;
+    let over = Over {
+        all: (off > 0).then(|| load(LAYERLESS)).transpose()?,
+        fewer: layers.fewer().map(|bytes| load(bytes.as_bytes())).transpose()?,
+    };
+    let ended = pages(&pdf, &over, first, out, &mut counts);
     for (how, count) in counts.hidden {
         out.find(Finding::Hidden { how, count, of: Of::Characters });
     }
-    if layers > 0 {
-        out.find(Finding::Hidden { how: How::Layer, count: layers, of: Of::Layers });
+    for (how, count) in counts.doubt {
+        out.find(Finding::Doubt { how, count });
+    }
+    if off > 0 {
+        out.find(Finding::Hidden { how: How::Layer, count: off, of: Of::Layers });
     }
     for run in counts.scans.chunk_by(|a, b| a + 1 == *b) {
         if let (Some(first), Some(last)) = (run.first(), run.last()) {
@@ -120,11 +130,18 @@ fn load(bytes: &[u8]) -> Result<Pdf, Failure> {
     })
 }
 
+/// Files over whose catalogs the pages are drawn a second time, to see what their layers decide.
+struct Over {
+    /// Without layers: what is on those that are switched off is drawn, too.
+    all: Option<Pdf>,
+    /// With those switched off that a viewer may switch off for a screen.
+    fewer: Option<Pdf>,
+}
+
 /// Gives the pages of a call, each as a block of its own: what ends the reading loses one page.
-/// With a file without layers, what is on those that are switched off is hidden text.
 fn pages(
     pdf: &Pdf,
-    layerless: Option<&Pdf>,
+    over: &Over,
     first: u32,
     out: &mut Out<'_>,
     counts: &mut Counts,
@@ -137,8 +154,11 @@ fn pages(
     {
         let mut drawn = draw(page, pdf, &cache, left);
         left = drawn.finish();
-        if let Some(layerless) = layerless {
-            drawn.add_layers(draw(page, layerless, &cache, 0));
+        if let Some(fewer) = &over.fewer {
+            drawn.doubt_layers(&draw(page, fewer, &cache, 0));
+        }
+        if let Some(all) = &over.all {
+            drawn.add_layers(draw(page, all, &cache, 0));
         }
         let pieces = pieces(page, number, drawn, counts);
         let next = (u64::from(number) < of).then_some(number + 1);
@@ -165,14 +185,23 @@ fn draw<'a>(page: &'a Page<'a>, over: &'a Pdf, cache: &InterpreterCache<'a>, lef
 fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Vec<Piece> {
     let (unseen, seen): (Vec<Glyph>, Vec<Glyph>) =
         drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
-    // What is drawn a second time to be seen is not hidden.
-    let mut places = HashSet::new();
-    for glyph in &seen {
+    // What is drawn a second time to be seen is neither hidden nor in doubt.
+    let around = |glyph: &Glyph| {
+        let (character, (x, y)) = (glyph.character, glyph.place());
+        (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| (character, x + dx, y + dy)))
+    };
+    let (sure, unsure): (Vec<&Glyph>, Vec<&Glyph>) =
+        seen.iter().partition(|glyph| glyph.doubt.is_none());
+    let mut places: HashSet<_> = sure.into_iter().flat_map(around).collect();
+    for glyph in unsure.iter().filter(|glyph| !glyph.character.is_whitespace()) {
         let (x, y) = glyph.place();
-        places.extend(
-            (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (glyph.character, x + dx, y + dy))),
-        );
+        if let Some(how) = glyph.doubt
+            && !places.contains(&(glyph.character, x, y))
+        {
+            *counts.doubt.entry(how).or_default() += 1;
+        }
     }
+    places.extend(unsure.into_iter().flat_map(around));
     let unseen: Vec<Glyph> = unseen
         .into_iter()
         .filter(|glyph| {

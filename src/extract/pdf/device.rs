@@ -2,9 +2,12 @@
 //! The only file that implements hayro's `Device`. Pictures are never decoded.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
-use super::hidden::{Ground, Paint};
+use super::hidden::{self, Ground, Paint, Sight};
+use super::probe::{Mask, Probes};
 use crate::How;
+use hayro_interpret::encode::EncodedShadingPattern;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::kurbo::{self, Affine, BezPath, Point, Rect, Shape as _, Vec2};
@@ -32,6 +35,8 @@ pub(super) struct Glyph {
     /// The height of an em.
     pub size: f64,
     pub hidden: Option<How>,
+    /// How it may be hidden, though it is shown.
+    pub doubt: Option<How>,
     step: u32,
 }
 
@@ -61,6 +66,14 @@ struct Clip {
     outline: Option<BezPath>,
 }
 
+/// A transparency group: its opacity, its mode unless it is masked, and its mask.
+struct Group {
+    opacity: f32,
+    mode: Option<BlendMode>,
+    odd: bool,
+    mask: Option<Rc<Mask>>,
+}
+
 /// What a page shows.
 pub(super) struct Drawn {
     pub glyphs: Vec<Glyph>,
@@ -71,7 +84,8 @@ pub(super) struct Drawn {
     pub picture: f64,
     ground: Ground,
     clips: Vec<Clip>,
-    groups: Vec<(f32, Option<BlendMode>)>,
+    groups: Vec<Group>,
+    probes: Probes,
     page: Rect,
     /// Cells that may still be painted.
     left: u64,
@@ -88,6 +102,7 @@ impl Drawn {
             ground: Ground::new(page.width(), page.height()),
             clips: Vec::new(),
             groups: Vec::new(),
+            probes: Probes::default(),
             page,
             left,
         }
@@ -112,27 +127,37 @@ impl Drawn {
         self.glyphs.extend(added.map(|glyph| Glyph { hidden: Some(How::Layer), ..glyph }));
     }
 
+    /// Puts the characters in doubt that are not drawn once more layers are switched off.
+    pub fn doubt_layers(&mut self, fewer: &Self) {
+        let key = |glyph: &Glyph| (glyph.character, glyph.place());
+        let kept: HashSet<_> = fewer.glyphs.iter().map(key).collect();
+        let gone = self.glyphs.iter_mut().filter(|glyph| !kept.contains(&key(glyph)));
+        gone.for_each(|glyph| glyph.doubt = Some(How::Layer));
+    }
+
     /// Returns the area that is not clipped away.
     fn clip(&self) -> Rect {
         self.clips.iter().fold(self.page, |area, clip| area.intersect(clip.area))
     }
 
     fn paint(&self, source: &Source<'_>, masked: bool, mode: BlendMode) -> Paint {
+        let mut odd = hidden::odd(mode);
         let (mut alpha, mut mode) = (1.0, (!masked).then_some(mode));
-        for (share, group) in &self.groups {
-            alpha *= share;
-            mode = match (*group, mode) {
+        for group in &self.groups {
+            alpha *= group.opacity;
+            odd |= group.odd;
+            mode = match (group.mode, mode) {
                 (Some(BlendMode::Normal), own) => own,
                 (group, Some(BlendMode::Normal)) => group,
                 _ => None,
             };
         }
         let Source::Color(colour) = source else {
-            return Paint { colour: None, alpha, mode };
+            return Paint { colour: None, alpha, mode, odd };
         };
         let [r, g, b, a] = colour.to_rgba().components();
         let byte = |share: f32| (share * 255.0).round() as u8;
-        Paint { colour: Some([byte(r), byte(g), byte(b)]), alpha: alpha * a, mode }
+        Paint { colour: Some([byte(r), byte(g), byte(b)]), alpha: alpha * a, mode, odd }
     }
 
     fn fill(&mut self, path: &BezPath, even_odd: bool, mut paint: Paint) {
@@ -163,34 +188,67 @@ impl Drawn {
         self.clips.iter().any(clipped).then_some(How::Clipped)
     }
 
-    fn character(
-        &mut self,
-        character: char,
-        from: Point,
-        to: Point,
-        size: (f64, f64),
-        known: Option<How>,
-        paint: &Paint,
-    ) {
+    /// Adds a character, with its sight if that is known, whatever its ground.
+    fn character(&mut self, mut glyph: Glyph, width: f64, known: Sight, fill: &Fill) {
         if self.glyphs.len() >= CHARACTERS {
             return;
         }
-        let (height, width) = size;
-        let mut glyph = Glyph { character, from, to, size: height, hidden: None, step: 0 };
         let middle = glyph.at(0.5);
-        glyph.hidden = self
-            .outside(middle)
-            .or(known)
-            .or_else(|| self.ground.hides(middle, height.min(width), paint));
+        let sight = match (self.outside(middle), known) {
+            (Some(how), _) => Sight::Hidden(how),
+            (None, Sight::Hidden(how)) => Sight::Hidden(how),
+            (None, known) => {
+                let masked = fill.masks.iter().any(|mask| !mask.shows(middle));
+                let found = self.ground.sight(middle, (glyph.size, width), &fill.at(middle));
+                match found {
+                    // One point of a gradient is not all of a character.
+                    Sight::Hidden(how) if fill.gradient.is_some() => Sight::Doubt(how),
+                    Sight::Hidden(how) => Sight::Hidden(how),
+                    _ if masked => Sight::Doubt(How::Transparent),
+                    found if known == Sight::Seen => found,
+                    _ => known,
+                }
+            }
+        };
+        match sight {
+            Sight::Seen => {}
+            Sight::Hidden(how) => glyph.hidden = Some(how),
+            Sight::Doubt(how) => glyph.doubt = Some(how),
+        }
         glyph.step = self.ground.step();
         self.glyphs.push(glyph);
     }
 }
 
+/// What fills text: its paint, which a gradient changes from place to place, and its masks.
+struct Fill {
+    paint: Paint,
+    gradient: Option<Rc<EncodedShadingPattern>>,
+    masks: Vec<Rc<Mask>>,
+}
+
+impl Fill {
+    /// Returns the paint at a point.
+    fn at(&self, point: Point) -> Paint {
+        let Some(gradient) = &self.gradient else { return self.paint };
+        let [r, g, b, alpha] = gradient.sample(gradient.base_transform * point);
+        let byte = |share: f32| (share * 255.0).round() as u8;
+        let colour = Some([byte(r), byte(g), byte(b)]);
+        Paint { colour, alpha: self.paint.alpha * alpha, ..self.paint }
+    }
+}
+
 impl<'a> Device<'a> for Drawn {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
-        let paint = self.paint(&props.paint, props.soft_mask.is_some(), props.blend_mode);
-        let known = matches!(mode, DrawMode::Invisible).then_some(How::Invisible);
+        let masks = props.soft_mask.iter().map(|mask| self.probes.mask(mask));
+        let masks = masks.collect::<Vec<_>>().into_iter();
+        let masks = masks.chain(self.groups.iter().filter_map(|group| group.mask.clone()));
+        let fill = Fill {
+            masks: masks.collect(),
+            paint: self.paint(&props.paint, props.soft_mask.is_some(), props.blend_mode),
+            gradient: self.probes.gradient(&props.paint),
+        };
+        let drawn = !matches!(mode, DrawMode::Invisible);
         let matrices: Vec<Affine> =
             run.glyphs().iter().map(|g| props.transform * g.transform()).collect();
         // Letters of a font that is not embedded are stretched to the widths that the file
@@ -232,10 +290,21 @@ impl<'a> Device<'a> for Drawn {
                 }
             };
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
+            let known = if !drawn {
+                Sight::Hidden(How::Invisible)
+            } else if text.iter().any(|character| character.is_alphanumeric())
+                && !self.probes.paints(glyph)
+            {
+                Sight::Doubt(How::Invisible)
+            } else {
+                Sight::Seen
+            };
             let step = (to - from) / text.len().max(1) as f64;
-            for (at, character) in text.iter().enumerate() {
+            for (at, character) in text.into_iter().enumerate() {
                 let from = from + step * at as f64;
-                self.character(*character, from, from + step, (height, width), known, &paint);
+                let (to, size) = (from + step, height);
+                let glyph = Glyph { character, from, to, size, hidden: None, doubt: None, step: 0 };
+                self.character(glyph, width, known, &fill);
             }
         }
     }
@@ -298,7 +367,9 @@ impl<'a> Device<'a> for Drawn {
         mask: Option<SoftMask<'a>>,
         mode: BlendMode,
     ) {
-        self.groups.push((opacity, mask.is_none().then_some(mode)));
+        let mask = mask.map(|mask| self.probes.mask(&mask));
+        let (odd, mode) = (hidden::odd(mode), mask.is_none().then_some(mode));
+        self.groups.push(Group { opacity, mode, odd, mask });
     }
 
     fn pop_transparency_group(&mut self) {

@@ -183,25 +183,72 @@ fn name(field: &Dict<'_>) -> String {
     names.join(".")
 }
 
-/// Returns how many layers are switched off.
-pub(super) fn layers(pdf: &Pdf) -> u64 {
+/// The layers of a file, by their objects.
+#[derive(Default)]
+pub(super) struct Layers {
+    /// Those that are switched off.
+    pub off: HashSet<ObjectIdentifier>,
+    /// Those that are on, and whose usage says that they are not for screens. Viewers that follow
+    /// it hide them (ISO 32000-1, 8.11.4.4); others do not.
+    pub unsure: HashSet<ObjectIdentifier>,
+}
+
+impl Layers {
+    /// Returns a file in whose catalog those in doubt are off, too; none if there are none.
+    pub fn fewer(&self) -> Option<String> {
+        let ids: Vec<String> = self
+            .off
+            .iter()
+            .chain(&self.unsure)
+            .take(ENTRIES)
+            .map(|id| format!("{} {} R", id.obj_number, id.gen_number))
+            .collect();
+        (!self.unsure.is_empty()).then(|| {
+            format!(
+                "%PDF-1.5\n1 0 obj<</Type/Catalog/Pages 2 0 R/OCProperties<</D<</OFF[{}]>>>>>>endobj\n\
+                 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+                 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n\
+                 trailer<</Root 1 0 R/Size 4>>\n%%EOF",
+                ids.join(" ")
+            )
+        })
+    }
+}
+
+/// Returns the layers of a file that are off, or may be.
+pub(super) fn layers(pdf: &Pdf) -> Layers {
+    let mut layers = Layers::default();
     let Some(all) = catalog(pdf).and_then(|root| root.get::<Dict<'_>>("OCProperties")) else {
-        return 0;
+        return layers;
     };
-    let Some(state) = all.get::<Dict<'_>>("D") else { return 0 };
+    let Some(state) = all.get::<Dict<'_>>("D") else { return layers };
     let ids = |of: &Dict<'_>, key: &str| -> Vec<ObjectIdentifier> {
         let list = of.get::<Array<'_>>(key).unwrap_or_default();
         list.raw_iter().filter_map(|entry| Some(entry.as_obj_ref()?.into())).collect()
     };
-    let mut off = HashSet::new();
     if state.get::<Name<'_>>("BaseState").is_some_and(|base| base.as_str() == "OFF") {
-        off.extend(ids(&all, "OCGs"));
+        layers.off.extend(ids(&all, "OCGs"));
     }
     for id in ids(&state, "ON") {
-        off.remove(&id);
+        layers.off.remove(&id);
     }
-    off.extend(ids(&state, "OFF"));
-    off.len() as u64
+    layers.off.extend(ids(&state, "OFF"));
+    let automatic = state.get::<Array<'_>>("AS").unwrap_or_default();
+    for usage in automatic.iter::<Dict<'_>>().take(ENTRIES) {
+        if usage.get::<Name<'_>>("Event").is_none_or(|event| event.as_str() != "View") {
+            continue;
+        }
+        for id in ids(&usage, "OCGs").into_iter().take(ENTRIES) {
+            let stated =
+                pdf.xref().get::<Dict<'_>>(id).and_then(|layer| layer.get::<Dict<'_>>("Usage"));
+            let stated = stated.and_then(|usage| usage.get::<Dict<'_>>("View"));
+            let stated = stated.and_then(|view| view.get::<Name<'_>>("ViewState"));
+            if stated.is_some_and(|state| state.as_str() == "OFF") && !layers.off.contains(&id) {
+                layers.unsure.insert(id);
+            }
+        }
+    }
+    layers
 }
 
 /// Returns how many pages a file states that it has.

@@ -1,5 +1,7 @@
 //! What lies behind and over the characters of a page: its ground, cell by cell, as it is painted.
-//! Decides which characters nobody sees; where a ground is not known, they count as seen.
+//! Decides which characters nobody sees. Where a ground is a picture or a gradient, they count as
+//! seen, because honest headings are; where their own paint is not known, or hardly differs from
+//! its ground, they are in doubt.
 
 use crate::How;
 use hayro_interpret::BlendMode;
@@ -13,6 +15,21 @@ const ALIKE: u8 = 20;
 const FAINT: f32 = 0.1;
 /// The height or width of an em, in points, under which nobody reads.
 const TINY: f64 = 1.5;
+/// The height or width of an em, in points, under which few read.
+const SMALL: f64 = 2.5;
+/// Differences of a channel, of 255, up to which two colours are hard to tell apart, and the
+/// height of an em from which they are not: a pale word across a page is a watermark.
+const PALE: u8 = 36;
+const LARGE: f64 = 24.0;
+
+/// Whether people see a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sight {
+    Seen,
+    Hidden(How),
+    /// It may be hidden so.
+    Doubt(How),
+}
 
 /// A colour, unless it comes from a picture or a pattern.
 pub(super) type Colour = Option<[u8; 3]>;
@@ -24,6 +41,50 @@ pub(super) struct Paint {
     pub alpha: f32,
     /// `None`: a mask or groups of several modes, which say nothing about what is seen.
     pub mode: Option<BlendMode>,
+    /// True if a mode takes part that text is hardly ever drawn in.
+    pub odd: bool,
+}
+
+/// Returns true for a mode that text is hardly ever drawn in.
+pub(super) fn odd(mode: BlendMode) -> bool {
+    use BlendMode::{Darken, Lighten, Multiply, Normal, Screen};
+    !matches!(mode, Normal | Multiply | Screen | Darken | Lighten)
+}
+
+/// Mixes the shares of a channel (ISO 32000-1, 11.3.5.2); `None` for modes that need all three.
+fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
+    let hard = |below: f32, own: f32| {
+        if own <= 0.5 { 2.0 * below * own } else { 1.0 - 2.0 * (1.0 - below) * (1.0 - own) }
+    };
+    Some(match mode {
+        BlendMode::Normal => own,
+        BlendMode::Multiply => below * own,
+        BlendMode::Screen => 1.0 - (1.0 - below) * (1.0 - own),
+        BlendMode::Darken => below.min(own),
+        BlendMode::Lighten => below.max(own),
+        BlendMode::Overlay => hard(own, below),
+        BlendMode::HardLight => hard(below, own),
+        BlendMode::Difference => (below - own).abs(),
+        BlendMode::Exclusion => below + own - 2.0 * below * own,
+        BlendMode::ColorDodge if below <= 0.0 => 0.0,
+        BlendMode::ColorDodge if own >= 1.0 => 1.0,
+        BlendMode::ColorDodge => (below / (1.0 - own)).min(1.0),
+        BlendMode::ColorBurn if below >= 1.0 => 1.0,
+        BlendMode::ColorBurn if own <= 0.0 => 0.0,
+        BlendMode::ColorBurn => 1.0 - ((1.0 - below) / own).min(1.0),
+        BlendMode::SoftLight if own <= 0.5 => below - (1.0 - 2.0 * own) * below * (1.0 - below),
+        BlendMode::SoftLight => {
+            let raised = if below <= 0.25 {
+                ((16.0 * below - 12.0) * below + 4.0) * below
+            } else {
+                below.sqrt()
+            };
+            below + (2.0 * own - 1.0) * (raised - below)
+        }
+        BlendMode::Hue | BlendMode::Saturation | BlendMode::Color | BlendMode::Luminosity => {
+            return None;
+        }
+    })
 }
 
 impl Paint {
@@ -35,14 +96,7 @@ impl Paint {
         let (colour, ground) = (self.colour?, ground?);
         let blend = |below: u8, own: u8| -> Option<u8> {
             let (b, o) = (f32::from(below) / 255.0, f32::from(own) / 255.0);
-            let mixed = match self.mode? {
-                BlendMode::Normal => o,
-                BlendMode::Multiply => b * o,
-                BlendMode::Screen => 1.0 - (1.0 - b) * (1.0 - o),
-                BlendMode::Darken => b.min(o),
-                BlendMode::Lighten => b.max(o),
-                _ => return None,
-            };
+            let mixed = mixed(self.mode?, b, o)?;
             Some(((b + (mixed - b) * self.alpha) * 255.0).round() as u8)
         };
         let [r, g, b] = ground;
@@ -216,18 +270,37 @@ impl Ground {
         enough.then_some(found)
     }
 
-    /// Returns why a character on the page is not seen when it is drawn, its middle and size given.
-    pub fn hides(&self, middle: Point, size: f64, paint: &Paint) -> Option<How> {
+    /// Returns whether a character on the page is seen when it is drawn, its middle and the height
+    /// and width of its em given.
+    pub fn sight(&self, middle: Point, (height, width): (f64, f64), paint: &Paint) -> Sight {
+        let size = height.min(width);
         if paint.alpha < FAINT {
-            return Some(How::Transparent);
+            return Sight::Hidden(How::Transparent);
         }
         if size < TINY {
-            return Some(How::Tiny);
+            return Sight::Hidden(How::Tiny);
         }
-        let known = self.at(middle)?.colour.filter(|_| !self.blind);
-        let (ground, seen) = (known?, paint.over(known)?);
-        let alike = ground.iter().zip(seen).all(|(a, b)| a.abs_diff(b) <= ALIKE);
-        alike.then_some(How::Colour)
+        let small = if size < SMALL { Sight::Doubt(How::Tiny) } else { Sight::Seen };
+        if paint.colour.is_none() {
+            return Sight::Doubt(How::Colour);
+        }
+        // A page that was painted over too often to be followed is taken for paper.
+        let known =
+            if self.blind { Some([255; 3]) } else { self.at(middle).and_then(|c| c.colour) };
+        let Some(ground) = known else { return small };
+        // Without a mode that is known, the colour is that of the paint; viewers that do not know
+        // an odd mode draw the text.
+        let plain = Paint { mode: Some(BlendMode::Normal), ..*paint };
+        let seen = if paint.mode.is_some() { paint.over(known) } else { plain.over(known) };
+        let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {
+            return Sight::Doubt(How::Colour);
+        };
+        let apart = ground.iter().zip(seen).map(|(a, b)| a.abs_diff(b)).max().unwrap_or_default();
+        if apart <= ALIKE {
+            let sure = !self.blind && !paint.odd && paint.mode.is_some();
+            return if sure { Sight::Hidden(How::Colour) } else { Sight::Doubt(How::Colour) };
+        }
+        if apart <= PALE && height < LARGE { Sight::Doubt(How::Colour) } else { small }
     }
 
     /// Returns true if all of these points have been covered since a step.

@@ -131,6 +131,7 @@ pub(super) fn about(kind: Option<FileKind>, end: Option<&End>, ended: Ended) -> 
 /// Returns the notes on what was found in a file of this kind, or in a sheet.
 pub(super) fn findings(findings: &[Finding], kind: Option<FileKind>) -> Vec<Note> {
     let mut notes = hidden(findings);
+    notes.extend(doubt(findings));
     notes.extend(findings.iter().filter_map(|found| finding(found, kind)));
     notes
 }
@@ -138,7 +139,7 @@ pub(super) fn findings(findings: &[Finding], kind: Option<FileKind>) -> Vec<Note
 fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
     Some(match finding {
         // Those are joined.
-        Finding::Hidden { .. } => return None,
+        Finding::Hidden { .. } | Finding::Doubt { .. } => return None,
         Finding::Order => {
             "hidden text that was left out reads like an order to an assistant".into()
         }
@@ -228,6 +229,23 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
         });
     }
     notes
+}
+
+/// Returns the note on what is shown although readers of the file may not see it.
+fn doubt(findings: &[Finding]) -> Option<Note> {
+    let (mut total, mut ways) = (0_u64, Vec::new());
+    for found in findings {
+        if let Finding::Doubt { how, count } = found {
+            total = total.saturating_add(*count);
+            let way = way(*how);
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+    }
+    (total > 0).then(|| {
+        note!("{} characters may be hidden ({}) and are shown", total, ours(ways.join(", ")))
+    })
 }
 
 /// Returns how something is hidden, where its count does not say it.

@@ -246,6 +246,8 @@ pub enum Finding {
     NoResult(u64),
     /// Glyphs of which no letter is known.
     Unmapped(u64),
+    /// Letters and digits that people see as others than the text has.
+    Others(u64),
     /// Pictures that are not described.
     Pictures(u64),
     /// Pages that are pictures of text.

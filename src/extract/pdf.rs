@@ -3,6 +3,7 @@
 
 mod device;
 mod fields;
+mod fonts;
 mod hidden;
 mod layout;
 mod probe;
@@ -22,6 +23,7 @@ use crate::{
     Block, Failure, File, Finding, How, Mark, Of, Out, PAGES, Piece, Span, Stop, TextBlock, Unit,
 };
 use device::{Drawn, Glyph};
+use fonts::{Fonts, Others};
 
 /// The share of a page from which a picture is the page.
 const SCAN: f64 = 0.6;
@@ -54,6 +56,7 @@ struct Counts {
     /// Characters that are shown although they may be hidden.
     doubt: BTreeMap<How, u64>,
     unmapped: u64,
+    others: u64,
     pictures: u64,
     /// Pages that are pictures of text.
     scans: Vec<u32>,
@@ -93,6 +96,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     }
     for (count, finding) in [
         (counts.unmapped, Finding::Unmapped as fn(u64) -> Finding),
+        (counts.others, Finding::Others),
         (counts.pictures, Finding::Pictures),
     ] {
         if count > 0 {
@@ -149,16 +153,17 @@ fn pages(
     let cache = InterpreterCache::new();
     let of = pdf.pages().len() as u64;
     let mut left = PAINTED;
+    let mut fonts = Fonts::default();
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
     {
-        let mut drawn = draw(page, pdf, &cache, left);
+        let mut drawn = draw(page, pdf, &cache, left, fonts.of_page(page));
         left = drawn.finish();
         if let Some(fewer) = &over.fewer {
-            drawn.doubt_layers(&draw(page, fewer, &cache, 0));
+            drawn.doubt_layers(&draw(page, fewer, &cache, 0, Others::new()));
         }
         if let Some(all) = &over.all {
-            drawn.add_layers(draw(page, all, &cache, 0));
+            drawn.add_layers(draw(page, all, &cache, 0, Others::new()));
         }
         let pieces = pieces(page, number, drawn, counts);
         let next = (u64::from(number) < of).then_some(number + 1);
@@ -169,14 +174,21 @@ fn pages(
     Ok(())
 }
 
-/// Draws a page, with the layers that the catalog of a file has switched on.
-fn draw<'a>(page: &'a Page<'a>, over: &'a Pdf, cache: &InterpreterCache<'a>, left: u64) -> Drawn {
+/// Draws a page, with the layers that the catalog of a file has switched on, and with what its
+/// fonts show as others.
+fn draw<'a>(
+    page: &'a Page<'a>,
+    over: &'a Pdf,
+    cache: &InterpreterCache<'a>,
+    left: u64,
+    others: Others,
+) -> Drawn {
     let (width, height) = page.render_dimensions();
     let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let (transform, settings) =
         (page.initial_transform(true).to_kurbo(), InterpreterSettings::default());
     let mut context = Context::new(transform, area, cache, over.xref(), settings);
-    let mut drawn = Drawn::new(area, left);
+    let mut drawn = Drawn::new(area, left, others);
     interpret_page(page, &mut context, &mut drawn);
     drawn
 }
@@ -210,6 +222,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         })
         .collect();
     counts.unmapped += drawn.unmapped;
+    counts.others += seen.iter().filter(|glyph| glyph.other).count() as u64;
     let behind = |g: &Glyph| matches!(g.hidden, Some(How::Invisible | How::Covered));
     let (mut recognised, mut unseen): (Vec<Glyph>, Vec<Glyph>) =
         unseen.into_iter().partition(behind);

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::fonts::Others;
 use super::hidden::{self, Ground, Paint, Sight};
 use super::probe::{Mask, Probes};
 use crate::How;
@@ -37,6 +38,8 @@ pub(super) struct Glyph {
     pub hidden: Option<How>,
     /// How it may be hidden, though it is shown.
     pub doubt: Option<How>,
+    /// True if people see another letter or digit.
+    pub other: bool,
     step: u32,
 }
 
@@ -77,6 +80,8 @@ struct Group {
 /// What a page shows.
 pub(super) struct Drawn {
     pub glyphs: Vec<Glyph>,
+    /// What the fonts of the page show as others.
+    others: Others,
     /// Letters whose font does not say which they are.
     pub unmapped: u64,
     pub pictures: u64,
@@ -92,10 +97,12 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Returns an empty page, on which so many cells may be painted.
-    pub fn new(page: Rect, left: u64) -> Self {
+    /// Returns an empty page, on which so many cells may be painted, and whose fonts show some
+    /// characters as others.
+    pub fn new(page: Rect, left: u64, others: Others) -> Self {
         Self {
             glyphs: Vec::new(),
+            others,
             unmapped: 0,
             pictures: 0,
             picture: 0.0,
@@ -289,6 +296,8 @@ impl<'a> Device<'a> for Drawn {
                     "\u{FFFD}".to_owned()
                 }
             };
+            let other =
+                !self.others.is_empty() && self.others.contains(&(glyph.char_code(), text.clone()));
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
             let known = if !drawn {
                 Sight::Hidden(How::Invisible)
@@ -303,7 +312,8 @@ impl<'a> Device<'a> for Drawn {
             for (at, character) in text.into_iter().enumerate() {
                 let from = from + step * at as f64;
                 let (to, size) = (from + step, height);
-                let glyph = Glyph { character, from, to, size, hidden: None, doubt: None, step: 0 };
+                let glyph =
+                    Glyph { character, from, to, size, hidden: None, doubt: None, other, step: 0 };
                 self.character(glyph, width, known, &fill);
             }
         }

@@ -164,6 +164,12 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         Finding::Unmapped(count) => {
             note!("{} characters cannot be decoded: the fonts have no Unicode mapping", *count)
         }
+        Finding::Others(count) => {
+            note!(
+                "{} characters are shown to people as others: its fonts contradict themselves",
+                *count
+            )
+        }
         Finding::Pictures(count) => note!("{} pictures are not described", *count),
         Finding::Scan { first, last } if first == last => {
             note!("page {} is a picture of text (a scan), which cannot be read", *first)

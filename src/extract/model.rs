@@ -267,6 +267,8 @@ pub enum Finding {
     Order,
     /// The bytes are not those of the charset; they were read in this one.
     Charset(String),
+    /// It is cut off or damaged, so that pages may be missing.
+    Damaged,
     /// It is longer than one call reads; `page` goes on.
     Full,
 }

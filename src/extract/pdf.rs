@@ -106,13 +106,17 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if counts.order {
         out.find(Finding::Order);
     }
+    let damaged = damaged(&pdf, bytes);
+    if damaged {
+        out.find(Finding::Damaged);
+    }
     ended?;
     let files = if first == 1 { fields::files(&pdf) } else { Vec::new() };
     if !files.is_empty() {
         let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
         out.block(Block::Files { files, more: 0, next: None })?;
     } else if !counts.text && counts.scans.is_empty() && first == 1 && of <= u64::from(PAGES) {
-        let why = if damaged(&pdf, bytes) { Failure::Broken } else { Failure::Empty };
+        let why = if damaged { Failure::Broken } else { Failure::Empty };
         return Err(why.into());
     }
     Ok(())

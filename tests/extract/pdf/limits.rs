@@ -51,14 +51,14 @@ fn what_gives_no_text_says_why() {
     };
     let cases: &[(&str, Vec<u8>, &str)] = &[
         ("empty", empty.bytes(), "Empty\n"),
-        ("cut off before its text", cut_off(|at| at), "Broken\n"),
-        ("cut off within its text", cut_off(|at| at + 90), "Broken\n"),
+        ("cut off before its text", cut_off(|at| at), "Damaged\nBroken\n"),
+        ("cut off within its text", cut_off(|at| at + 90), "Damaged\nBroken\n"),
         ("no objects", b"%PDF-1.7\nnothing".to_vec(), "Broken\n"),
         ("locked", locked, "Encrypted\n"),
         (
             "cut",
             Paper::of(&at(50.0, 700.0, "Still here")).bytes()[..500].to_vec(),
-            "[page 1]\nStill here\n",
+            "[page 1]\nStill here\nDamaged\n",
         ),
     ];
     let wrong: Vec<_> = cases
@@ -67,6 +67,21 @@ fn what_gives_no_text_says_why() {
         .filter(|(_, got, expected)| got != *expected)
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn pages_that_are_lost_are_reported() {
+    let pages = (1..=60).map(|page| at(50.0, 700.0, &format!("This is page {page}."))).collect();
+    let whole = Paper { pages, ..Paper::default() }.bytes();
+    let half = shown(&request("a.pdf"), &whole[..whole.len() / 2]);
+    assert!(half.contains("page 20.") && !half.contains("page 60."), "{half}");
+    assert!(half.ends_with("Damaged\n"), "{half}");
+    assert!(shown(&request("a.pdf"), &whole).ends_with("This is page 60.\n"));
+    // Its end is there, and what is behind it is short; or its pages are fewer than it states.
+    let end = [whole.as_slice(), b"\n-- \nscanned by a gateway\n"].concat();
+    assert!(shown(&request("a.pdf"), &end).ends_with("This is page 60.\n"));
+    let fewer = String::from_utf8(whole).unwrap().replace("/Count 60", "/Count 61");
+    assert!(shown(&request("a.pdf"), fewer.as_bytes()).ends_with("Damaged\n"));
 }
 
 #[test]

@@ -190,6 +190,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
             "this format does not show which rows and columns are hidden".into()
         }
         Finding::Charset(name) => note!("its character encoding was guessed: {}", quoted(name)),
+        Finding::Damaged => "it is damaged, perhaps cut off: pages or text may be missing".into(),
         Finding::Full => "it is longer than one call reads".into(),
     })
 }

@@ -14,6 +14,16 @@ pub enum Paint {
     Rgb([u8; 3]),
 }
 
+impl Paint {
+    /// Returns true for two colours that are known, and that nobody tells apart.
+    pub fn alike(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Rgb(one), Self::Rgb(other)) => alike(one, other),
+            _ => false,
+        }
+    }
+}
+
 /// What a style or a run says; `None` where it says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
@@ -62,10 +72,8 @@ impl Look {
     /// Returns how text that looks so is hidden, on a ground that nothing else is known of.
     pub fn hidden(&self, ground: Paint) -> Option<How> {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
-        let same = match (self.colour, self.ground.unwrap_or(ground)) {
-            (Some(Paint::Rgb(text)), Paint::Rgb(ground)) => alike(text, ground),
-            _ => false,
-        };
+        let ground = self.ground.unwrap_or(ground);
+        let same = self.colour.is_some_and(|text| text.alike(ground));
         let hides = [
             (self.vanish == Some(true), How::Marked),
             (least(self.size, 2.0) || least(self.width, 5.0), How::Tiny),

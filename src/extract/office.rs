@@ -3,4 +3,6 @@
 pub mod docx;
 pub mod numbers;
 pub mod pptx;
+mod scene;
 mod styles;
+mod theme;

@@ -29,6 +29,7 @@ mod pdf;
 mod random;
 mod rows;
 mod sheets;
+mod slides;
 mod texts;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};

@@ -277,7 +277,13 @@ fn white_words_of_a_slide_are_seen_on_what_is_painted() {
 }
 
 /// Returns a presentation of one slide with this tree of shapes, on white or on blue.
-fn pptx(slide: &str, ground: &str) -> Vec<u8> {
+pub fn pptx(slide: &str, ground: &str) -> Vec<u8> {
+    deck(slide, "", ground)
+}
+
+/// Returns a presentation of one slide, with what its layout has.
+pub fn deck(slide: &str, layout: &str, ground: &str) -> Vec<u8> {
+    let layout = format!("<p:sldLayout>{layout}</p:sldLayout>");
     let slide = format!("<p:sld><p:cSld><p:spTree>{slide}</p:spTree></p:cSld></p:sld>");
     let master = format!(
         "<p:sldMaster><p:cSld><p:bg>{ground}</p:bg></p:cSld><p:clrMap bg1=\"lt1\"/></p:sldMaster>"
@@ -290,7 +296,7 @@ fn pptx(slide: &str, ground: &str) -> Vec<u8> {
         ("ppt/_rels/presentation.xml.rels", &relations(&[("slide", "slides/slide1.xml")])),
         ("ppt/slides/slide1.xml", &slide),
         ("ppt/slides/_rels/slide1.xml.rels", &relations(&[("slideLayout", "../layout.xml")])),
-        ("ppt/layout.xml", "<p:sldLayout/>"),
+        ("ppt/layout.xml", &layout),
         ("ppt/_rels/layout.xml.rels", &relations(&[("slideMaster", "master.xml")])),
         ("ppt/master.xml", &master),
         ("ppt/_rels/master.xml.rels", &relations(&[("theme", "theme.xml")])),
@@ -357,7 +363,7 @@ fn what_a_slide_does_not_show_is_left_out_and_what_it_shows_stays() {
         (shape("", "", white), blue),
         (shape("", blue_shape, white), light),
         (shape("", "", white) + &shape("", blue_shape, ""), light),
-        (shape("", "", white) + "<p:pic/>", light),
+        ("<p:pic/>".to_owned() + &shape("", "", white), light),
         (
             shape(
                 "",

@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::look::{alike, colour};
+use super::scene::{SLIDE, Scene};
+use crate::look::Paint;
 use crate::package::{Package, Relation};
 use crate::story::{Deck, Story, Tally};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Mark, Out, PAGES, Stop};
-
-/// The namespaces of slides.
-const SLIDE: &[&str] = &["p", "a"];
 
 /// Reads a presentation.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -32,9 +30,9 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         for (path, number) in slides.iter().zip(1..).skip(first as usize - 1).take(PAGES as usize) {
             let text = package.text(path)?.ok_or(Failure::Broken)?;
             let relations = package.relations(path)?;
-            let white = white(&mut package, &text, &relations)?;
+            let scene = Some(Scene::read(&mut package, &text, &relations)?);
             let tally = std::mem::take(&mut deck.tally);
-            let mut slide = Slide { size, white, tally, ..Slide::default() };
+            let mut slide = Slide { size, scene, tally, ..Slide::default() };
             slide.read(&text)?;
             deck.tally = slide.tally;
             let mut story = Story::default();
@@ -163,92 +161,13 @@ fn comments(
     Ok(())
 }
 
-/// Returns true if nothing but white lies behind the text of a slide: no picture, no filled
-/// shape and no other ground, on the slide and on what it is based on.
-fn white(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<bool, Failure> {
-    let mut parts = vec![slide.to_owned()];
-    let mut relations = own.iter().map(|relation| (relation.kind.clone(), relation.target.clone()));
-    let mut next = relations.find(|(kind, _)| kind == "slideLayout");
-    for kind in ["slideMaster", "theme", ""] {
-        let Some((_, path)) = next else { return Ok(false) };
-        parts.extend(package.text(&path)?);
-        let relations = package.relations(&path)?.into_iter();
-        let mut relations = relations.map(|relation| (relation.kind, relation.target));
-        next = relations.find(|(found, _)| found == kind);
-    }
-    let theme = parts.pop().unwrap_or_default();
-    let mapped = parts.last().is_some_and(|master| master.contains("bg1=\"lt1\""));
-    if !mapped || !light(&theme)? {
-        return Ok(false);
-    }
-    for part in &parts {
-        let mut xml = Xml::of(part, SLIDE);
-        let (mut ground, mut white) = (false, true);
-        while let Some(event) = xml.step()? {
-            match event {
-                Event::Start(element) => match element.name().as_str() {
-                    "bg" | "spPr" | "tcPr" | "grpSpPr" => ground = true,
-                    // The first fill of a theme is the colour itself; others are gradients.
-                    "bgRef" if element.attr("idx").is_none_or(|idx| idx != "1001") => white = false,
-                    // Lines, and what stands in a theme's list of styles, is no ground.
-                    "ln" => xml.skip()?,
-                    "pic" | "graphicFrame" | "style" | "blipFill" => white = false,
-                    "gradFill" | "pattFill" | "grpFill" | "lumMod" | "shade" if ground => {
-                        white = false;
-                    }
-                    "srgbClr" | "schemeClr" | "sysClr" | "prstClr" if ground => {
-                        white &= pale(&element);
-                    }
-                    _ => {}
-                },
-                Event::End(ending) => match ending.name().as_str() {
-                    "bg" | "spPr" | "tcPr" | "grpSpPr" => ground = false,
-                    _ => {}
-                },
-                Event::Text(_) => {}
-            }
-        }
-        if !white {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Returns true if the first light colour of a theme is white.
-fn light(theme: &str) -> Result<bool, Failure> {
-    let mut xml = Xml::of(theme, &["a"]);
-    while let Some(event) = xml.step()? {
-        if let Event::Start(element) = event
-            && element.name() == "lt1"
-        {
-            let mut white = false;
-            xml.within(|element| {
-                let last = element.attr("lastClr").or_else(|| element.attr("val"));
-                white |= last.and_then(|hex| colour(&hex)).is_some_and(|rgb| alike(rgb, [255; 3]));
-            })?;
-            return Ok(white);
-        }
-    }
-    Ok(false)
-}
-
-/// Returns true if an element names white.
-fn pale(element: &Element<'_>) -> bool {
-    match element.attr("val").as_deref() {
-        Some("bg1" | "lt1" | "white" | "phClr") => true,
-        Some(hex) => colour(hex).is_some_and(|rgb| alike(rgb, [255; 3])),
-        None => false,
-    }
-}
-
 /// A slide, its notes or a diagram that is being read.
 struct Slide {
     /// True for notes: only their body counts, not what a printed page repeats.
     notes: bool,
     size: (f64, f64),
-    /// True if white text cannot be seen.
-    white: bool,
+    /// What lies where; none for notes and diagrams.
+    scene: Option<Scene>,
     shown: bool,
     story: Story,
     tally: Tally,
@@ -260,6 +179,14 @@ struct Slide {
     holder: Option<String>,
     /// How the run that is open is hidden.
     run: Option<How>,
+    /// How many shapes and cells have begun; and whether one of the cells is open.
+    at: (usize, usize),
+    in_cell: bool,
+    /// The colours that may lie behind the text of the shape or the cell that is open.
+    grounds: Vec<Paint>,
+    /// The colours of text that says nothing of its own: of the shape, and by level.
+    usual: Option<Paint>,
+    levels: HashMap<usize, Paint>,
     /// Groups that are open; whether properties are those of the last; and the hidden one.
     groups: usize,
     within: bool,
@@ -273,7 +200,7 @@ impl Default for Slide {
         Self {
             notes: false,
             size: (f64::MAX, f64::MAX),
-            white: false,
+            scene: None,
             shown: true,
             story: Story::default(),
             tally: Tally::default(),
@@ -282,6 +209,11 @@ impl Default for Slide {
             shape: None,
             holder: None,
             run: None,
+            at: (0, 0),
+            in_cell: false,
+            grounds: Vec::new(),
+            usual: None,
+            levels: HashMap::new(),
             groups: 0,
             within: false,
             hidden: None,
@@ -312,7 +244,16 @@ impl Slide {
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
                 (self.shape, self.holder, self.within) = (None, None, false);
+                (self.usual, self.levels) = (None, HashMap::new());
+                self.at.0 += 1;
+                self.ground();
             }
+            "fontRef" => {
+                let scene = self.scene.as_ref();
+                let coat = scene.map_or(Ok(None), |scene| scene.theme.coat(xml))?;
+                self.usual = coat.map(|coat| coat.paint);
+            }
+            "lstStyle" => self.levels(xml)?,
             "cNvPr" if element.flag("hidden") => self.hide(How::Marked),
             "ph" => self.holder = Some(element.attr("type").unwrap_or_default()),
             "xfrm" => self.placed(xml)?,
@@ -321,38 +262,18 @@ impl Slide {
             "tc" => {
                 self.story.cell();
                 self.covered = element.flag("hMerge") || element.flag("vMerge");
+                self.in_cell = true;
+                self.at.1 += 1;
+                self.ground();
             }
             "p" => (self.paragraph, self.level, self.run) = (String::new(), 0, None),
             "pPr" => {
                 self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
                 xml.skip()?;
             }
-            "r" | "fld" => self.run = None,
+            "r" | "fld" => self.run = self.painted(None, None),
             "endParaRPr" | "defRPr" => xml.skip()?,
-            "rPr" => {
-                let tiny = element.number("sz").is_some_and(|size| size <= 150.0);
-                let (mut white, mut clear, mut line) = (false, false, false);
-                xml.within(|property| match property.name().as_str() {
-                    "ln" => line = true,
-                    "solidFill" | "latin" | "highlight" => line = false,
-                    "noFill" if !line => clear = true,
-                    "alpha" if !line => {
-                        clear |= property.number("val").is_some_and(|a| a < 10_000.0);
-                    }
-                    "srgbClr" | "schemeClr" | "sysClr" | "prstClr" if !line => {
-                        white = pale(property);
-                    }
-                    "lumMod" | "shade" if !line => white = false,
-                    _ => {}
-                })?;
-                self.run = [
-                    (tiny, How::Tiny),
-                    (clear, How::Transparent),
-                    (white && self.white, How::Colour),
-                ]
-                .into_iter()
-                .find_map(|(hides, how)| hides.then_some(how));
-            }
+            "rPr" => self.properties(element, xml)?,
             "t" => {
                 let text = xml.text()?;
                 self.put(&text);
@@ -390,12 +311,88 @@ impl Slide {
             }
             "tc" => {
                 self.story.cell_end();
-                self.covered = false;
+                (self.covered, self.in_cell) = (false, false);
             }
             "tr" => self.story.row_end(),
             "tbl" => self.story.table_end(),
             _ => {}
         }
+    }
+
+    /// Finds what lies behind the text of the shape or the cell that began, and over it.
+    fn ground(&mut self) {
+        let Some(scene) = &self.scene else { return };
+        let (Some(shape), cell) = (self.at.0.checked_sub(1), self.at.1.checked_sub(1)) else {
+            return;
+        };
+        self.grounds = scene.grounds(shape, cell.filter(|_| self.in_cell));
+        if scene.covered(shape) {
+            self.shape.get_or_insert(How::Covered);
+        }
+    }
+
+    /// Returns whether text of this colour, or of the usual one, is that of its ground.
+    fn painted(&self, own: Option<Paint>, marker: Option<Paint>) -> Option<How> {
+        let usual = self.levels.get(&self.level).copied().or(self.usual);
+        let text = own.or(usual)?;
+        self.scene.as_ref()?.colour(text, marker, &self.grounds)
+    }
+
+    /// Reads the colours that a shape gives to the text of each level.
+    fn levels(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let Some(scene) = &self.scene else { return xml.skip() };
+        let mut level = None;
+        loop {
+            match xml.step()?.ok_or(Failure::Broken)? {
+                Event::Start(element) => {
+                    let name = element.name();
+                    let number = name.strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
+                    match (name.as_str(), number.and_then(|number| number.parse::<usize>().ok())) {
+                        (_, Some(number)) => level = number.checked_sub(1),
+                        ("ln" | "highlight" | "effectLst" | "extLst" | "buClr", _) => xml.skip()?,
+                        ("solidFill", _) => {
+                            let coat = scene.theme.coat(xml)?;
+                            self.levels.extend(level.zip(coat.map(|coat| coat.paint)));
+                        }
+                        _ => {}
+                    }
+                }
+                Event::End(ending) if ending.name() == "lstStyle" => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads the properties of a run, which decide whether it is seen.
+    fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let tiny = run.number("sz").is_some_and(|size| size <= 150.0);
+        let (mut text, mut marker, mut clear) = (None, None, false);
+        let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
+        loop {
+            match xml.step()?.ok_or(Failure::Broken)? {
+                Event::Start(property) => match property.name().as_str() {
+                    "noFill" => clear = true,
+                    "solidFill" | "gradFill" | "pattFill" => {
+                        let coat = theme.coat(xml)?;
+                        clear |= coat.is_some_and(|coat| coat.opaque < 0.1);
+                        text = Some(coat.map_or(Paint::Other, |coat| coat.paint));
+                    }
+                    "blipFill" => {
+                        text = Some(Paint::Other);
+                        xml.skip()?;
+                    }
+                    "highlight" => marker = theme.coat(xml)?.map(|coat| coat.paint),
+                    "ln" | "effectLst" | "effectDag" | "extLst" => xml.skip()?,
+                    _ => {}
+                },
+                Event::End(ending) if ending.name() == "rPr" => break,
+                _ => {}
+            }
+        }
+        let hides = [(tiny, How::Tiny), (clear, How::Transparent)];
+        let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
+        self.run = hides.or_else(|| self.painted(text, marker));
+        Ok(())
     }
 
     /// Marks the shape that is open, or the group, as hidden.

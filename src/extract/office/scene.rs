@@ -1,0 +1,640 @@
+//! What lies where on a slide: which colours are behind a text, and what is drawn over it.
+//!
+//! Places and fills of the slide's shapes count, those that placeholders take from the layout
+//! and the master, and what these paint themselves. A picture or a pattern has no known colour:
+//! text on it is taken as seen. How far a text fills its box is estimated, and rather too wide.
+
+use std::collections::HashSet;
+
+use super::theme::{Coat, Theme};
+use crate::look::{Paint, WHITE};
+use crate::package::{Package, Relation};
+use crate::xml::{Event, Xml};
+use crate::{Failure, How};
+
+/// The namespaces of slides.
+pub const SLIDE: &[&str] = &["p", "a"];
+/// Painted shapes that are looked at for each text.
+const PAINTED: usize = 2_000;
+/// How much of a text something has to lie behind to be its ground, of 1.
+const SHARE: f64 = 0.1;
+/// Units of drawings in a point.
+const POINT: f64 = 12_700.0;
+/// The room between a shape's edge and its text.
+const INSET: f64 = 91_440.0;
+/// The size of text that states none, in points.
+const SIZE: f64 = 18.0;
+/// The styles of tables that paint nothing.
+const BARE: [&str; 2] =
+    ["{2D5ABB26-0587-4C30-8999-92F81FD0307C}", "{5940675A-B579-460E-94D1-54222C63F5DA}"];
+
+/// A part of a slide, in units of drawings.
+#[derive(Debug, Clone, Copy)]
+struct Area {
+    x: f64,
+    y: f64,
+    wide: f64,
+    high: f64,
+}
+
+impl Area {
+    /// Returns how much of `inner` is in this one, of 1.
+    fn share(&self, inner: &Self) -> f64 {
+        let along = |from: f64, length: f64, own: f64, room: f64| {
+            let begins = from.max(own);
+            let ends = (from + length).min(own + room);
+            if length <= 0.0 {
+                return f64::from(u8::from(from >= own && from <= own + room));
+            }
+            ((ends - begins) / length).clamp(0.0, 1.0)
+        };
+        along(inner.x, inner.wide, self.x, self.wide)
+            * along(inner.y, inner.high, self.y, self.high)
+    }
+
+    /// Returns this without its edges: `part` of it on each side.
+    fn within(&self, part: f64) -> Self {
+        let (x, y) = (self.wide * part, self.high * part);
+        Self { x: self.x + x, y: self.y + y, wide: self.wide - 2.0 * x, high: self.high - 2.0 * y }
+    }
+}
+
+/// What a shape says of its fill.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fill {
+    Unsaid,
+    Nothing,
+    Coat(Coat),
+}
+
+/// Something of no known colour.
+const UNKNOWN: Fill = Fill::Coat(Coat { paint: Paint::Other, opaque: 0.0 });
+
+/// A shape, a picture, a line, or a frame with a table or a chart.
+#[derive(Debug, Clone)]
+struct Shape {
+    id: String,
+    /// The kind and the number of a placeholder.
+    holder: Option<(String, String)>,
+    place: Option<Area>,
+    /// True if it is turned, so that it fills its place only in part.
+    turned: bool,
+    fill: Fill,
+    /// The fill of the style that it is based on.
+    styled: Fill,
+    /// How much of each side the figure may leave free, of 1; all of it if it is not known.
+    edge: f64,
+    hidden: bool,
+    text: Text,
+    frame: bool,
+    /// True if a picture or a chart lies on its fill.
+    picture: bool,
+}
+
+/// How large a text is.
+#[derive(Debug, Clone, Default)]
+struct Text {
+    /// The characters and the size in points of each paragraph.
+    paragraphs: Vec<(f64, f64)>,
+    /// True if it does not begin at the top left of its shape, or its size is not known.
+    elsewhere: bool,
+}
+
+/// A group: how places in it become places of the slide, and its fill.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    scale: (f64, f64),
+    shift: (f64, f64),
+    fill: Fill,
+    lost: bool,
+}
+
+/// What is painted by a slide, a layout or a master.
+struct Part {
+    shapes: Vec<Shape>,
+    ground: Option<Paint>,
+    /// True if what it is based on shows.
+    based: bool,
+    /// The shapes that come or go while the slide is shown.
+    moved: HashSet<String>,
+    cells: Vec<Fill>,
+}
+
+/// What lies where on a slide.
+#[derive(Default)]
+pub struct Scene {
+    /// The colours of the slide.
+    pub theme: Theme,
+    /// The shapes of the slide itself, in the order of their drawing.
+    own: Vec<Shape>,
+    /// What is painted, and the number of the shape of the slide that paints it.
+    painted: Vec<(Option<usize>, Shape)>,
+    ground: Option<Paint>,
+    moved: HashSet<String>,
+    cells: Vec<Fill>,
+}
+
+impl Scene {
+    /// Reads a slide with these relations, and what it is based on.
+    pub fn read(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<Self, Failure> {
+        let mut parts = Vec::new();
+        let mut relations =
+            own.iter().map(|relation| (relation.kind.clone(), relation.target.clone()));
+        let mut next = relations.find(|(kind, _)| kind == "slideLayout");
+        for kind in ["slideMaster", "theme", ""] {
+            let Some((_, path)) = next else { break };
+            parts.push(package.text(&path)?.unwrap_or_default());
+            let relations = package.relations(&path)?.into_iter();
+            let mut relations = relations.map(|relation| (relation.kind, relation.target));
+            next = relations.find(|(found, _)| found == kind);
+        }
+        let known = parts.len() == 3;
+        let mut parts = parts.into_iter();
+        let (layout, master, theme) = (parts.next(), parts.next(), parts.next());
+        let mut theme = theme.map_or(Ok(Theme::default()), |text| Theme::read(&text))?;
+        let mut below: Vec<Shape> = Vec::new();
+        let mut scene = Self { ground: known.then_some(WHITE), ..Self::default() };
+        for text in master.iter().chain(&layout) {
+            theme.rename(text)?;
+            let part = part(text, &theme, &below)?;
+            scene.ground = part.ground.or(scene.ground);
+            if !part.based {
+                scene.painted.clear();
+            }
+            let paints = part.shapes.iter().filter(|shape| shape.holder.is_none());
+            scene.painted.extend(paints.filter_map(Shape::paints).map(|shape| (None, shape)));
+            // What a layout says of a placeholder comes before what its master says of it.
+            below.splice(0..0, part.shapes.into_iter().filter(|shape| shape.holder.is_some()));
+        }
+        theme.rename(slide)?;
+        let part = part(slide, &theme, &below)?;
+        scene.ground = part.ground.or(scene.ground);
+        if !part.based {
+            scene.painted.clear();
+        }
+        let paints = part.shapes.iter().enumerate();
+        let paints = paints.filter_map(|(at, shape)| Some((Some(at), shape.paints()?)));
+        scene.painted.extend(paints);
+        scene.painted.truncate(PAINTED);
+        (scene.own, scene.moved, scene.cells) = (part.shapes, part.moved, part.cells);
+        scene.theme = theme;
+        Ok(scene)
+    }
+
+    /// Returns the colours that may lie behind the text of a shape, or of a cell in it.
+    pub fn grounds(&self, shape: usize, cell: Option<usize>) -> Vec<Paint> {
+        let Some(own) = self.own.get(shape) else { return vec![Paint::Other] };
+        let mut grounds = Vec::new();
+        if let Some(fill) = cell.and_then(|cell| self.cells.get(cell)) {
+            match fill {
+                Fill::Coat(Coat { paint, opaque }) => {
+                    grounds.push(if *opaque > 0.99 { *paint } else { Paint::Other });
+                    return grounds;
+                }
+                Fill::Unsaid => return vec![Paint::Other],
+                Fill::Nothing => {}
+            }
+        }
+        let area = own.area();
+        for (at, other) in self.painted.iter().rev() {
+            // The frame around a cell paints nothing itself.
+            if at.is_some_and(|at| at > shape || at == shape && cell.is_some()) {
+                continue;
+            }
+            let Fill::Coat(Coat { paint, opaque }) = other.fill else { continue };
+            let share = match (*at == Some(shape), other.place, area) {
+                (true, ..) => 1.0,
+                (_, Some(place), Some(area)) => place.share(&area),
+                _ => 0.5,
+            };
+            if share < SHARE {
+                continue;
+            }
+            let whole = share > 0.99 && opaque > 0.99 && !other.turned && other.edge < 0.5;
+            grounds.push(paint);
+            if whole {
+                return grounds;
+            }
+        }
+        grounds.push(self.ground.unwrap_or(Paint::Other));
+        grounds
+    }
+
+    /// Returns how a text of this colour, on a marker or on what is behind it, is hidden.
+    pub fn colour(&self, text: Paint, marker: Option<Paint>, grounds: &[Paint]) -> Option<How> {
+        let hides = match marker {
+            Some(marker) => text.alike(marker),
+            None => !grounds.is_empty() && grounds.iter().all(|ground| text.alike(*ground)),
+        };
+        hides.then_some(How::Colour)
+    }
+
+    /// Returns true if something opaque is drawn over all the text of a shape.
+    pub fn covered(&self, shape: usize) -> bool {
+        let Some(area) = self.own.get(shape).and_then(Shape::area) else { return false };
+        self.painted.iter().any(|(at, other)| {
+            let opaque = match other.fill {
+                Fill::Coat(Coat { opaque, .. }) => opaque > 0.9,
+                _ => false,
+            };
+            // What moves may go away.
+            let stays = other.holder.is_none() && !self.moved.contains(&other.id);
+            let place = other.place.filter(|_| !other.turned && other.edge < 0.5);
+            at.is_some_and(|at| at > shape)
+                && opaque
+                && stays
+                && place.is_some_and(|place| place.within(other.edge).share(&area) > 0.98)
+        })
+    }
+}
+
+impl Shape {
+    /// Returns this if it paints something.
+    fn paints(&self) -> Option<Self> {
+        let paints = matches!(self.fill, Fill::Coat(coat) if coat.opaque > 0.0 || coat.paint == Paint::Other);
+        let empty = self.text.paragraphs.iter().all(|(count, _)| *count == 0.0);
+        (paints && !self.hidden).then(|| Self {
+            // Only an empty placeholder is not drawn in a show.
+            holder: self.holder.clone().filter(|_| empty),
+            // The words are not looked at again.
+            text: Text::default(),
+            ..self.clone()
+        })
+    }
+
+    /// Returns where its text is, if that is known.
+    fn area(&self) -> Option<Area> {
+        let place = self.place?;
+        if self.turned || self.frame || self.holder.is_some() || self.text.elsewhere {
+            return Some(place);
+        }
+        let room = (place.wide - 2.0 * INSET).max(1.0);
+        let (mut wide, mut high) = (0.0, 2.0 * INSET);
+        for (count, size) in &self.text.paragraphs {
+            let long = count * size * POINT * 0.75;
+            wide = f64::max(wide, long);
+            high += (long / room).ceil().max(1.0) * size * POINT * 1.4;
+        }
+        let wide = (wide + 2.0 * INSET).min(place.wide);
+        Some(Area { wide, high: high.min(place.high), ..place })
+    }
+
+    /// Takes from a placeholder what this one does not say.
+    fn inherit(&mut self, below: &[Self]) {
+        let Some((kind, number)) = &self.holder else { return };
+        let title = |kind: &str| matches!(kind, "title" | "ctrTitle");
+        let same = |other: &&Self| {
+            other.holder.as_ref().is_some_and(|(of, at)| {
+                kind == of && (number == at || title(kind)) || title(kind) && title(of)
+            })
+        };
+        let alike = |other: &&Self| other.holder.as_ref().is_some_and(|(of, _)| of == kind);
+        let numbered = |other: &&Self| {
+            !number.is_empty() && other.holder.as_ref().is_some_and(|(_, at)| at == number)
+        };
+        let found = below.iter().find(same);
+        let found = found.or_else(|| below.iter().find(numbered));
+        let Some(found) = found.or_else(|| below.iter().find(alike)) else { return };
+        if self.place.is_none() {
+            (self.place, self.turned) = (found.place, found.turned);
+        }
+        if self.fill == Fill::Unsaid {
+            self.fill = found.fill;
+        }
+    }
+}
+
+/// Reads a slide, a layout or a master; placeholders take from those `below`.
+fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, Failure> {
+    let mut part = Part {
+        shapes: Vec::new(),
+        ground: None,
+        based: true,
+        moved: HashSet::new(),
+        cells: Vec::new(),
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    // True while a group's own properties, or a table without colours of its own, are read.
+    let (mut of_group, mut bare) = (false, true);
+    let (mut count, mut size) = (0.0, SIZE);
+    let mut xml = Xml::of(text, SLIDE);
+    while let Some(event) = xml.step()? {
+        let element = match event {
+            Event::Start(element) => element,
+            Event::End(ending) => {
+                match ending.name().as_str() {
+                    "grpSp" => drop(groups.pop()),
+                    "p" => {
+                        if let Some(shape) = part.shapes.last_mut() {
+                            shape.text.paragraphs.push((count, size));
+                        }
+                        (count, size) = (0.0, SIZE);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            Event::Text(_) => continue,
+        };
+        match element.name().as_str() {
+            "sld" | "sldLayout" => {
+                let shown = element.attr("showMasterSp");
+                part.based = !matches!(shown.as_deref(), Some("0" | "false"));
+            }
+            "bgPr" => {
+                let properties = properties(&mut xml, theme, Fill::Unsaid)?;
+                part.ground = Some(match properties.fill {
+                    Fill::Coat(coat) => coat.paint,
+                    _ => Paint::Other,
+                });
+            }
+            "bgRef" => {
+                // The first fill of a theme is the colour itself; others are gradients.
+                let plain = element.attr("idx").is_none_or(|idx| idx == "1001");
+                let coat = theme.coat(&mut xml)?;
+                let paint = coat.map_or(Paint::Other, |coat| coat.paint);
+                part.ground = Some(if plain { paint } else { Paint::Other });
+            }
+            "grpSp" => {
+                let outer = groups.last().copied();
+                groups.push(outer.unwrap_or(Group {
+                    scale: (1.0, 1.0),
+                    shift: (0.0, 0.0),
+                    fill: Fill::Unsaid,
+                    lost: false,
+                }));
+                of_group = true;
+            }
+            kind @ ("sp" | "cxnSp" | "graphicFrame" | "pic") => {
+                of_group = false;
+                let fill = if kind == "pic" { UNKNOWN } else { Fill::Unsaid };
+                part.shapes.push(Shape {
+                    id: String::new(),
+                    holder: None,
+                    place: None,
+                    turned: false,
+                    fill,
+                    styled: Fill::Unsaid,
+                    edge: 0.0,
+                    hidden: false,
+                    text: Text::default(),
+                    frame: kind == "graphicFrame",
+                    picture: kind == "pic",
+                });
+            }
+            "cNvPr" if !of_group => {
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.id = element.attr("id").unwrap_or_default();
+                    shape.hidden |= element.flag("hidden");
+                }
+            }
+            "ph" => {
+                let holder = (
+                    element.attr("type").unwrap_or_else(|| "obj".to_owned()),
+                    element.attr("idx").unwrap_or_default(),
+                );
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.holder = Some(holder);
+                    shape.inherit(below);
+                }
+            }
+            "grpSpPr" => {
+                let outer = groups.iter().rev().nth(1).copied();
+                let fill = outer.map_or(Fill::Unsaid, |outer| outer.fill);
+                let own = properties(&mut xml, theme, fill)?;
+                if let Some(group) = groups.last_mut().filter(|_| of_group) {
+                    group.enter(&own);
+                }
+            }
+            "spPr" => {
+                let group = groups.last().copied();
+                let fill = group.map_or(Fill::Unsaid, |group| group.fill);
+                let own = properties(&mut xml, theme, fill)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.take(&own, group);
+                }
+            }
+            "xfrm" => {
+                // The place of a frame stands beside its properties.
+                let mut own = Properties::default();
+                own.place(element.number("rot"), &mut xml)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.take(&own, groups.last().copied());
+                }
+            }
+            "fillRef" => {
+                let idx = element.number("idx").unwrap_or_default();
+                let coat = theme.coat(&mut xml)?.map(|coat| coat.paint);
+                let paint = coat.filter(|_| idx == 1.0).unwrap_or(Paint::Other);
+                if let Some(shape) = part.shapes.last_mut().filter(|_| idx >= 1.0) {
+                    shape.styled = Fill::Coat(Coat { paint, opaque: 1.0 });
+                }
+            }
+            "chart" | "oleObj" => {
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.fill = UNKNOWN;
+                }
+            }
+            "tbl" => {
+                bare = true;
+                if let Some(shape) = part.shapes.last_mut().filter(|shape| shape.frame) {
+                    shape.fill = UNKNOWN;
+                }
+            }
+            "tableStyleId" => bare = BARE.contains(&xml.text()?.trim()),
+            "tc" => part.cells.push(if bare { Fill::Nothing } else { Fill::Unsaid }),
+            "tcPr" => {
+                let own = properties(&mut xml, theme, Fill::Unsaid)?;
+                if let Some(cell) = part.cells.last_mut()
+                    && own.fill != Fill::Unsaid
+                {
+                    *cell = own.fill;
+                }
+            }
+            "bodyPr" => {
+                let top = element.attr("anchor").is_none_or(|anchor| anchor == "t");
+                let straight = element.attr("vert").is_none_or(|vert| vert == "horz");
+                let own = ["rot", "lIns", "tIns", "anchorCtr", "rtlCol", "numCol"];
+                let own = own.into_iter().any(|name| {
+                    element.attr(name).is_some_and(|value| !matches!(value.as_str(), "0" | "1"))
+                });
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= !top || !straight || own;
+                }
+            }
+            "lstStyle" => {
+                let mut says = false;
+                xml.within(|_| says = true)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= says;
+                }
+            }
+            "pPr" => {
+                let aside = element.attr("algn").is_some_and(|side| side != "l")
+                    || element.attr("marL").is_some()
+                    || element.attr("indent").is_some()
+                    || element.flag("rtl");
+                let mut more = false;
+                xml.within(|_| more = true)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= aside || more;
+                }
+            }
+            "rPr" => {
+                if let Some(own) = element.number("sz") {
+                    size = f64::max(size, own / 100.0);
+                }
+                xml.skip()?;
+            }
+            "t" => count += xml.text()?.chars().count() as f64,
+            "spTgt" => part.moved.extend(element.attr("spid")),
+            _ => {}
+        }
+    }
+    for shape in &mut part.shapes {
+        if shape.fill == Fill::Unsaid {
+            shape.fill = shape.styled;
+        }
+    }
+    Ok(part)
+}
+
+/// What a shape or a group says of its place and its fill.
+struct Properties {
+    fill: Fill,
+    area: Option<Area>,
+    /// Where places within a group begin, and how far they go.
+    inner: Option<Area>,
+    turned: bool,
+    edge: f64,
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Self { fill: Fill::Unsaid, area: None, inner: None, turned: false, edge: 0.0 }
+    }
+}
+
+impl Properties {
+    /// Reads the place within the element that began last.
+    fn place(&mut self, turn: Option<f64>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let mut found: [Option<(f64, f64)>; 4] = [None; 4];
+        xml.within(|element| {
+            let pair = |one, other| Some((element.number(one)?, element.number(other)?));
+            let (at, value) = match element.name().as_str() {
+                "off" => (0, pair("x", "y")),
+                "ext" => (1, pair("cx", "cy")),
+                "chOff" => (2, pair("x", "y")),
+                "chExt" => (3, pair("cx", "cy")),
+                _ => return,
+            };
+            found.get_mut(at).into_iter().for_each(|slot| *slot = value);
+        })?;
+        let area = |off: Option<(f64, f64)>, ext: Option<(f64, f64)>| {
+            let ((x, y), (wide, high)) = off.zip(ext)?;
+            Some(Area { x, y, wide, high })
+        };
+        let [off, ext, inner_off, inner_ext] = found;
+        (self.area, self.inner) = (area(off, ext), area(inner_off, inner_ext));
+        // Half a turn leaves it where it is; places are those before any turn.
+        self.turned = turn.is_some_and(|turn| (turn % 10_800_000.0).abs() > 60_000.0);
+        Ok(())
+    }
+}
+
+/// Reads the properties within the element that began last; `group` is the fill of the group
+/// that they may name.
+fn properties(xml: &mut Xml<'_>, theme: &Theme, group: Fill) -> Result<Properties, Failure> {
+    let mut found = Properties::default();
+    let mut inner = 0;
+    loop {
+        let element = match xml.step()?.ok_or(Failure::Broken)? {
+            Event::Start(element) => element,
+            Event::End(_) if inner == 0 => return Ok(found),
+            Event::End(_) => {
+                inner -= 1;
+                continue;
+            }
+            Event::Text(_) => continue,
+        };
+        match element.name().as_str() {
+            "xfrm" => found.place(element.number("rot"), xml)?,
+            "noFill" => {
+                found.fill = Fill::Nothing;
+                xml.skip()?;
+            }
+            "solidFill" | "gradFill" | "pattFill" => {
+                let coat = theme.coat(xml)?;
+                found.fill = coat.map_or(UNKNOWN, Fill::Coat);
+            }
+            "blipFill" => {
+                found.fill = UNKNOWN;
+                xml.skip()?;
+            }
+            "grpFill" => {
+                found.fill = group;
+                xml.skip()?;
+            }
+            "prstGeom" => {
+                found.edge = match element.attr("prst").as_deref() {
+                    Some("rect" | "flowChartProcess") | None => 0.0,
+                    Some("roundRect" | "round2SameRect" | "snip1Rect" | "round1Rect") => 0.02,
+                    Some("ellipse") => 0.15,
+                    _ => 1.0,
+                };
+                xml.skip()?;
+            }
+            "custGeom" => {
+                found.edge = 1.0;
+                xml.skip()?;
+            }
+            // Lines and effects are no ground.
+            "ln" | "lnL" | "lnR" | "lnT" | "lnB" | "lnTlToBr" | "lnBlToTr" | "effectLst"
+            | "effectDag" | "scene3d" | "sp3d" | "extLst" => xml.skip()?,
+            _ => inner += 1,
+        }
+    }
+}
+
+impl Shape {
+    /// Takes properties that stand within a group or outside of any.
+    fn take(&mut self, own: &Properties, group: Option<Group>) {
+        if let Some(area) = own.area {
+            let lost = group.is_some_and(|group| group.lost);
+            self.place = (!lost).then(|| group.map_or(area, |group| group.place(area)));
+            self.turned = own.turned;
+        }
+        if own.fill != Fill::Unsaid && !self.picture {
+            self.fill = own.fill;
+        }
+        self.edge = own.edge;
+    }
+}
+
+impl Group {
+    /// Returns where something in the group is on the slide.
+    fn place(&self, area: Area) -> Area {
+        Area {
+            x: area.x * self.scale.0 + self.shift.0,
+            y: area.y * self.scale.1 + self.shift.1,
+            wide: area.wide * self.scale.0,
+            high: area.high * self.scale.1,
+        }
+    }
+
+    /// Takes the group's own properties; until then it is like the one around it.
+    fn enter(&mut self, own: &Properties) {
+        if own.fill != Fill::Unsaid {
+            self.fill = own.fill;
+        }
+        self.lost |= own.turned;
+        let (Some(area), Some(inner)) = (own.area, own.inner) else { return };
+        if inner.wide <= 0.0 || inner.high <= 0.0 {
+            self.lost = true;
+            return;
+        }
+        let outer = self.place(area);
+        self.scale = (outer.wide / inner.wide, outer.high / inner.high);
+        self.shift = (outer.x - inner.x * self.scale.0, outer.y - inner.y * self.scale.1);
+    }
+}

@@ -22,6 +22,7 @@ mod pdf;
 mod plain;
 mod sheet;
 mod story;
+mod words;
 mod xml;
 
 use std::io;

@@ -121,6 +121,13 @@ impl<'a> Package<'a> {
         Ok(relations)
     }
 
+    /// Returns where the links of the part with this name lead, by their ids.
+    pub fn links(&mut self, name: &str) -> Result<HashMap<String, String>, Failure> {
+        let links = self.relations(name)?.into_iter();
+        let links = links.filter(|relation| relation.kind == "hyperlink");
+        Ok(links.map(|relation| (relation.id, relation.target)).collect())
+    }
+
     /// Returns the name of the part that a package is about.
     pub fn main(&mut self, usual: &str) -> Result<String, Failure> {
         let mut relations = self.relations("")?.into_iter();

@@ -21,6 +21,7 @@
 mod cases;
 mod damaged;
 mod kinds;
+mod links;
 mod messages;
 mod odf;
 mod office;

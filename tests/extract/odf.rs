@@ -7,7 +7,7 @@ use crate::office::{relations, zip};
 use crate::{ended, request};
 
 /// Returns an OpenDocument sheet with these rows.
-fn ods(styles: &str, rows: &str) -> Vec<u8> {
+pub fn ods(styles: &str, rows: &str) -> Vec<u8> {
     let content = format!(
         "<office:document-content><office:automatic-styles>{styles}</office:automatic-styles><office:body>\
          <office:spreadsheet><table:table table:name='One'>{rows}</table:table></office:spreadsheet>\

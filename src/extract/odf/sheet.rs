@@ -3,6 +3,7 @@
 use super::styles::Styles;
 use crate::look::{Look, WHITE};
 use crate::sheet::{Cell, Format, Grid, Listed, give, time};
+use crate::words::target_after;
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, How, Out, Stop};
 
@@ -219,6 +220,7 @@ fn content(
         shown.runs.push((!spans.is_empty(), how, text.to_owned()));
     };
     let mut comment: Option<(String, String)> = None;
+    let mut link: Option<(String, usize)> = None;
     let mut depth = 1;
     while depth > 0 {
         match xml.step()?.ok_or(Failure::Broken)? {
@@ -242,6 +244,9 @@ fn content(
                             put(&mut shown, &spans, "\n");
                         }
                     }
+                    "a" if comment.is_none() => {
+                        link = Some((element.attr("href").unwrap_or_default(), shown.runs.len()));
+                    }
                     "span" => {
                         let own =
                             styles.style("text", &element.attr("style-name").unwrap_or_default());
@@ -254,6 +259,15 @@ fn content(
                 depth -= 1;
                 if ending.name() == "span" {
                     spans.pop();
+                }
+                if ending.name() == "a"
+                    && let Some((target, from)) = link.take()
+                {
+                    let runs = shown.runs.iter().skip(from).filter(|(_, how, _)| how.is_none());
+                    let words: String = runs.map(|(.., text)| text.as_str()).collect();
+                    if let Some(target) = target_after(&words, &target) {
+                        put(&mut shown, &spans, &target);
+                    }
                 }
                 if ending.name() == "annotation"
                     && let Some((author, text)) = comment.take()

@@ -7,6 +7,7 @@ use super::styles::{Styles, points};
 use crate::look::{Look, Paint, WHITE};
 use crate::office::numbers::numeral;
 use crate::story::{Deck, Story, Tally, give};
+use crate::words::Words;
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, How, Mark, Out, PAGES, Stop};
 
@@ -52,7 +53,7 @@ pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -
 
 /// A paragraph that is open.
 struct Paragraph {
-    text: String,
+    words: Words,
     /// The looks of the paragraph and of the spans that are open in it.
     looks: Vec<Look>,
     /// The level of a heading.
@@ -197,6 +198,10 @@ impl<'a> Reader<'a> {
                     open.looks.push(look.over(&outer));
                 }
             }
+            "a" => {
+                let open = self.paragraphs.last_mut().into_iter();
+                open.for_each(|open| open.words.link(&attr("href")));
+            }
             "s" => {
                 self.put(
                     &" ".repeat(element.number("c").unwrap_or(1.0).clamp(1.0, 100.0) as usize),
@@ -293,6 +298,7 @@ impl<'a> Reader<'a> {
             "span" => {
                 self.paragraphs.last_mut().into_iter().for_each(|open| drop(open.looks.pop()));
             }
+            "a" => self.paragraphs.last_mut().into_iter().for_each(|open| open.words.unlink()),
             "list" => drop(self.lists.pop()),
             "note" => {
                 let text = self.inner();
@@ -372,7 +378,7 @@ impl<'a> Reader<'a> {
             label = self.label("", level);
         }
         self.paragraphs.push(Paragraph {
-            text: String::new(),
+            words: Words::default(),
             looks: vec![style.look],
             heading,
             label,
@@ -408,7 +414,8 @@ impl<'a> Reader<'a> {
     fn paragraph_end(&mut self) {
         let Some(paragraph) = self.paragraphs.pop() else { return };
         self.tally.paragraph();
-        let text = paragraph.text.trim_end();
+        let (text, _) = paragraph.words.end();
+        let text = text.trim_end();
         if paragraph.hidden {
             return self.tally.hide(How::Marked, text);
         }
@@ -498,7 +505,7 @@ impl<'a> Reader<'a> {
         match hidden {
             Some(how) => self.tally.hide(how, text),
             None => {
-                open.text.push_str(text);
+                open.words.run(text);
                 if self.inserting > 0 {
                     self.tally.insert(text);
                 }

@@ -7,6 +7,7 @@ use super::styles::{self, Styles, properties, shading};
 use crate::look::{Look, Paint, WHITE};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
+use crate::words::Words;
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Mark, Out, Stop};
 
@@ -15,10 +16,11 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let mut package = Package::open(bytes)?;
     let main = package.main("word/document.xml")?;
     let relations = package.relations(&main)?;
-    let mut part = |kind: &str| -> Result<Option<String>, Failure> {
+    let path = |kind: &str| {
         let found = relations.iter().find(|relation| relation.kind == kind);
-        found.map_or(Ok(None), |relation| package.text(&relation.target))
+        found.map(|relation| relation.target.clone()).unwrap_or_default()
     };
+    let mut part = |kind: &str| package.text(&path(kind));
     let styles = part("styles")?.map_or(Ok(Styles::default()), |text| Styles::read(&text))?;
     let numbers = part("numbering")?.map_or(Ok(Numbers::default()), |text| Numbers::read(&text))?;
     let even = part("settings")?.is_some_and(|text| text.contains("evenAndOddHeaders"));
@@ -27,10 +29,13 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let text = package.text(&main)?.ok_or(Failure::Broken)?;
 
     let mut reader = Reader::new(&styles, numbers);
+    reader.links = package.links(&main)?;
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
-    for (text, prefix) in notes.iter().flatten().zip(["f", "e"]) {
-        reader.prefix = prefix;
+    for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
+        let Some(text) = text else { continue };
+        reader.prefix = if kind == "footnotes" { "f" } else { "e" };
+        reader.links = package.links(&path(kind))?;
         reader.read(text)?;
     }
     let mut story = body;
@@ -38,6 +43,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     reader.prefix = "";
     reader.running(&mut package, &relations, even, &mut story)?;
     if let Some(text) = comments {
+        reader.links = package.links(&path("comments"))?;
         reader.read(&text)?;
         let comments = std::mem::take(&mut reader.comments);
         if !comments.is_empty() {
@@ -57,10 +63,21 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 /// Fields within each other.
 const FIELDS: usize = 64;
 
+/// Bytes of the instruction of a field.
+const INSTRUCTION: usize = 4 << 10;
+
 /// A paragraph that is open.
 struct Paragraph {
-    text: String,
+    words: Words,
     look: Look,
+}
+
+/// A field that is open.
+#[derive(Default)]
+struct Field {
+    /// True if its result has begun.
+    result: bool,
+    instruction: String,
 }
 
 /// What is known of the table, the row and the cell that are open.
@@ -111,8 +128,11 @@ struct Reader<'a> {
     deleted: usize,
     inserted: usize,
     boxes: usize,
-    /// For each field that is open: whether its result has begun.
-    fields: Vec<bool>,
+    fields: Vec<Field>,
+    /// Where the links of the part that is read lead, by their ids.
+    links: HashMap<String, String>,
+    /// Links of a field whose words go on in the next paragraph.
+    carried: Vec<String>,
     /// Footnotes and endnotes in the order in which the text refers to them.
     referred: Vec<String>,
     /// What tells the ids of endnotes from those of footnotes.
@@ -138,6 +158,8 @@ impl<'a> Reader<'a> {
             inserted: 0,
             boxes: 0,
             fields: Vec::new(),
+            links: HashMap::new(),
+            carried: Vec::new(),
             referred: Vec::new(),
             prefix: "",
             noted: HashMap::new(),
@@ -186,16 +208,29 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Failure> {
         match name {
             // What is no text.
-            "instrText" | "delInstrText" | "sdtPr" | "ffData" | "binData" => {
-                xml.skip()?;
+            "delInstrText" | "sdtPr" | "ffData" | "binData" => xml.skip()?,
+            "instrText" => {
+                let text = xml.text()?;
+                if let Some(field) = self.fields.last_mut()
+                    && field.instruction.len() < INSTRUCTION
+                {
+                    field.instruction.push_str(&text);
+                }
             }
+            "hyperlink" => {
+                let target = element.link().and_then(|id| self.links.get(&id).cloned());
+                self.link(&target.unwrap_or_default());
+            }
+            "fldSimple" => self.link(&leads(&element.attr("instr").unwrap_or_default())),
             "del" | "moveFrom" => self.deleted += 1,
             "ins" | "moveTo" => self.inserted += 1,
             "txbxContent" => self.boxes += 1,
             "background" => self.page = Paint::Other,
             "p" => {
                 let look = self.styles.paragraph(None);
-                self.paragraphs.push(Paragraph { text: String::new(), look });
+                let mut words = Words::default();
+                self.carried.drain(..).for_each(|target| words.link(&target));
+                self.paragraphs.push(Paragraph { words, look });
             }
             "pPr" => self.paragraph(xml)?,
             "r" | "m:r" => self.hidden = self.look(&Look::default()),
@@ -214,12 +249,21 @@ impl<'a> Reader<'a> {
             "noBreakHyphen" => self.put("-"),
             "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
             "fldChar" => match element.attr("fldCharType").as_deref() {
-                Some("begin") if self.fields.len() < FIELDS => self.fields.push(false),
+                Some("begin") if self.fields.len() < FIELDS => self.fields.push(Field::default()),
                 Some("begin") => {}
                 Some("separate") => {
-                    self.fields.last_mut().into_iter().for_each(|result| *result = true);
+                    let field = self.fields.last_mut().filter(|field| !field.result);
+                    if let Some(field) = field {
+                        field.result = true;
+                        let target = leads(&field.instruction);
+                        self.link(&target);
+                    }
                 }
-                _ => drop(self.fields.pop()),
+                _ => {
+                    if self.fields.pop().is_some_and(|field| field.result) {
+                        self.unlink();
+                    }
+                }
             },
             "footnoteReference" => self.refer("f", element),
             "endnoteReference" => self.refer("e", element),
@@ -286,6 +330,7 @@ impl<'a> Reader<'a> {
     fn end(&mut self, name: &str) {
         match name {
             "p" => self.paragraph_end(),
+            "hyperlink" | "fldSimple" => self.unlink(),
             "del" | "moveFrom" => self.deleted = self.deleted.saturating_sub(1),
             "ins" | "moveTo" => self.inserted = self.inserted.saturating_sub(1),
             "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
@@ -333,7 +378,9 @@ impl<'a> Reader<'a> {
     fn paragraph_end(&mut self) {
         let Some(paragraph) = self.paragraphs.pop() else { return };
         self.tally.paragraph();
-        let text = paragraph.text.trim_end();
+        let (text, open) = paragraph.words.end();
+        self.carried = open;
+        let text = text.trim_end();
         let look = paragraph.look;
         if text.trim().is_empty() {
             return self.story.line("");
@@ -364,7 +411,7 @@ impl<'a> Reader<'a> {
         let ground = if self.boxes > 0 { Paint::Other } else { grounds.unwrap_or(self.page) };
         let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
         let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
-        let field = self.fields.contains(&false).then_some(How::Marked);
+        let field = self.fields.iter().any(|field| !field.result).then_some(How::Marked);
         look.hidden(ground).or(flat).or(covered).or(field)
     }
 
@@ -375,10 +422,23 @@ impl<'a> Reader<'a> {
         } else if let Some(how) = self.hidden {
             self.tally.hide(how, text);
         } else if let Some(paragraph) = self.paragraphs.last_mut() {
-            paragraph.text.push_str(text);
+            paragraph.words.run(text);
             if self.inserted > 0 {
                 self.tally.insert(text);
             }
+        }
+    }
+
+    /// Begins a link.
+    fn link(&mut self, target: &str) {
+        self.paragraphs.last_mut().into_iter().for_each(|open| open.words.link(target));
+    }
+
+    /// Ends the link that began last, in this paragraph or in one before it.
+    fn unlink(&mut self) {
+        match self.paragraphs.last_mut() {
+            Some(open) => open.words.unlink(),
+            None => drop(self.carried.pop()),
         }
     }
 
@@ -437,6 +497,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let Some(text) = package.text(&relation.target)? else { continue };
+            self.links = package.links(&relation.target)?;
             self.read(&text)?;
             let text = std::mem::take(&mut self.story).plain();
             if !shown || (kind == "even" && !even) {
@@ -453,6 +514,20 @@ impl<'a> Reader<'a> {
 /// Returns how many columns of a table a property states.
 fn columns(property: &Element<'_>) -> usize {
     property.number("val").unwrap_or(1.0).clamp(0.0, 100.0) as usize
+}
+
+/// Returns where a field of this instruction leads: to an address, or nowhere.
+fn leads(instruction: &str) -> String {
+    let Some(rest) = instruction.trim_start().strip_prefix("HYPERLINK") else {
+        return String::new();
+    };
+    let rest = rest.trim_start();
+    let target = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        // A switch, as for a place in the file, is no address.
+        None => rest.split_whitespace().next().filter(|word| !word.starts_with('\\')),
+    };
+    target.unwrap_or_default().to_owned()
 }
 
 /// Returns what a glyph of the fonts for symbols shows.

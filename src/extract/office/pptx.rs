@@ -6,6 +6,7 @@ use super::scene::{SLIDE, Scene};
 use crate::look::Paint;
 use crate::package::{Package, Relation};
 use crate::story::{Deck, Story, Tally};
+use crate::words::{Words, target_after};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Mark, Out, PAGES, Stop};
 
@@ -32,7 +33,8 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             let relations = package.relations(path)?;
             let scene = Some(Scene::read(&mut package, &text, &relations)?);
             let tally = std::mem::take(&mut deck.tally);
-            let mut slide = Slide { size, scene, tally, ..Slide::default() };
+            let links = package.links(path)?;
+            let mut slide = Slide { size, scene, links, tally, ..Slide::default() };
             slide.read(&text)?;
             deck.tally = slide.tally;
             let mut story = Story::default();
@@ -116,7 +118,8 @@ fn more(
             continue;
         }
         let notes = relation.kind == "notesSlide";
-        let mut part = Slide { notes, size: (f64::MAX, f64::MAX), ..Slide::default() };
+        let links = package.links(&relation.target)?;
+        let mut part = Slide { notes, links, ..Slide::default() };
         part.tally = std::mem::take(tally);
         part.read(&text)?;
         *tally = part.tally;
@@ -171,8 +174,14 @@ struct Slide {
     shown: bool,
     story: Story,
     tally: Tally,
-    paragraph: String,
+    words: Words,
     level: usize,
+    /// Where links lead, by their ids.
+    links: HashMap<String, String>,
+    /// The link of the shape, and that of the run and of the one before it.
+    whole: Option<String>,
+    link: Option<String>,
+    before: Option<String>,
     /// How the shape that is open is hidden.
     shape: Option<How>,
     /// The kind of the placeholder that is open; `None` outside of one.
@@ -204,8 +213,12 @@ impl Default for Slide {
             shown: true,
             story: Story::default(),
             tally: Tally::default(),
-            paragraph: String::new(),
+            words: Words::default(),
             level: 0,
+            links: HashMap::new(),
+            whole: None,
+            link: None,
+            before: None,
             shape: None,
             holder: None,
             run: None,
@@ -244,7 +257,7 @@ impl Slide {
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
                 (self.shape, self.holder, self.within) = (None, None, false);
-                (self.usual, self.levels) = (None, HashMap::new());
+                (self.usual, self.levels, self.whole) = (None, HashMap::new(), None);
                 self.at.0 += 1;
                 self.ground();
             }
@@ -254,7 +267,16 @@ impl Slide {
                 self.usual = coat.map(|coat| coat.paint);
             }
             "lstStyle" => self.levels(xml)?,
-            "cNvPr" if element.flag("hidden") => self.hide(How::Marked),
+            "cNvPr" => {
+                if element.flag("hidden") {
+                    self.hide(How::Marked);
+                }
+                self.whole = None;
+            }
+            // That of a shape: those of runs are read with their properties.
+            "hlinkClick" => {
+                self.whole = element.link().and_then(|id| self.links.get(&id).cloned());
+            }
             "ph" => self.holder = Some(element.attr("type").unwrap_or_default()),
             "xfrm" => self.placed(xml)?,
             "blip" => self.tally.pictures += 1,
@@ -266,12 +288,15 @@ impl Slide {
                 self.at.1 += 1;
                 self.ground();
             }
-            "p" => (self.paragraph, self.level, self.run) = (String::new(), 0, None),
+            "p" => {
+                (self.words, self.level, self.run) = (Words::default(), 0, None);
+                (self.link, self.before) = (None, None);
+            }
             "pPr" => {
                 self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
                 xml.skip()?;
             }
-            "r" | "fld" => self.run = self.painted(None, None),
+            "r" | "fld" => (self.run, self.link) = (self.painted(None, None), None),
             "endParaRPr" | "defRPr" => xml.skip()?,
             "rPr" => self.properties(element, xml)?,
             "t" => {
@@ -295,11 +320,13 @@ impl Slide {
                 self.story.line("");
             }
             "p" => {
-                let text = std::mem::take(&mut self.paragraph);
+                let (mut text, _) = std::mem::take(&mut self.words).end();
                 self.tally.paragraph();
                 if text.trim().is_empty() {
                     return;
                 }
+                let whole = self.whole.take().and_then(|target| target_after(&text, &target));
+                text.push_str(&whole.unwrap_or_default());
                 if matches!(self.holder.as_deref(), Some("title" | "ctrTitle")) {
                     self.story.heading(1, &text.replace('\n', " "));
                 } else {
@@ -381,6 +408,10 @@ impl Slide {
                         text = Some(Paint::Other);
                         xml.skip()?;
                     }
+                    "hlinkClick" => {
+                        self.link = property.link().and_then(|id| self.links.get(&id).cloned());
+                        xml.skip()?;
+                    }
                     "highlight" => marker = theme.coat(xml)?.map(|coat| coat.paint),
                     "ln" | "effectLst" | "effectDag" | "extLst" => xml.skip()?,
                     _ => {}
@@ -436,7 +467,17 @@ impl Slide {
         let covered = self.covered.then_some(How::Covered);
         match self.hidden.map(|(_, how)| how).or(self.shape).or(covered).or(self.run) {
             Some(how) => self.tally.hide(how, text),
-            None => self.paragraph.push_str(text),
+            None => {
+                // Words of a link may come in several runs.
+                if self.before != self.link {
+                    if self.before.is_some() {
+                        self.words.unlink();
+                    }
+                    self.link.iter().for_each(|target| self.words.link(target));
+                    self.before.clone_from(&self.link);
+                }
+                self.words.run(text);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use super::styles::{self, Style};
 use super::{Cell, Grid, Listed, Range};
 use crate::look::{Look, WHITE};
 use crate::package::{Package, Relation};
+use crate::words::target_after;
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Out, Stop};
 
@@ -51,8 +52,13 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     super::give(&listed, out, |place, grid| {
         let path = book.paths.get(place).ok_or(Failure::Broken)?;
         let relations = package.relations(path)?;
+        let leads = relations.iter().filter(|relation| relation.kind == "hyperlink");
+        let leads = leads.map(|relation| (relation.id.clone(), relation.target.clone()));
         let mut sheet = Sheet {
             book: &book,
+            leads: leads.collect(),
+            links: HashMap::new(),
+            linked: Vec::new(),
             columns: Vec::new(),
             painted: Vec::new(),
             merged: Vec::new(),
@@ -166,6 +172,10 @@ struct Sheet<'a> {
     /// Ranges in which a table or a rule may paint what lies behind text.
     painted: Vec<Range>,
     merged: Vec<Range>,
+    /// Where links lead: by their ids, by the cells they are on, and for ranges of cells.
+    leads: HashMap<String, String>,
+    links: HashMap<(u32, u32), String>,
+    linked: Vec<(Range, String)>,
     /// True if hidden rows are those that a filter hides.
     filter: bool,
 }
@@ -183,7 +193,9 @@ struct Row {
 impl Sheet<'_> {
     fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
         // What stands behind the rows decides what is seen in them.
-        if ["autoFilter", "conditionalFormatting", "mergeCell"].iter().any(|one| text.contains(one))
+        if ["autoFilter", "conditionalFormatting", "mergeCell", "hyperlink"]
+            .iter()
+            .any(|one| text.contains(one))
         {
             self.tail(text)?;
         }
@@ -246,13 +258,14 @@ impl Sheet<'_> {
         let kind = element.attr("t").unwrap_or_default();
         let style = element.number("s").unwrap_or_default() as usize;
         let (mut value, mut formula, mut inline) = (None, false, Rich::default());
+        let mut target = None;
         loop {
             match xml.step()?.ok_or(Failure::Broken)? {
                 Event::Start(element) => match element.name().as_str() {
                     "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
                     "f" => {
                         formula = true;
-                        xml.skip()?;
+                        target = leads(&xml.text()?);
                     }
                     "extLst" => xml.skip()?,
                     name => inline.start(name, xml)?,
@@ -293,10 +306,14 @@ impl Sheet<'_> {
             (None, Some(value)) => (self.book.cell(&kind, value, &style.format), hides(None)),
             (None, None) => (None, None),
         };
-        let Some(cell) = cell else {
+        let Some(mut cell) = cell else {
             grid.no_result += u64::from(formula && kind != "str");
             return Ok(());
         };
+        let target = target.as_deref().or_else(|| self.link(column, row.number));
+        if let (Cell::Text(text), Some(target)) = (&mut cell, target) {
+            text.push_str(&target_after(text, target).unwrap_or_default());
+        }
         let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
         how = how.or(match style.sections.of(number_of(&kind, value.as_deref())) {
             Section::Empty => Some(How::Marked),
@@ -312,6 +329,15 @@ impl Sheet<'_> {
             row.cells.push((column, cell));
         }
         Ok(())
+    }
+
+    /// Returns where the link on a cell leads.
+    fn link(&self, column: u32, row: u32) -> Option<&str> {
+        let ranges = self.linked.iter().filter(|((left, right, top, bottom), _)| {
+            (*left..=*right).contains(&column) && (*top..=*bottom).contains(&row)
+        });
+        let mut ranges = ranges.map(|(_, target)| target);
+        self.links.get(&(column, row)).or_else(|| ranges.next()).map(String::as_str)
     }
 
     fn row(&self, row: Row, grid: &mut Grid) {
@@ -338,6 +364,21 @@ impl Sheet<'_> {
                     self.merged.extend(element.attr("ref").as_deref().and_then(range_of));
                 }
                 "autoFilter" => self.filter = true,
+                "hyperlink" => {
+                    let target = element.link().and_then(|id| self.leads.get(&id).cloned());
+                    let place = element.attr("ref").as_deref().and_then(range_of);
+                    match place.zip(target) {
+                        Some(((left, right, top, bottom), target))
+                            if left == right && top == bottom =>
+                        {
+                            self.links.insert((left, top), target);
+                        }
+                        Some((range, target)) if self.linked.len() < RANGES => {
+                            self.linked.push((range, target));
+                        }
+                        _ => {}
+                    }
+                }
                 "conditionalFormatting" => {
                     let ranges = element.attr("sqref").unwrap_or_default();
                     self.painted.extend(
@@ -476,6 +517,15 @@ fn shapes(text: &str) -> Result<String, Failure> {
         }
     }
     Ok(shapes)
+}
+
+/// Returns where a cell with this formula leads, if it names an address.
+fn leads(formula: &str) -> Option<String> {
+    let formula = formula.trim_start().trim_start_matches('=');
+    let rest = formula.get("HYPERLINK".len()..)?;
+    let is_link = formula.get(.."HYPERLINK".len())?.eq_ignore_ascii_case("HYPERLINK");
+    let quoted = rest.trim_start().strip_prefix('(')?.trim_start().strip_prefix('"')?;
+    quoted.split('"').next().filter(|_| is_link).map(str::to_owned)
 }
 
 /// Undoes how a workbook writes characters that XML forbids.

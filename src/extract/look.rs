@@ -24,6 +24,29 @@ impl Paint {
     }
 }
 
+/// Where text stands beside its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shift {
+    /// On it.
+    #[default]
+    Base,
+    /// Above it, as an exponent.
+    Up,
+    /// Below it, as an index.
+    Down,
+}
+
+impl Shift {
+    /// Returns where text stands that is raised by so much.
+    pub fn of(raised: f64) -> Self {
+        match raised {
+            raised if raised > 0.0 => Self::Up,
+            raised if raised < 0.0 => Self::Down,
+            _ => Self::Base,
+        }
+    }
+}
+
 /// What a style or a run says; `None` where it says nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
@@ -39,6 +62,10 @@ pub struct Look {
     pub width: Option<f64>,
     /// True if the text has no fill.
     pub empty: Option<bool>,
+    /// True if the text is struck out.
+    pub struck: Option<bool>,
+    /// Where the text stands.
+    pub shift: Option<Shift>,
     /// True while properties of the fill of the text are read.
     pub fill: bool,
     /// True if lines have no height.
@@ -61,6 +88,8 @@ impl Look {
             size: self.size.or(base.size),
             width: self.width.or(base.width),
             empty: self.empty.or(base.empty),
+            struck: self.struck.or(base.struck),
+            shift: self.shift.or(base.shift),
             fill: false,
             flat: self.flat.or(base.flat),
             outline: self.outline.or(base.outline),

@@ -22,6 +22,7 @@ mod cases;
 mod damaged;
 mod kinds;
 mod links;
+mod marks;
 mod messages;
 mod odf;
 mod office;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Failure;
-use crate::look::{Look, Paint, colour};
+use crate::look::{Look, Paint, Shift, colour};
 use crate::xml::{Element, Event, Xml};
 
 /// Styles that a style may be based on.
@@ -170,6 +170,19 @@ impl Style {
                 // LibreOffice calls the usual colour transparent, too.
                 if is("opacity", "0%") && !element.flag("use-window-font-color") {
                     self.look.empty = Some(true);
+                }
+                for line in ["text-line-through-style", "text-line-through-type"] {
+                    if let Some(kind) = element.attr(line) {
+                        self.look.struck = Some(kind != "none");
+                    }
+                }
+                if let Some(position) = element.attr("text-position") {
+                    let first = position.split_whitespace().next().unwrap_or_default();
+                    self.look.shift = Some(match first {
+                        "super" => Shift::Up,
+                        "sub" => Shift::Down,
+                        part => Shift::of(part.trim_end_matches('%').parse().unwrap_or_default()),
+                    });
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));
                 self.look.size = size.map(|size| size * 2.0).or(self.look.size);

@@ -505,7 +505,8 @@ impl<'a> Reader<'a> {
         match hidden {
             Some(how) => self.tally.hide(how, text),
             None => {
-                open.words.run(text);
+                let look = open.looks.last().cloned().unwrap_or_default();
+                open.words.run(text, &look);
                 if self.inserting > 0 {
                     self.tally.insert(text);
                 }

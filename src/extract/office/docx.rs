@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::numbers::Numbers;
 use super::styles::{self, Styles, properties, shading};
-use crate::look::{Look, Paint, WHITE};
+use crate::look::{Look, Paint, Shift, WHITE};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
-use crate::words::Words;
+use crate::words::{Words, bracketed, shifted};
 use crate::xml::{Element, Event, Xml};
 use crate::{Failure, Finding, How, Mark, Out, Stop};
 
@@ -125,6 +125,12 @@ struct Reader<'a> {
     grounds: Vec<Ground>,
     /// How the run that is open is hidden.
     hidden: Option<How>,
+    /// How it looks.
+    run: Look,
+    /// Where the parts of a formula that are open begin, in the words of their paragraph.
+    formula: Vec<usize>,
+    /// What closes the brackets that are open.
+    brackets: Vec<String>,
     deleted: usize,
     inserted: usize,
     boxes: usize,
@@ -154,6 +160,9 @@ impl<'a> Reader<'a> {
             paragraphs: Vec::new(),
             grounds: Vec::new(),
             hidden: None,
+            run: Look::default(),
+            formula: Vec::new(),
+            brackets: Vec::new(),
             deleted: 0,
             inserted: 0,
             boxes: 0,
@@ -208,7 +217,8 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Failure> {
         match name {
             // What is no text.
-            "delInstrText" | "sdtPr" | "ffData" | "binData" => xml.skip()?,
+            "delInstrText" | "sdtPr" | "binData" => xml.skip()?,
+            "ffData" => self.form(xml)?,
             "instrText" => {
                 let text = xml.text()?;
                 if let Some(field) = self.fields.last_mut()
@@ -233,12 +243,35 @@ impl<'a> Reader<'a> {
                 self.paragraphs.push(Paragraph { words, look });
             }
             "pPr" => self.paragraph(xml)?,
-            "r" | "m:r" => self.hidden = self.look(&Look::default()),
+            "r" | "m:r" => self.begin(Look::default()),
             "rPr" => {
                 let mut look = Look::default();
                 let style = properties(xml, &mut look)?;
                 let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
-                self.hidden = self.look(&look.over(&style));
+                self.begin(look.over(&style));
+            }
+            "m:num" | "m:den" | "m:sup" | "m:sub" | "m:deg" | "m:rad" => {
+                let place = self.paragraphs.last().map(|open| open.words.place());
+                self.formula.push(place.unwrap_or_default());
+            }
+            "m:dPr" => {
+                let mut around = ("(".to_owned(), ")".to_owned());
+                xml.within(|property| match property.name().as_str() {
+                    "m:begChr" => around.0 = property.attr("val").unwrap_or_default(),
+                    "m:endChr" => around.1 = property.attr("val").unwrap_or_default(),
+                    _ => {}
+                })?;
+                self.brackets.push(around.1);
+                self.put(&around.0);
+            }
+            "m:naryPr" => {
+                let mut sign = "∫".to_owned();
+                xml.within(|property| {
+                    if property.name() == "m:chr" {
+                        sign = property.attr("val").unwrap_or_default();
+                    }
+                })?;
+                self.put(&sign);
             }
             "t" | "delText" | "m:t" => {
                 let text = xml.text()?;
@@ -330,6 +363,13 @@ impl<'a> Reader<'a> {
     fn end(&mut self, name: &str) {
         match name {
             "p" => self.paragraph_end(),
+            "m:d" => {
+                let close = self.brackets.pop().unwrap_or_default();
+                self.put(&close);
+            }
+            "m:num" | "m:den" | "m:sup" | "m:sub" | "m:deg" | "m:rad" => {
+                self.formula_end(name);
+            }
             "hyperlink" | "fldSimple" => self.unlink(),
             "del" | "moveFrom" => self.deleted = self.deleted.saturating_sub(1),
             "ins" | "moveTo" => self.inserted = self.inserted.saturating_sub(1),
@@ -415,6 +455,66 @@ impl<'a> Reader<'a> {
         look.hidden(ground).or(flat).or(covered).or(field)
     }
 
+    /// Begins a run that looks so by itself.
+    fn begin(&mut self, run: Look) {
+        self.hidden = self.look(&run);
+        let paragraph = self.paragraphs.last();
+        self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
+    }
+
+    /// Reads a field of a form, and shows what was chosen: a box with its tick, or an item of
+    /// a list. Text that was filled in follows as the field's result.
+    fn form(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let (mut ticked, mut chosen, mut items) = (None, None, Vec::new());
+        let mut is_box = false;
+        xml.within(|property| {
+            let off = matches!(property.attr("val").as_deref(), Some("0" | "false" | "off"));
+            let number = || property.number("val").unwrap_or_default() as usize;
+            match property.name().as_str() {
+                "checkBox" => is_box = true,
+                "checked" => ticked = Some(!off),
+                "default" if is_box => ticked = ticked.or(Some(!off)),
+                "default" => chosen = chosen.or(Some(number())),
+                "result" => chosen = Some(number()),
+                "listEntry" => items.push(property.attr("val").unwrap_or_default()),
+                _ => {}
+            }
+        })?;
+        if is_box {
+            self.put(if ticked == Some(true) { "☑" } else { "☐" });
+        } else if let Some(item) = items.into_iter().nth(chosen.unwrap_or_default()) {
+            self.put(&item);
+        }
+        Ok(())
+    }
+
+    /// Ends a part of a formula, which needs a sign on a line.
+    fn formula_end(&mut self, name: &str) {
+        let Some(from) = self.formula.pop() else { return };
+        let Some(open) = self.paragraphs.last_mut().filter(|open| open.words.place() > from) else {
+            return;
+        };
+        let beside = |sign: &'static str, shift| {
+            move |part: &str| {
+                shifted(part, shift).unwrap_or_else(|| format!("{sign}{}", bracketed(part)))
+            }
+        };
+        match name {
+            "m:num" => open.words.replace(from, |part| format!("{}/", bracketed(part))),
+            "m:den" => open.words.replace(from, bracketed),
+            "m:sup" => open.words.replace(from, beside("^", Shift::Up)),
+            "m:sub" => open.words.replace(from, beside("_", Shift::Down)),
+            "m:deg" => open.words.replace(from, beside("", Shift::Up)),
+            "m:rad" => open.words.replace(from, |part| {
+                let degree = |c: &char| "⁰¹²³⁴⁵⁶⁷⁸⁹".contains(*c);
+                let degree: String = part.chars().take_while(degree).collect();
+                let of = part.strip_prefix(degree.as_str()).unwrap_or_default();
+                format!("{degree}√{}", bracketed(of))
+            }),
+            _ => {}
+        }
+    }
+
     /// Adds text of the run that is open, or counts it.
     fn put(&mut self, text: &str) {
         if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
@@ -422,7 +522,7 @@ impl<'a> Reader<'a> {
         } else if let Some(how) = self.hidden {
             self.tally.hide(how, text);
         } else if let Some(paragraph) = self.paragraphs.last_mut() {
-            paragraph.words.run(text);
+            paragraph.words.run(text, &self.run);
             if self.inserted > 0 {
                 self.tally.insert(text);
             }

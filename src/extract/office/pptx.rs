@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::scene::{SLIDE, Scene};
-use crate::look::Paint;
+use crate::look::{Look, Paint, Shift};
 use crate::package::{Package, Relation};
 use crate::story::{Deck, Story, Tally};
 use crate::words::{Words, target_after};
@@ -188,6 +188,8 @@ struct Slide {
     holder: Option<String>,
     /// How the run that is open is hidden.
     run: Option<How>,
+    /// How it looks.
+    look: Look,
     /// How many shapes and cells have begun; and whether one of the cells is open.
     at: (usize, usize),
     in_cell: bool,
@@ -222,6 +224,7 @@ impl Default for Slide {
             shape: None,
             holder: None,
             run: None,
+            look: Look::default(),
             at: (0, 0),
             in_cell: false,
             grounds: Vec::new(),
@@ -296,7 +299,10 @@ impl Slide {
                 self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
                 xml.skip()?;
             }
-            "r" | "fld" => (self.run, self.link) = (self.painted(None, None), None),
+            "r" | "fld" => {
+                (self.run, self.link) = (self.painted(None, None), None);
+                self.look = Look::default();
+            }
             "endParaRPr" | "defRPr" => xml.skip()?,
             "rPr" => self.properties(element, xml)?,
             "t" => {
@@ -393,6 +399,10 @@ impl Slide {
     /// Reads the properties of a run, which decide whether it is seen.
     fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
         let tiny = run.number("sz").is_some_and(|size| size <= 150.0);
+        self.look.struck = run.attr("strike").map(|strike| strike != "noStrike");
+        let baseline = run.attr("baseline").unwrap_or_default();
+        let baseline = baseline.trim_end_matches('%').parse().ok();
+        self.look.shift = baseline.map(Shift::of);
         let (mut text, mut marker, mut clear) = (None, None, false);
         let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
         loop {
@@ -476,7 +486,7 @@ impl Slide {
                     self.link.iter().for_each(|target| self.words.link(target));
                     self.before.clone_from(&self.link);
                 }
-                self.words.run(text);
+                self.words.run(text, &self.look);
             }
         }
     }

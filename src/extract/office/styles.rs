@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Failure;
-use crate::look::{Look, Paint, colour};
+use crate::look::{Look, Paint, Shift, colour};
 use crate::xml::{Element, Event, Xml};
 
 /// Styles that a style may be based on.
@@ -67,6 +67,14 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
     let number = || property.number("val");
     let on = || !matches!(val().as_str(), "0" | "false" | "off");
     match property.name().as_str() {
+        "strike" | "dstrike" => look.struck = Some(on()),
+        "vertAlign" => {
+            look.shift = Some(match val().as_str() {
+                "superscript" => Shift::Up,
+                "subscript" => Shift::Down,
+                _ => Shift::Base,
+            });
+        }
         "vanish" => look.vanish = Some(on()),
         "color" => look.colour = Some(themed(property, &val())),
         "sz" => look.size = number(),

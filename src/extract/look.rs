@@ -5,6 +5,19 @@ use crate::How;
 /// The colour of paper.
 pub const WHITE: Paint = Paint::Rgb([255; 3]);
 
+/// The size below which text is too small to be read, in points: 3 pixels, as in HTML.
+pub const TINY: f64 = 2.25;
+/// The size of text that states none, in points.
+const USUAL: f64 = 12.0;
+/// The height of a line below which nobody sees its text, in points.
+const FLAT: f64 = 2.0;
+/// How far text may be raised or lowered, in points.
+const FAR: f64 = 500.0;
+/// How wide a letter is at most, on average, of its size.
+const ADVANCE: f64 = 0.7;
+/// How much closer letters may stand, of their size: beyond it they lie on each other.
+const CLOSE: f64 = 0.4;
+
 /// A colour, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Paint {
@@ -56,10 +69,23 @@ pub struct Look {
     pub colour: Option<Paint>,
     /// What lies behind the text.
     pub ground: Option<Paint>,
+    /// True if that is a marker's, which covers other grounds.
+    pub marked: bool,
     /// The size in half points.
     pub size: Option<f64>,
     /// The width of the glyphs in per cent.
     pub width: Option<f64>,
+    /// The part of that size that the text has.
+    pub scale: Option<f64>,
+    /// How much wider than usual letters stand apart, in points.
+    pub spacing: Option<f64>,
+    /// How far the text is above its line, in points.
+    pub raised: Option<f64>,
+    /// How far lines are from the margin of the page, and the first one from the others, in
+    /// points.
+    pub left: Option<f64>,
+    /// How far the first line is from the others.
+    pub first: Option<f64>,
     /// True if the text has no fill.
     pub empty: Option<bool>,
     /// True if the text is struck out.
@@ -68,8 +94,8 @@ pub struct Look {
     pub shift: Option<Shift>,
     /// True while properties of the fill of the text are read.
     pub fill: bool,
-    /// True if lines have no height.
-    pub flat: Option<bool>,
+    /// The height of lines in points; infinite if they are as high as their text.
+    pub line: Option<f64>,
     /// The level of a heading, from 0; 9 is text.
     pub outline: Option<usize>,
     /// The list that numbers the paragraph, and the level in it.
@@ -91,7 +117,13 @@ impl Look {
             struck: self.struck.or(base.struck),
             shift: self.shift.or(base.shift),
             fill: false,
-            flat: self.flat.or(base.flat),
+            marked: false,
+            scale: self.scale.or(base.scale),
+            spacing: self.spacing.or(base.spacing),
+            raised: self.raised.or(base.raised),
+            left: self.left.or(base.left),
+            first: self.first.or(base.first),
+            line: self.line.or(base.line),
             outline: self.outline.or(base.outline),
             list: self.list.clone().or_else(|| base.list.clone()),
             level: self.level.or(base.level),
@@ -103,14 +135,37 @@ impl Look {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
         let ground = self.ground.unwrap_or(ground);
         let same = self.colour.is_some_and(|text| text.alike(ground));
+        let size = self.points();
+        let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
+        let raised = self.raised.unwrap_or_default().abs();
+        let clipped = self.line.is_some_and(|line| line < FLAT || raised >= line);
         let hides = [
             (self.vanish == Some(true), How::Marked),
-            (least(self.size, 2.0) || least(self.width, 5.0), How::Tiny),
+            (size < TINY || least(self.width, 5.0) || close, How::Tiny),
             (self.empty == Some(true), How::Transparent),
-            (self.flat == Some(true), How::Clipped),
+            (clipped, How::Clipped),
+            (raised >= FAR, How::OffPage),
             (same, How::Colour),
         ];
         hides.into_iter().find_map(|(hides, how)| hides.then_some(how))
+    }
+}
+
+impl Look {
+    /// Returns the size in points.
+    fn points(&self) -> f64 {
+        self.size.map_or(USUAL, |size| size / 2.0) * self.scale.unwrap_or(1.0)
+    }
+
+    /// Returns true if a paragraph of this text is beside the page, which is so wide in points:
+    /// all of it is on the left, as far as it could reach, or it begins behind the right edge.
+    /// `margin` is where lines begin that are not moved.
+    pub fn is_off(&self, text: &str, page: f64, margin: f64) -> bool {
+        let (left, first) = (self.left.unwrap_or_default(), self.first.unwrap_or_default());
+        let lines = text.lines().map(|line| line.chars().count());
+        let reach = lines.max().unwrap_or_default() as f64 * self.points() * ADVANCE;
+        let ends = margin + left.max(left + first) + reach;
+        left.min(left + first) + margin.min(page) >= page || ends < 0.0
     }
 }
 

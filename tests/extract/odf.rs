@@ -124,6 +124,13 @@ const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:t
     <style:style style:name='own' style:family='text'><style:text-properties fo:color='#ffffff' style:use-window-font-color='true' loext:opacity='0%'/></style:style>
     <style:style style:name='marked' style:family='text'><style:text-properties fo:color='#ffffff' fo:background-color='#203040'/></style:style>
     <style:style style:name='tiny' style:family='text'><style:text-properties fo:font-size='1pt'/></style:style>
+    <style:style style:name='tiny2' style:family='text'><style:text-properties fo:font-size='2pt'/></style:style>
+    <style:style style:name='scaled' style:family='text'><style:text-properties style:text-position='super 10%'/></style:style>
+    <style:style style:name='close' style:family='text'><style:text-properties fo:letter-spacing='-12pt'/></style:style>
+    <style:style style:name='yellow' style:family='text'><style:text-properties fo:color='#ffff00' fo:background-color='#ffff00'/></style:style>
+    <style:style style:name='left' style:family='paragraph'><style:paragraph-properties fo:margin-left='-40cm'/></style:style>
+    <style:style style:name='right' style:family='paragraph'><style:paragraph-properties fo:margin-left='21cm'/></style:style>
+    <style:style style:name='indented' style:family='paragraph'><style:paragraph-properties fo:margin-left='5cm' fo:text-indent='-1cm'/></style:style>
     <style:style style:name='small' style:family='text'><style:text-properties fo:font-size='4pt'/></style:style>
     <style:style style:name='banner' style:family='paragraph'><style:paragraph-properties fo:background-color='#203040'/><style:text-properties fo:color='#ffffff'/></style:style>
     <style:style style:name='dark' style:family='table-cell'><style:table-cell-properties fo:background-color='#203040'/></style:style>
@@ -162,6 +169,12 @@ fn what_writer_does_not_show_is_left_out_and_what_it_shows_stays() {
         (span("heir"), How::Marked),
         (span("white"), How::Colour),
         (span("tiny"), How::Tiny),
+        (span("tiny2"), How::Tiny),
+        (span("scaled"), How::Tiny),
+        (span("close"), How::Tiny),
+        (span("yellow"), How::Colour),
+        ("<text:p text:style-name='left'>SECRET</text:p>".to_owned(), How::OffPage),
+        ("<text:p text:style-name='right'>SECRET</text:p>".to_owned(), How::OffPage),
         ("<text:section text:display='none'><text:p>SECRET</text:p></text:section>".to_owned(), How::Marked),
         ("<text:section text:is-hidden='true' text:display='condition'><text:p>SECRET</text:p></text:section>".to_owned(), How::Marked),
         ("<text:p><text:hidden-paragraph text:is-hidden='true'/>SECRET</text:p>".to_owned(), How::Marked),
@@ -183,6 +196,7 @@ fn what_writer_does_not_show_is_left_out_and_what_it_shows_stays() {
         span("own"),
         span("marked"),
         span("small"),
+        "<text:p text:style-name='indented'>SECRET</text:p>".to_owned(),
         "<text:p text:style-name='banner'>SECRET</text:p>".to_owned(),
         format!(
             "<table:table><table:table-row><table:table-cell table:style-name='dark'>{}</table:table-cell></table:table-row></table:table>",
@@ -335,6 +349,7 @@ fn what_a_slide_does_not_show_is_left_out_and_what_it_shows_stays() {
         (shape("", &place(-5000), ""), "OffPage"),
         (shape("", &place(9_144_000), ""), "OffPage"),
         (shape("", "", "<a:rPr sz='100'/>"), "Tiny"),
+        (shape("", "", "<a:rPr sz='200'/>"), "Tiny"),
         (shape("", "", "<a:rPr><a:noFill/></a:rPr>"), "Transparent"),
         (
             shape(

@@ -33,6 +33,7 @@ const STYLES: &str = "<w:styles>
     <w:style w:type='character' w:styleId='Gone'><w:rPr><w:vanish/></w:rPr></w:style>
     <w:style w:type='character' w:styleId='Heir'><w:basedOn w:val='Gone'/></w:style>
     <w:style w:type='paragraph' w:styleId='Pale'><w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>
+    <w:style w:type='paragraph' w:styleId='Left'><w:pPr><w:ind w:left='-9000'/></w:pPr></w:style>
     <w:style w:type='paragraph' w:styleId='Banner'><w:pPr><w:shd w:val='clear' w:fill='203040'/></w:pPr>
         <w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>
     <w:style w:type='table' w:styleId='Dark'><w:tblStylePr w:type='firstRow'>
@@ -100,6 +101,7 @@ fn rows(cells: &[&str]) -> String {
 #[test]
 fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
     let white = run("<w:color w:val='FFFFFF'/>");
+    let sheet = "<w:sectPr><w:pgSz w:w='11906' w:h='16838'/><w:pgMar w:left='1417'/></w:sectPr>";
     let shade = "<w:shd w:val='clear' w:color='auto' w:fill='1F4E79'/>";
     let hidden = |how| Some(Finding::Hidden { how, count: 6, of: Of::Characters });
     let cases: Vec<(&str, String, Option<Finding>)> = vec![
@@ -137,6 +139,57 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         ),
         ("half a point", run("<w:sz w:val='1'/>"), hidden(How::Tiny)),
         ("a point", run("<w:sz w:val='2'/>"), hidden(How::Tiny)),
+        ("two points", run("<w:sz w:val='4'/>"), hidden(How::Tiny)),
+        (
+            "red on red",
+            run("<w:color w:val='FF0000'/><w:highlight w:val='red'/>"),
+            hidden(How::Colour),
+        ),
+        (
+            "dark blue on a dark blue marker on white",
+            run("<w:color w:val='000080'/><w:highlight w:val='darkBlue'/><w:shd w:val='clear' w:fill='FFFFFF'/>"),
+            hidden(How::Colour),
+        ),
+        ("letters on each other", run("<w:spacing w:val='-200'/><w:sz w:val='20'/>"), hidden(How::Tiny)),
+        ("far above its line", run("<w:position w:val='2000'/>"), hidden(How::OffPage)),
+        (
+            "above a line of a fixed height",
+            paragraph(
+                "<w:spacing w:line='240' w:lineRule='exact'/>",
+                &run("<w:position w:val='60'/>"),
+            ),
+            hidden(How::Clipped),
+        ),
+        (
+            "beside the right edge",
+            paragraph("<w:ind w:left='12000'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
+        (
+            "beside the left edge",
+            paragraph("<w:ind w:left='-6000'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
+        (
+            "beside the left edge by its style",
+            paragraph("<w:pStyle w:val='Left'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
+        (
+            "in a frame beside the right edge",
+            paragraph("<w:framePr w:w='2000' w:hAnchor='page' w:x='12000'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
+        (
+            "in a frame beside the left edge",
+            paragraph("<w:framePr w:w='2000' w:hAnchor='margin' w:x='-5000'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
+        (
+            "in a frame above the page",
+            paragraph("<w:framePr w:w='2000' w:vAnchor='page' w:y='-9000'/>", &run("")) + sheet,
+            hidden(How::OffPage),
+        ),
         ("no width", run("<w:w w:val='1'/>"), hidden(How::Tiny)),
         ("no fill", run("<w14:textFill><w14:noFill/></w14:textFill>"), hidden(How::Transparent)),
         (
@@ -301,6 +354,20 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
             run("<w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange>"),
         ),
         ("small", run("<w:sz w:val='8'/>")),
+        ("two and a half points", run("<w:sz w:val='5'/>")),
+        ("yellow", run("<w:color w:val='FF0000'/><w:highlight w:val='yellow'/>")),
+        ("raised", run("<w:position w:val='12'/>")),
+        ("close", run("<w:spacing w:val='-20'/><w:sz w:val='20'/>")),
+        ("indented", paragraph("<w:ind w:left='5000' w:hanging='400'/>", &run("")) + sheet),
+        ("in the margin", paragraph("<w:ind w:left='-1000'/>", &run("")) + sheet),
+        (
+            "indented on a wide page",
+            paragraph("<w:ind w:left='12000'/>", &run("")) + &sheet.replace("11906", "16838"),
+        ),
+        (
+            "in a frame at the side",
+            paragraph("<w:framePr w:w='2000' w:hAnchor='page' w:x='700' w:y='-200'/>", &run("")) + sheet,
+        ),
         ("narrow", run("<w:w w:val='66'/>")),
         ("without an outline", run("<w14:textOutline><w14:noFill/></w14:textOutline>")),
         ("exact lines", paragraph("<w:spacing w:line='240' w:lineRule='exact'/>", &run(""))),

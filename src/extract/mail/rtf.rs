@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
+use crate::look::TINY;
 use crate::story::Tally;
 use crate::{Failure, Finding, How, Mark, Out, Piece, Stop, plain};
 
@@ -306,7 +307,7 @@ impl Reader<'_> {
         if state.vanish {
             return Some(How::Marked);
         }
-        if state.size.is_some_and(|size| size <= 2) {
+        if state.size.is_some_and(|size| f64::from(size) < TINY * 2.0) {
             return Some(How::Tiny);
         }
         if state.in_table && self.cells.get(self.cell) == Some(&true) {

@@ -177,6 +177,9 @@ impl Style {
                     }
                 }
                 if let Some(position) = element.attr("text-position") {
+                    let mut parts = position.split_whitespace();
+                    let scale = parts.nth(1).map(|part| part.trim_end_matches('%').parse::<f64>());
+                    self.look.scale = scale.and_then(Result::ok).map(|scale| scale / 100.0);
                     let first = position.split_whitespace().next().unwrap_or_default();
                     self.look.shift = Some(match first {
                         "super" => Shift::Up,
@@ -186,11 +189,19 @@ impl Style {
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));
                 self.look.size = size.map(|size| size * 2.0).or(self.look.size);
+                let spacing = element.attr("letter-spacing");
+                let spacing = spacing.and_then(|spacing| points(&spacing));
+                self.look.spacing = spacing.or(self.look.spacing);
+                let width = element.attr("text-scale");
+                let width = width.and_then(|width| width.trim_end_matches('%').parse().ok());
+                self.look.width = width.or(self.look.width);
                 self.look.ground = ground(element).or(self.look.ground);
             }
             "paragraph-properties" => {
-                let height = element.attr("line-height").and_then(|height| points(&height));
-                self.look.flat = height.map(|height| height < 2.0).or(self.look.flat);
+                let length = |name: &str| element.attr(name).and_then(|length| points(&length));
+                self.look.line = length("line-height").or(self.look.line);
+                self.look.left = length("margin-left").or(self.look.left);
+                self.look.first = length("text-indent").or(self.look.first);
                 self.look.ground = ground(element).or(self.look.ground);
             }
             "table-cell-properties" | "table-row-properties" | "graphic-properties" => {

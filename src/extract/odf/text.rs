@@ -51,6 +51,9 @@ pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -
     deck.end(ended, out)
 }
 
+/// The size of pages that state none, in points.
+const PAPER: (f64, f64) = (612.0, 792.0);
+
 /// A paragraph that is open.
 struct Paragraph {
     words: Words,
@@ -418,6 +421,13 @@ impl<'a> Reader<'a> {
         let text = text.trim_end();
         if paragraph.hidden {
             return self.tally.hide(How::Marked, text);
+        }
+        // Within a table, a box or a slide nobody knows where lines begin.
+        let within = !self.grounds.is_empty() || !self.slides.is_empty();
+        let (wide, _) = self.styles.size.unwrap_or(PAPER);
+        let look = paragraph.looks.first().filter(|_| !within);
+        if look.is_some_and(|look| look.is_off(text, wide, wide / 4.0)) {
+            return self.tally.hide(How::OffPage, text);
         }
         if text.trim().is_empty() {
             return self.story.line("");

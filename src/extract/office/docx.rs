@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::numbers::Numbers;
-use super::styles::{self, Styles, properties, shading};
+use super::styles::{self, Page, Styles, properties, shading};
 use crate::look::{Look, Paint, Shift, WHITE};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
@@ -30,6 +30,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 
     let mut reader = Reader::new(&styles, numbers);
     reader.links = package.links(&main)?;
+    reader.sheet = Page::of(&text);
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
@@ -70,6 +71,8 @@ const INSTRUCTION: usize = 4 << 10;
 struct Paragraph {
     words: Words,
     look: Look,
+    /// True if its frame is beside the page.
+    off: bool,
 }
 
 /// A field that is open.
@@ -121,6 +124,8 @@ struct Reader<'a> {
     story: Story,
     tally: Tally,
     page: Paint,
+    /// The size of the paper.
+    sheet: Page,
     paragraphs: Vec<Paragraph>,
     grounds: Vec<Ground>,
     /// How the run that is open is hidden.
@@ -157,6 +162,7 @@ impl<'a> Reader<'a> {
             story: Story::default(),
             tally: Tally::default(),
             page: WHITE,
+            sheet: Page::of(""),
             paragraphs: Vec::new(),
             grounds: Vec::new(),
             hidden: None,
@@ -240,7 +246,7 @@ impl<'a> Reader<'a> {
                 let look = self.styles.paragraph(None);
                 let mut words = Words::default();
                 self.carried.drain(..).for_each(|target| words.link(&target));
-                self.paragraphs.push(Paragraph { words, look });
+                self.paragraphs.push(Paragraph { words, look, off: false });
             }
             "pPr" => self.paragraph(xml)?,
             "r" | "m:r" => self.begin(Look::default()),
@@ -396,12 +402,13 @@ impl<'a> Reader<'a> {
     /// Reads the properties of a paragraph, but those of its mark.
     fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
         let mut look = Look::default();
-        let mut style = None;
+        let (mut style, mut off) = (None, false);
         while let Some(event) = xml.step()? {
             match event {
                 Event::Start(property) => match property.name().as_str() {
                     "rPr" | "pPrChange" | "tabs" => xml.skip()?,
                     "sectPr" => self.section(xml)?,
+                    "framePr" => off = self.sheet.is_off(&property),
                     "pStyle" => style = property.attr("val"),
                     _ => styles::read(&mut look, &property),
                 },
@@ -411,6 +418,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(open) = self.paragraphs.last_mut() {
             open.look = look.over(&self.styles.paragraph(style.as_deref()));
+            open.off = off;
         }
         Ok(())
     }
@@ -422,6 +430,12 @@ impl<'a> Reader<'a> {
         self.carried = open;
         let text = text.trim_end();
         let look = paragraph.look;
+        // Within a table or a box nobody knows where lines begin.
+        let within = !self.grounds.is_empty() || self.boxes > 0;
+        let Page { wide, margin, .. } = self.sheet;
+        if paragraph.off || !within && look.is_off(text, wide, margin) {
+            return self.tally.hide(How::OffPage, text);
+        }
         if text.trim().is_empty() {
             return self.story.line("");
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::scene::{SLIDE, Scene};
-use crate::look::{Look, Paint, Shift};
+use crate::look::{Look, Paint, Shift, TINY};
 use crate::package::{Package, Relation};
 use crate::story::{Deck, Story, Tally};
 use crate::words::{Words, target_after};
@@ -398,7 +398,7 @@ impl Slide {
 
     /// Reads the properties of a run, which decide whether it is seen.
     fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
-        let tiny = run.number("sz").is_some_and(|size| size <= 150.0);
+        let tiny = run.number("sz").is_some_and(|size| size < TINY * 100.0);
         self.look.struck = run.attr("strike").map(|strike| strike != "noStrike");
         let baseline = run.attr("baseline").unwrap_or_default();
         let baseline = baseline.trim_end_matches('%').parse().ok();

@@ -9,6 +9,30 @@ use crate::xml::{Element, Event, Xml};
 /// Styles that a style may be based on.
 const CHAIN: usize = 16;
 
+/// Bytes of an element that states the size of a page.
+const ELEMENT: usize = 300;
+/// Units of places in a point.
+const TWENTIETHS: f64 = 20.0;
+/// The colours of markers, as Word paints them.
+const MARKERS: [(&str, [u8; 3]); 16] = [
+    ("black", [0, 0, 0]),
+    ("blue", [0, 0, 255]),
+    ("cyan", [0, 255, 255]),
+    ("green", [0, 255, 0]),
+    ("magenta", [255, 0, 255]),
+    ("red", [255, 0, 0]),
+    ("yellow", [255, 255, 0]),
+    ("white", [255, 255, 255]),
+    ("darkBlue", [0, 0, 128]),
+    ("darkCyan", [0, 128, 128]),
+    ("darkGreen", [0, 128, 0]),
+    ("darkMagenta", [128, 0, 128]),
+    ("darkRed", [128, 0, 0]),
+    ("darkYellow", [128, 128, 0]),
+    ("darkGray", [128, 128, 128]),
+    ("lightGray", [192, 192, 192]),
+];
+
 /// The styles of a document.
 #[derive(Default)]
 pub struct Styles {
@@ -85,12 +109,30 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
         "w14:noFill" if look.fill => look.empty = Some(true),
         "w14:alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
         "w14:srgbClr" if look.fill => look.colour = colour(&val()).map(Paint::Rgb),
-        "highlight" => look.ground = highlight(&val()).or(look.ground),
+        "highlight" => {
+            let marker = highlight(&val());
+            look.marked = marker.is_some();
+            look.ground = marker.or(look.ground);
+        }
+        "shd" if look.marked => {}
         "shd" => look.ground = shading(property).or(look.ground),
         "spacing" if property.attr("line").is_some() => {
             let exact = property.attr("lineRule").is_some_and(|rule| rule == "exact");
-            let low = property.number("line").is_some_and(|line| line.abs() < 40.0);
-            look.flat = Some(exact && low);
+            let line = property.number("line").filter(|_| exact);
+            look.line = Some(line.map_or(f64::INFINITY, |line| line.abs() / TWENTIETHS));
+        }
+        "spacing" if property.attr("val").is_some() => {
+            look.spacing = number().map(|spacing| spacing / TWENTIETHS);
+        }
+        "position" => look.raised = number().map(|half| half / 2.0),
+        "ind" => {
+            let side = |name: &str, other: &str| {
+                let found = property.number(name).or_else(|| property.number(other));
+                found.map(|side| side / TWENTIETHS)
+            };
+            look.left = side("left", "start").or(look.left);
+            let hanging = property.number("hanging").map(|hanging| -hanging / TWENTIETHS);
+            look.first = hanging.or(side("firstLine", "firstLine")).or(look.first);
         }
         "outlineLvl" => look.outline = number().map(|level| level as usize),
         "numId" => look.list = Some(val()),
@@ -125,6 +167,56 @@ fn style(xml: &mut Xml<'_>) -> Result<(Look, Option<String>), Failure> {
     Ok((look, base))
 }
 
+/// The largest page of a document, in points.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// How wide it is.
+    pub wide: f64,
+    /// How high it is.
+    pub high: f64,
+    /// The largest margin on its left.
+    pub margin: f64,
+}
+
+impl Page {
+    /// Reads the sizes that the sections of a document state, at the end of each.
+    pub fn of(document: &str) -> Self {
+        let largest = |element: &str, side: &str, usual: f64| {
+            let found = document.match_indices(element).filter_map(|(at, _)| {
+                let rest = document.get(at + element.len()..)?;
+                // A text that only looks like elements costs no more than they do.
+                let rest = rest.get(..rest.floor_char_boundary(ELEMENT))?;
+                let (_, value) = rest.split('>').next()?.split_once(side)?;
+                let quote = value.chars().next()?;
+                value.get(1..)?.split(quote).next()?.parse::<f64>().ok()
+            });
+            found.reduce(f64::max).unwrap_or(usual) / TWENTIETHS
+        };
+        Self {
+            wide: largest(":pgSz ", ":w=", 12_240.0),
+            high: largest(":pgSz ", ":h=", 15_840.0),
+            margin: largest(":pgMar ", ":left=", 1_440.0),
+        }
+    }
+
+    /// Returns true if a frame with these properties is beside the page.
+    pub fn is_off(&self, frame: &Element<'_>) -> bool {
+        let of = |name: &str| frame.number(name).map(|value| value / TWENTIETHS);
+        let (x, y) = (of("x").unwrap_or_default(), of("y").unwrap_or_default());
+        let aside = |from: f64, long: Option<f64>, page: f64, anchor: &str| {
+            // Where the frame may begin at most: at the page's edge, its margin, or anywhere.
+            let begins = match frame.attr(anchor).as_deref() {
+                Some("page") => 0.0,
+                Some("margin") => self.margin.max(page / 8.0),
+                _ => page,
+            };
+            // A frame is as large as its words if it states no size.
+            from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
+        };
+        aside(x, of("w"), self.wide, "hAnchor") || aside(y, of("h"), self.high, "vAnchor")
+    }
+}
+
 /// Reads the colour of text.
 fn themed(property: &Element<'_>, val: &str) -> Paint {
     match property.attr("themeColor").as_deref() {
@@ -157,8 +249,9 @@ pub fn shading(property: &Element<'_>) -> Option<Paint> {
 fn highlight(name: &str) -> Option<Paint> {
     match name {
         "none" => None,
-        "black" => Some(Paint::Rgb([0; 3])),
-        "white" => Some(Paint::Rgb([255; 3])),
-        _ => Some(Paint::Other),
+        name => {
+            let found = MARKERS.iter().find(|(known, _)| *known == name);
+            Some(found.map_or(Paint::Other, |(_, rgb)| Paint::Rgb(*rgb)))
+        }
     }
 }

@@ -71,7 +71,8 @@ pub fn extract(
     let ended = match depth {
         Some(failure) => Err(Stop::Failure(failure)),
         None => {
-            if kind::named_otherwise(kind, name) {
+            // Nothing is nothing else.
+            if !bytes.is_empty() && kind::named_otherwise(kind, name) {
                 out.find(Finding::NamedOtherwise);
             }
             read(kind, bytes, &mut out)

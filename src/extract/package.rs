@@ -1,10 +1,10 @@
 //! Files packed by zip, unpacked within limits.
 //!
-//! The only module that names the zip library. Sizes that an archive states are never trusted:
-//! what is unpacked is counted, over all its members together.
+//! The only module that names the zip library. Sizes that an archive states are never trusted to
+//! be small: what is unpacked is counted, over all its members together.
 
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, ErrorKind, Read};
 
 use daysheet_core::text::charset;
 use zip::ZipArchive;
@@ -137,9 +137,17 @@ impl<'a> Package<'a> {
 
     fn read_at(&mut self, index: usize) -> Result<Vec<u8>, Failure> {
         let file = self.archive.by_index(index).map_err(failure)?;
+        // One that states too much is too large, whatever there is of it.
+        if file.size() > self.left {
+            return Err(Failure::TooMany);
+        }
         let mut bytes = Vec::new();
         let read = file.take(self.left + 1).read_to_end(&mut bytes);
-        let read = read.map_err(|_| Failure::Broken)? as u64;
+        let read = read.map_err(|error| match error.kind() {
+            // The process that reads has little memory, so that this comes before the limit.
+            ErrorKind::OutOfMemory => Failure::TooMany,
+            _ => Failure::Broken,
+        })? as u64;
         self.left = self.left.checked_sub(read).ok_or(Failure::TooMany)?;
         Ok(bytes)
     }

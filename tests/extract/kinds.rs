@@ -48,6 +48,9 @@ fn files_that_are_not_read_say_what_they_are() {
     assert_eq!(kind, Kind::Picture);
     assert_eq!(end.failure, Some(Failure::NotRead(Kind::Picture)));
     assert_eq!(end.findings, [Finding::NamedOtherwise]);
+    let (kind, end) = ended("a.pdf", b"");
+    assert_eq!((kind, end.failure), (Kind::Text, Some(Failure::Empty)));
+    assert_eq!(end.findings, []);
     let (kind, end) = ended("a.pgp", b"-----BEGIN PGP MESSAGE-----");
     assert_eq!((kind, end.failure), (Kind::Pgp, Some(Failure::Encrypted)));
 }

@@ -480,6 +480,24 @@ fn an_archive_unpacks_to_no_more_than_the_limit() {
     assert_eq!(ended("a.docx", &bytes).1.failure, Some(Failure::TooMany));
 }
 
+/// The process that reads files has too little memory to unpack up to the limit.
+#[test]
+fn a_file_that_states_more_than_the_limit_is_too_large_and_not_broken() {
+    let mut bytes = zip(&[("zeros.txt", "0000"), ("b.txt", "seen")]);
+    let stated = |bytes: &mut [u8], mark: &[u8], at: usize| {
+        let found = bytes.windows(4).position(|four| four == mark).unwrap();
+        bytes[found + at..found + at + 4].copy_from_slice(&400_000_000_u32.to_le_bytes());
+    };
+    stated(&mut bytes, b"PK\x03\x04", 22);
+    stated(&mut bytes, b"PK\x01\x02", 24);
+    let part = |part| {
+        let asked = daysheet_extract::Request { inside: vec![part], ..request("a.zip") };
+        shown(&asked, &bytes)
+    };
+    assert_eq!(part(1), "[TooMany]\n");
+    assert_eq!(part(2), "seen\n".trim_end());
+}
+
 #[test]
 fn a_long_document_comes_in_pieces() {
     let line = "A sentence that fills some of a line. ".repeat(20);

@@ -87,14 +87,43 @@ fn delimiter(text: &str, usual: u8) -> u8 {
 }
 
 /// Returns the lines above the table and its headings, none if it has no row of them.
+///
+/// Headings are hardly fewer than the cells of most records, as in sheets. What is stated above
+/// them may have several cells, too, such as a name with a colon and the number of an account.
 fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
     head.first()?;
-    let filled = |record: &&StringRecord| record.iter().filter(|cell| is_filled(cell)).count();
-    let at = head.iter().position(|record| filled(&record) > 1);
+    let widths: Vec<usize> = head.iter().map(filled).collect();
+    let often = |width: &&usize| (widths.iter().filter(|one| one == width).count(), **width);
+    let usual = widths.iter().max_by_key(often).copied().unwrap_or_default();
+    let wide = |record: &StringRecord| filled(record) > 1;
+    let stated = |record: &StringRecord| {
+        let is_name = |cell: &str| cell.trim().ends_with(':');
+        record.iter().any(|cell| is_name(cell) || cell.contains(|c: char| c.is_ascii_digit()))
+    };
+    let begins = |record: &StringRecord| {
+        wide(record) && (filled(record) * 4 >= usual * 3 || !stated(record))
+    };
+    let found = head.iter().position(begins).map(|at| named(head, Some(at)));
+    if let Some((above, Some(names))) = found {
+        return Some((above, names));
+    }
+    let (above, names) = named(head, head.iter().position(wide));
+    Some((above, names.unwrap_or_default()))
+}
+
+fn filled(record: &StringRecord) -> usize {
+    record.iter().filter(|cell| is_filled(cell)).count()
+}
+
+/// Returns the lines above the record at this place, or above the first one if no record has
+/// several cells, and its names, if they are headings.
+fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<String>>) {
     let (above, table) = head.split_at(at.unwrap_or(0));
-    let above = above.iter().filter_map(|record| record.iter().find(|cell| is_filled(cell)));
-    let above = above.map(str::to_owned).collect();
-    let first = table.first()?;
+    let above = above.iter().map(|record| {
+        record.iter().map(str::trim).filter(|cell| is_filled(cell)).collect::<Vec<_>>().join(" ")
+    });
+    let above = above.collect();
+    let Some(first) = table.first() else { return (above, None) };
     let next = table.get(1);
     let mut seen = HashSet::new();
     let names = |cell: &str| {
@@ -105,17 +134,17 @@ fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
     let plain = first.iter().filter(|cell| is_filled(cell)).all(names);
     // A list of words alone has no heading; what stands above numbers is one.
     let heads = match at {
-        Some(_) => next.is_some_and(|next| next.len() >= filled(&first)),
+        Some(_) => next.is_some_and(|next| next.len() >= filled(first)),
         None => next.and_then(|next| next.get(0)).is_some_and(is_no_text),
     };
     if !plain || !heads {
-        return Some((above, Vec::new()));
+        return (above, None);
     }
     let name = |(at, cell): (usize, &str)| match cell.trim() {
         "" => lettered(at),
         name => name.to_owned(),
     };
-    Some((above, first.iter().enumerate().map(name).collect()))
+    (above, Some(first.iter().enumerate().map(name).collect()))
 }
 
 /// Returns the rows of a page: 1,000, or as many as one call gives.

@@ -142,6 +142,21 @@ fn tables_as_text_come_with_headings_and_numbers() {
             "csv\nabove: Prices of May\nItem|Qty|C\n3: Lamp|#4|extra\n(Row 1-1 of 1, next None)\n",
         ),
         (
+            "account.csv",
+            b"Account;;\nIBAN:;DE12;\nHolder:;Ada;\n;;\nDay;Text;Sum\n01.02.2026;Rent;-500,00\n02.02.2026;Wage;2000,00\n",
+            "csv\nabove: Account\nabove: IBAN: DE12\nabove: Holder: Ada\nDay|Text|Sum\n6: 01.02.2026|Rent|-500,00\n7: 02.02.2026|Wage|2000,00\n(Row 1-2 of 2, next None)\n",
+        ),
+        (
+            "narrow.csv",
+            b"Name,Mail\nAda,a@x,Oslo\nBen,b@x,Rome\n",
+            "csv\nName|Mail|C\n2: Ada|a@x|Oslo\n3: Ben|b@x|Rome\n(Row 1-2 of 2, next None)\n",
+        ),
+        (
+            "uneven.csv",
+            b"1,2\n3,4,5\n6,7,8\n",
+            "csv\nA|B|C\n1: #1|#2|~\n2: #3|#4|#5\n3: #6|#7|#8\n(Row 1-3 of 3, next None)\n",
+        ),
+        (
             "ids.csv",
             b"id\n12345678901234567890\n",
             "csv\nA\n1: id\n2: 12345678901234567890\n(Row 1-2 of 2, next None)\n",

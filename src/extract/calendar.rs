@@ -1,41 +1,141 @@
 //! iCalendar files, as rows of events, and the texts of their descriptions.
+//!
+//! A row has a rule alone, as everywhere; dates that it leaves out or adds, and the occurrence
+//! that an event stands for, are below the rows, by the names of RFC 5545. So are tasks and
+//! journal entries, which are no events.
 
-use daysheet_core::event_time::find_zone;
-use daysheet_core::ical::{self, rows};
+use daysheet_core::event_time::{EventTime, find_zone};
+use daysheet_core::ical::{self, Entry, rows};
+use jiff::tz::TimeZone;
 
-use crate::{Block, Failure, Out, Piece, RowsOf, Stop, TextBlock, plain};
+use crate::{Block, Failure, Finding, Out, Piece, RowsOf, Stop, TextBlock, plain};
 
 /// Events on a page.
 const EVENTS: usize = 200;
+/// Dates of a series that are shown.
+const DATES: usize = 50;
+/// What is shown of a task or a journal entry, in this order.
+const SHOWN: [&str; 9] = [
+    "DTSTART", "DUE", "DURATION", "RRULE", "STATUS", "PERCENT-COMPLETE", "COMPLETED", "LOCATION",
+    "DESCRIPTION",
+];
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let text = plain::decoded(bytes, out);
     // The server states a zone that exists.
-    let zone = find_zone(&out.request.zone).or_else(|| find_zone("UTC"));
-    let document = zone.and_then(|zone| ical::read(&text, &zone).ok()).ok_or(Failure::Broken)?;
+    let zone = find_zone(&out.request.zone).or_else(|| find_zone("UTC")).ok_or(Failure::Broken)?;
+    let document = ical::read(&text, &zone).map_err(|_| Failure::Broken)?;
     let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
     let timed = document.entries.iter().map(|entry| (entry, true));
     let timeless = document.timeless.iter().map(|entry| (entry, false));
     let all: Vec<_> = timed.chain(timeless).collect();
-    if all.is_empty() {
+    let mut tasks = tasks(&text);
+    if all.is_empty() && tasks.is_empty() {
         return Err(Failure::Empty.into());
+    }
+    if tasks.len() > EVENTS {
+        tasks.truncate(EVENTS);
+        out.find(Finding::Full);
     }
     let (all, more, next) = out.page(all, EVENTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
     for (entry, timed) in all {
         let times = timed.then(|| (entry.start.when(), entry.end.when()));
         objects.push(rows::object(&kind, entry, &entry.guests, times).into());
-        let link = entry.link.as_deref().filter(|link| !entry.notes.contains(link));
-        let about = [entry.notes.trim(), link.unwrap_or_default()];
-        let about = about.iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>();
+        let link = entry.link.clone().filter(|link| !entry.notes.contains(link));
+        let mut about = dates(entry, &zone);
+        about.extend([entry.notes.trim().to_owned(), link.unwrap_or_default()]);
+        about.retain(|text| !text.is_empty());
         if !about.is_empty() {
             pieces.push(Piece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
         }
     }
-    out.block(Block::Rows { table: RowsOf::Invitation, objects, more, next })?;
+    // Tasks follow the last event.
+    if next.is_none() {
+        pieces.extend(tasks.into_iter().map(Piece::Text));
+    }
+    if !objects.is_empty() {
+        out.block(Block::Rows { table: RowsOf::Invitation, objects, more, next })?;
+    }
     if !pieces.is_empty() {
         out.block(Block::Text(TextBlock { pieces, of: None }))?;
     }
     Ok(())
+}
+
+/// Returns the dates of a series that its rule does not give, and which occurrence an event
+/// stands for.
+fn dates(entry: &Entry, zone: &TimeZone) -> Vec<String> {
+    let shown = |at: &EventTime| match at {
+        EventTime::Day(day) => day.to_string(),
+        EventTime::At(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
+    };
+    let line = |name: &str, dates: &[EventTime]| {
+        let listed: Vec<String> = dates.iter().take(DATES).map(shown).collect();
+        let more = if dates.len() > DATES { ", …" } else { "" };
+        (!dates.is_empty()).then(|| format!("{name}: {}{more}", listed.join(", ")))
+    };
+    let one: Vec<EventTime> = entry.recurrence_id.into_iter().collect();
+    let repeat = entry.repeat.clone().unwrap_or_default();
+    let lines =
+        [line("RECURRENCE-ID", &one), line("EXDATE", &repeat.except), line("RDATE", &repeat.extra)];
+    lines.into_iter().flatten().collect()
+}
+
+/// Returns the tasks and journal entries of a file, each as text.
+fn tasks(text: &str) -> Vec<String> {
+    let unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "");
+    let mut tasks = Vec::new();
+    // The task that is open, its lines, and how many components are open within it.
+    let mut open: Option<(String, Vec<(String, String)>)> = None;
+    let mut within = 0_usize;
+    for line in unfolded.lines() {
+        let Some((head, value)) = line.split_once(':') else { continue };
+        let name = head.split(';').next().unwrap_or_default().trim().to_ascii_uppercase();
+        let kind = value.trim().to_ascii_uppercase();
+        match (name.as_str(), &mut open) {
+            ("BEGIN", None) if matches!(kind.as_str(), "VTODO" | "VJOURNAL") => {
+                open = Some((kind, Vec::new()));
+            }
+            ("BEGIN", Some(_)) => within += 1,
+            ("END", Some(_)) if within > 0 => within -= 1,
+            ("END", Some(_)) => tasks.extend(open.take().map(|(kind, lines)| task(&kind, &lines))),
+            (_, Some((_, lines))) if within == 0 => {
+                // A zone stands beside the time that it is for.
+                let zone = head.split(';').find_map(|part| part.strip_prefix("TZID="));
+                let zone = zone.map(|zone| format!(" {}", zone.trim_matches('"')));
+                lines.push((name, plain_text(value) + &zone.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    tasks
+}
+
+/// Returns a task as text: its kind and its title, then what is known of it.
+fn task(kind: &str, lines: &[(String, String)]) -> String {
+    let of = |name: &str| {
+        let found = lines.iter().find(|(own, _)| own == name).map(|(_, value)| value.trim());
+        found.filter(|value| !value.is_empty())
+    };
+    let known = SHOWN.into_iter().filter_map(|name| Some(format!("{name}: {}\n", of(name)?)));
+    format!("{kind}: {}\n{}", of("SUMMARY").unwrap_or_default(), known.collect::<String>())
+}
+
+/// Undoes how a text is written in such a file.
+fn plain_text(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n' | 'N') => text.push('\n'),
+                Some(c) => text.push(c),
+                None => {}
+            },
+            c => text.push(c),
+        }
+    }
+    text
 }

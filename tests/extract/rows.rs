@@ -30,6 +30,38 @@ fn events_and_contacts_come_as_rows() {
     ]);
 }
 
+#[test]
+fn dates_of_series_and_tasks_are_below_the_events() {
+    let event = |lines: &str| format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
+    let series = event(
+        "UID:1\nDTSTART;TZID=Europe/Berlin:20261201T090000\nDURATION:PT45M\nRRULE:FREQ=WEEKLY;UNTIL=20270101T000000Z\n\
+         EXDATE;TZID=Europe/Berlin:20261222T090000\nRDATE;TZID=Europe/Berlin:20261224T090000\nSUMMARY:Weekly",
+    );
+    let moved = event(
+        "UID:1\nRECURRENCE-ID;TZID=Europe/Berlin:20261208T090000\nDTSTART;TZID=Europe/Berlin:20261209T110000\n\
+         SUMMARY:Weekly moved\nDESCRIPTION:Later",
+    );
+    let task = "BEGIN:VTODO\nUID:4\nDUE;TZID=Europe/Berlin:20261205T120000\nSUMMARY:Count\\, then \n order\n\
+        DESCRIPTION:All\\nlamps\nBEGIN:VALARM\nDESCRIPTION:Ring\nEND:VALARM\nSTATUS:NEEDS-ACTION\nEND:VTODO\n";
+    let file = |inner: &str| format!("BEGIN:VCALENDAR\n{inner}END:VCALENDAR\n");
+    let below = |inner: &str| {
+        let got = shown(&request("a.ics"), file(inner).as_bytes());
+        let rows = got.lines().filter(|line| line.starts_with("Invitation")).count();
+        let text = got.split_once("(more: 0)\n").map(|(_, text)| text.to_owned());
+        (rows, text.unwrap_or(got))
+    };
+    let todo = "VTODO: Count, then order\nDUE: 20261205T120000 Europe/Berlin\nSTATUS: NEEDS-ACTION\n\
+        DESCRIPTION: All\nlamps\n";
+    let dates = "Weekly\nEXDATE: 2026-12-22 09:00\nRDATE: 2026-12-24 09:00\nWeekly moved\n\
+        RECURRENCE-ID: 2026-12-08 09:00\nLater\n";
+    assert_eq!(below(&(series + &moved + task)), (2, format!("{dates}{todo}")));
+    assert_eq!(below(task), (0, format!("ics\n{todo}")));
+    let alone = event("UID:2\nDTSTART:20261201T090000\nSUMMARY:Once");
+    assert_eq!(below(&alone), (1, String::new()));
+    let many = file(&task.repeat(201));
+    assert!(shown(&request("a.ics"), many.as_bytes()).ends_with("\nFull\n"));
+}
+
 /// Writes an archive of files with these names and contents.
 pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));

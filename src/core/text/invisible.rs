@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
+use super::fence::theirs;
 use super::orders::gives_orders_unseen;
 use super::{Note, note, quoted};
 
@@ -197,6 +198,8 @@ pub fn scan(s: &str, unseen: &mut Unseen) {
     if s.is_ascii() || !s.chars().any(is_invisible) {
         return;
     }
+    // Examples are quoted in notes, where a mark of ours would mean something.
+    let s = &*theirs(s.to_owned());
     let chars: Vec<char> = s.chars().collect();
     let mut at = 0;
     while let Some(c) = chars.get(at) {

@@ -1,0 +1,346 @@
+//! Reads the shapes of a slide, a layout or a master: their places, fills and sizes of text.
+//!
+//! What these mean for a text is decided in the parent module.
+
+use std::collections::HashSet;
+
+use super::{Area, BARE, Fill, Group, Part, SIZE, SLIDE, Shape, Text, UNKNOWN};
+use crate::Failure;
+use crate::look::Paint;
+use crate::office::theme::{Coat, Theme};
+use crate::xml::{Event, Xml};
+
+/// Reads a slide, a layout or a master; placeholders take from those `below`.
+pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, Failure> {
+    let mut part = Part {
+        shapes: Vec::new(),
+        ground: None,
+        based: true,
+        moved: HashSet::new(),
+        cells: Vec::new(),
+    };
+    let mut groups: Vec<Group> = Vec::new();
+    // True while a group's own properties, or a table without colours of its own, are read.
+    let (mut of_group, mut bare) = (false, true);
+    let (mut count, mut size) = (0.0, SIZE);
+    let mut xml = Xml::of(text, SLIDE);
+    while let Some(event) = xml.step()? {
+        let element = match event {
+            Event::Start(element) => element,
+            Event::End(ending) => {
+                match ending.name().as_str() {
+                    "grpSp" => drop(groups.pop()),
+                    "p" => {
+                        if let Some(shape) = part.shapes.last_mut() {
+                            shape.text.paragraphs.push((count, size));
+                        }
+                        (count, size) = (0.0, SIZE);
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            Event::Text(_) => continue,
+        };
+        match element.name().as_str() {
+            "sld" | "sldLayout" => {
+                let shown = element.attr("showMasterSp");
+                part.based = !matches!(shown.as_deref(), Some("0" | "false"));
+            }
+            "bgPr" => {
+                let properties = properties(&mut xml, theme, Fill::Unsaid)?;
+                part.ground = Some(match properties.fill {
+                    Fill::Coat(coat) => coat.paint,
+                    _ => Paint::Other,
+                });
+            }
+            "bgRef" => {
+                // The first fill of a theme is the colour itself; others are gradients.
+                let plain = element.attr("idx").is_none_or(|idx| idx == "1001");
+                let coat = theme.coat(&mut xml)?;
+                let paint = coat.map_or(Paint::Other, |coat| coat.paint);
+                part.ground = Some(if plain { paint } else { Paint::Other });
+            }
+            "grpSp" => {
+                let outer = groups.last().copied();
+                groups.push(outer.unwrap_or(Group {
+                    scale: (1.0, 1.0),
+                    shift: (0.0, 0.0),
+                    fill: Fill::Unsaid,
+                    lost: false,
+                }));
+                of_group = true;
+            }
+            kind @ ("sp" | "cxnSp" | "graphicFrame" | "pic") => {
+                of_group = false;
+                let fill = if kind == "pic" { UNKNOWN } else { Fill::Unsaid };
+                part.shapes.push(Shape {
+                    id: String::new(),
+                    holder: None,
+                    place: None,
+                    turned: false,
+                    fill,
+                    styled: Fill::Unsaid,
+                    edge: 0.0,
+                    hidden: false,
+                    text: Text::default(),
+                    frame: kind == "graphicFrame",
+                    picture: kind == "pic",
+                });
+            }
+            "cNvPr" if !of_group => {
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.id = element.attr("id").unwrap_or_default();
+                    shape.hidden |= element.flag("hidden");
+                }
+            }
+            "ph" => {
+                let holder = (
+                    element.attr("type").unwrap_or_else(|| "obj".to_owned()),
+                    element.attr("idx").unwrap_or_default(),
+                );
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.holder = Some(holder);
+                    shape.inherit(below);
+                }
+            }
+            "grpSpPr" => {
+                let outer = groups.iter().rev().nth(1).copied();
+                let fill = outer.map_or(Fill::Unsaid, |outer| outer.fill);
+                let own = properties(&mut xml, theme, fill)?;
+                if let Some(group) = groups.last_mut().filter(|_| of_group) {
+                    group.enter(&own);
+                }
+            }
+            "spPr" => {
+                let group = groups.last().copied();
+                let fill = group.map_or(Fill::Unsaid, |group| group.fill);
+                let own = properties(&mut xml, theme, fill)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.take(&own, group);
+                }
+            }
+            "xfrm" => {
+                // The place of a frame stands beside its properties.
+                let mut own = Properties::default();
+                own.place(element.number("rot"), &mut xml)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.take(&own, groups.last().copied());
+                }
+            }
+            "fillRef" => {
+                let idx = element.number("idx").unwrap_or_default();
+                let coat = theme.coat(&mut xml)?.map(|coat| coat.paint);
+                let paint = coat.filter(|_| idx == 1.0).unwrap_or(Paint::Other);
+                if let Some(shape) = part.shapes.last_mut().filter(|_| idx >= 1.0) {
+                    shape.styled = Fill::Coat(Coat { paint, opaque: 1.0 });
+                }
+            }
+            "chart" | "oleObj" => {
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.fill = UNKNOWN;
+                }
+            }
+            "tbl" => {
+                bare = true;
+                if let Some(shape) = part.shapes.last_mut().filter(|shape| shape.frame) {
+                    shape.fill = UNKNOWN;
+                }
+            }
+            "tableStyleId" => bare = BARE.contains(&xml.text()?.trim()),
+            "tc" => part.cells.push(if bare { Fill::Nothing } else { Fill::Unsaid }),
+            "tcPr" => {
+                let own = properties(&mut xml, theme, Fill::Unsaid)?;
+                if let Some(cell) = part.cells.last_mut()
+                    && own.fill != Fill::Unsaid
+                {
+                    *cell = own.fill;
+                }
+            }
+            "bodyPr" => {
+                let top = element.attr("anchor").is_none_or(|anchor| anchor == "t");
+                let straight = element.attr("vert").is_none_or(|vert| vert == "horz");
+                let own = ["rot", "lIns", "tIns", "anchorCtr", "rtlCol", "numCol"];
+                let own = own.into_iter().any(|name| {
+                    element.attr(name).is_some_and(|value| !matches!(value.as_str(), "0" | "1"))
+                });
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= !top || !straight || own;
+                }
+            }
+            "lstStyle" => {
+                let mut says = false;
+                xml.within(|_| says = true)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= says;
+                }
+            }
+            "pPr" => {
+                let aside = element.attr("algn").is_some_and(|side| side != "l")
+                    || element.attr("marL").is_some()
+                    || element.attr("indent").is_some()
+                    || element.flag("rtl");
+                let mut more = false;
+                xml.within(|_| more = true)?;
+                if let Some(shape) = part.shapes.last_mut() {
+                    shape.text.elsewhere |= aside || more;
+                }
+            }
+            "rPr" => {
+                if let Some(own) = element.number("sz") {
+                    size = f64::max(size, own / 100.0);
+                }
+                xml.skip()?;
+            }
+            "t" => count += xml.text()?.chars().count() as f64,
+            "spTgt" => part.moved.extend(element.attr("spid")),
+            _ => {}
+        }
+    }
+    for shape in &mut part.shapes {
+        if shape.fill == Fill::Unsaid {
+            shape.fill = shape.styled;
+        }
+    }
+    Ok(part)
+}
+
+/// What a shape or a group says of its place and its fill.
+struct Properties {
+    fill: Fill,
+    area: Option<Area>,
+    /// Where places within a group begin, and how far they go.
+    inner: Option<Area>,
+    turned: bool,
+    edge: f64,
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Self { fill: Fill::Unsaid, area: None, inner: None, turned: false, edge: 0.0 }
+    }
+}
+
+impl Properties {
+    /// Reads the place within the element that began last.
+    fn place(&mut self, turn: Option<f64>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let mut found: [Option<(f64, f64)>; 4] = [None; 4];
+        xml.within(|element| {
+            let pair = |one, other| Some((element.number(one)?, element.number(other)?));
+            let (at, value) = match element.name().as_str() {
+                "off" => (0, pair("x", "y")),
+                "ext" => (1, pair("cx", "cy")),
+                "chOff" => (2, pair("x", "y")),
+                "chExt" => (3, pair("cx", "cy")),
+                _ => return,
+            };
+            found.get_mut(at).into_iter().for_each(|slot| *slot = value);
+        })?;
+        let area = |off: Option<(f64, f64)>, ext: Option<(f64, f64)>| {
+            let ((x, y), (wide, high)) = off.zip(ext)?;
+            Some(Area { x, y, wide, high })
+        };
+        let [off, ext, inner_off, inner_ext] = found;
+        (self.area, self.inner) = (area(off, ext), area(inner_off, inner_ext));
+        // Half a turn leaves it where it is; places are those before any turn.
+        self.turned = turn.is_some_and(|turn| (turn % 10_800_000.0).abs() > 60_000.0);
+        Ok(())
+    }
+}
+
+/// Reads the properties within the element that began last; `group` is the fill of the group
+/// that they may name.
+fn properties(xml: &mut Xml<'_>, theme: &Theme, group: Fill) -> Result<Properties, Failure> {
+    let mut found = Properties::default();
+    let mut inner = 0;
+    loop {
+        let element = match xml.step()?.ok_or(Failure::Broken)? {
+            Event::Start(element) => element,
+            Event::End(_) if inner == 0 => return Ok(found),
+            Event::End(_) => {
+                inner -= 1;
+                continue;
+            }
+            Event::Text(_) => continue,
+        };
+        match element.name().as_str() {
+            "xfrm" => found.place(element.number("rot"), xml)?,
+            "noFill" => {
+                found.fill = Fill::Nothing;
+                xml.skip()?;
+            }
+            "solidFill" | "gradFill" | "pattFill" => {
+                let coat = theme.coat(xml)?;
+                found.fill = coat.map_or(UNKNOWN, Fill::Coat);
+            }
+            "blipFill" => {
+                found.fill = UNKNOWN;
+                xml.skip()?;
+            }
+            "grpFill" => {
+                found.fill = group;
+                xml.skip()?;
+            }
+            "prstGeom" => {
+                found.edge = match element.attr("prst").as_deref() {
+                    Some("rect" | "flowChartProcess") | None => 0.0,
+                    Some("roundRect" | "round2SameRect" | "snip1Rect" | "round1Rect") => 0.02,
+                    Some("ellipse") => 0.15,
+                    _ => 1.0,
+                };
+                xml.skip()?;
+            }
+            "custGeom" => {
+                found.edge = 1.0;
+                xml.skip()?;
+            }
+            // Lines and effects are no ground.
+            "ln" | "lnL" | "lnR" | "lnT" | "lnB" | "lnTlToBr" | "lnBlToTr" | "effectLst"
+            | "effectDag" | "scene3d" | "sp3d" | "extLst" => xml.skip()?,
+            _ => inner += 1,
+        }
+    }
+}
+
+impl Shape {
+    /// Takes properties that stand within a group or outside of any.
+    fn take(&mut self, own: &Properties, group: Option<Group>) {
+        if let Some(area) = own.area {
+            let lost = group.is_some_and(|group| group.lost);
+            self.place = (!lost).then(|| group.map_or(area, |group| group.place(area)));
+            self.turned = own.turned;
+        }
+        if own.fill != Fill::Unsaid && !self.picture {
+            self.fill = own.fill;
+        }
+        self.edge = own.edge;
+    }
+}
+
+impl Group {
+    /// Returns where something in the group is on the slide.
+    fn place(&self, area: Area) -> Area {
+        Area {
+            x: area.x * self.scale.0 + self.shift.0,
+            y: area.y * self.scale.1 + self.shift.1,
+            wide: area.wide * self.scale.0,
+            high: area.high * self.scale.1,
+        }
+    }
+
+    /// Takes the group's own properties; until then it is like the one around it.
+    fn enter(&mut self, own: &Properties) {
+        if own.fill != Fill::Unsaid {
+            self.fill = own.fill;
+        }
+        self.lost |= own.turned;
+        let (Some(area), Some(inner)) = (own.area, own.inner) else { return };
+        if inner.wide <= 0.0 || inner.high <= 0.0 {
+            self.lost = true;
+            return;
+        }
+        let outer = self.place(area);
+        self.scale = (outer.wide / inner.wide, outer.high / inner.high);
+        self.shift = (outer.x - inner.x * self.scale.0, outer.y - inner.y * self.scale.1);
+    }
+}

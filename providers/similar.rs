@@ -50,11 +50,13 @@ fn distance(requested: &str, name: &str) -> Option<usize> {
     if words(requested).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    let chars = requested.chars().count();
-    if chars > LONGEST {
+    if requested.chars().count() > LONGEST {
         return None;
     }
+    let edits = |one: &str, other: &str| {
+        let edits = strsim::levenshtein(one, other);
+        (edits <= 1 + one.chars().count() / 4).then_some(1 + edits)
+    };
     let end = requested.rsplit('/').next().unwrap_or(requested);
-    let edits = strsim::levenshtein(requested, name).min(strsim::levenshtein(end, last));
-    (edits <= 1 + chars / 4).then_some(1 + edits)
+    [edits(requested, name), edits(end, last)].into_iter().flatten().min()
 }

@@ -432,6 +432,8 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "read" => Term::Is(State::Read),
             "starred" | "flagged" => Term::Is(State::Starred),
             "important" => Term::Is(State::Important),
+            // As the flag is called.
+            "draft" => Term::Folder(place("drafts")),
             word @ ("answered" | "unanswered") => {
                 return Err(Error::argument(format!(
                     "`is:{word}` works once, outside groups and OR"

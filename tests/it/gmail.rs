@@ -599,6 +599,8 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
         near,
         "there is no label or folder `nordlicht`: use one of these: `Clients/Nordlicht`"
     );
+    let tab = session.error("mail_search", json!({"q": "label:updates"})).await;
+    assert_eq!(tab, "there is no label or folder `updates`: use category:updates");
     let page = session.json("lookup", json!({"kind": "folders", "limit": 5})).await;
     let rest = session
         .json("lookup", json!({"kind": "folders", "limit": 100, "cursor": page["next"]}))

@@ -219,7 +219,7 @@ impl Gmail {
 }
 
 /// Finds the label of a well-known word, an id or a name.
-fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
+pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
         |id: &str, name: &str| FolderRef { id: id.to_owned(), name: name.to_owned(), made: false };
     let of = |label: &Value| place(text(label, "id"), text(label, "name"));

@@ -242,7 +242,12 @@ impl Gmail {
         };
         let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            Error::new(Kind::NotFound, unknown(name)).next(labels::instead(&labels, name))
+            let tab = labels::resolve_label(&labels, name);
+            let next = match tab.filter(|tab| tab.id.starts_with("CATEGORY_")) {
+                Some(tab) => format!("use category:{}", tab.name),
+                None => labels::instead(&labels, name),
+            };
+            Error::new(Kind::NotFound, unknown(name)).next(next)
         };
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {

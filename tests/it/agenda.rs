@@ -689,6 +689,11 @@ async fn events_are_written_as_icalendar() {
     assert_eq!(budget.guests[0].address, "cy@example.com");
     assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
     assert_eq!(harness.call("calendar_search", arguments.clone()).await.unwrap(), blocks);
+    // An occurrence alone does not say that it is one of many.
+    let alone = json!({"from": "2026-02-09", "to": "2026-02-09", "as": "ics"});
+    let alone = harness.call("calendar_search", alone).await.unwrap();
+    let note = "occurrences are without the rule of their series: series=true adds it";
+    assert!(alone[1].contains(note), "{alone:?}");
     // It is cut like one, too, and the whole can be read on.
     let mut small = arguments.clone();
     small["budget"] = 300.into();

@@ -74,6 +74,13 @@ impl Pipeline {
                 }
             }
         }
+        let entries = &document.entries;
+        let has_series = |uid: &str| entries.iter().any(|it| it.repeat.is_some() && it.uid == uid);
+        if entries.iter().any(|it| it.recurrence_id.is_some() && !has_series(&it.uid)) {
+            notes.push(
+                "occurrences are without the rule of their series: series=true adds it".into(),
+            );
+        }
         // Not the time of day: the same events make the same document.
         ical::write(&document, written)
     }

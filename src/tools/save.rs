@@ -17,7 +17,7 @@ pub const MOST_EVENTS: usize = 50;
 
 tool! {
     /// Create events, or change some: each with its `id`, or all of `ids` alike;
-    /// only given fields change. Reports clashes and duplicates first.
+    /// only given fields change. Reports clashes and duplicates.
     calendar_save(Outward, Organize) => Save(Save::checked);
     pub struct Save {
         ids: Vec<String> = IDS,

@@ -48,12 +48,6 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the tokenizer with that name, with or without `_base`.
-    pub fn find(name: &str) -> Option<Self> {
-        let short = name.strip_suffix("_base").unwrap_or(name);
-        Self::ALL.into_iter().find(|one| one.name().strip_suffix("_base") == Some(short))
-    }
-
     /// Counts the tokens of `text` exactly: as many as `encode_ordinary` of the
     /// reference implementation returns.
     ///

@@ -25,7 +25,7 @@ use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::check_guests;
-use crate::pipeline::calendar::target::{EventTarget, short};
+use crate::pipeline::calendar::target::{EventTarget, listed, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -39,8 +39,6 @@ use crate::tools::save::{IfConflict, Save};
 const MOST: usize = 200;
 /// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
-/// The number of events that a question names.
-const NAMED: usize = 10;
 
 /// The kind of its cursors.
 const KIND: &str = "import";
@@ -432,18 +430,13 @@ impl Pipeline {
             };
             if let Some(reached) = reached {
                 audience.join(&reached);
-                lines.push(format!("\n{}", item.name));
+                lines.push(item.name.clone());
             }
         }
         if lines.is_empty() {
             return Ok(());
         }
-        let more = lines.len().saturating_sub(NAMED);
-        lines.truncate(NAMED);
-        if more > 0 {
-            lines.push(format!("\nand {more} more"));
-        }
-        let question = format!("Import events with other people?{}", lines.concat());
+        let question = format!("Import events with other people?\n{}", listed(lines));
         self.confirm(&act(question), &audience, caller, notes).await.map(drop)
     }
 

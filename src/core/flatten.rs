@@ -22,7 +22,7 @@ use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::invisible::{self, Unseen};
 use crate::text::opening;
-use crate::text::orders::gives_orders;
+use crate::text::orders::{self, gives_orders};
 use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
 use crate::text::{self, deceptive};
@@ -112,10 +112,6 @@ pub fn flatten(
             let source = field.source(context.api);
             let value = reader.read(object, source);
             let unseen = Unseen { padding: 0, ..std::mem::take(&mut reader.unseen) };
-            // A beginning is of a text that has notes of its own.
-            if field.untrusted.is_some() && !field.beginning {
-                remarks.extend(unseen.notes().into_iter().map(|note| (field.name, note)));
-            }
             let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
             // Services leave out what is empty; objects of ours have what is known.
             let is_none = context.api != Api::Local && !reader.odd && is_none(field, source);
@@ -131,9 +127,12 @@ pub fn flatten(
                     cell = Cell::Null;
                 }
             }
-            let shown = field.untrusted.is_some() && !field.beginning;
-            if shown && matches!(&cell, Cell::Text(text) if gives_orders(text)) {
-                remarks.push((field.name, "it has orders to an assistant".into()));
+            // A beginning is of a text that has notes of its own.
+            if field.untrusted.is_some() && !field.beginning {
+                remarks.extend(unseen.notes().into_iter().map(|note| (field.name, note)));
+                if matches!(&cell, Cell::Text(text) if gives_orders(text)) {
+                    remarks.push((field.name, orders::SHOWN.into()));
+                }
             }
             cells.push(cell);
         }

@@ -30,24 +30,18 @@ const COLORS: usize = CATEGORY_COLORS.len() - 1;
 /// Returns the folder of a name, an id or a word; creates it if it is missing and
 /// `create` is set.
 pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
-    let missing = match resolve(outlook, name).await {
-        Err(error) if error.kind() == Kind::NotFound => {
-            // It may have been created since the tree was read.
-            outlook.forget_tree().await;
-            match resolve(outlook, name).await {
-                Err(error) if error.kind() == Kind::NotFound => error,
-                other => return other,
-            }
-        }
-        other => return other,
-    };
-    if create {
-        return make_levels(outlook, name).await;
+    let is_missing =
+        |found: &Result<FolderRef>| matches!(found, Err(error) if error.kind() == Kind::NotFound);
+    let mut found = resolve(outlook, name).await;
+    if is_missing(&found) {
+        // It may have been created since the tree was read.
+        outlook.forget_tree().await;
+        found = resolve(outlook, name).await;
     }
-    let tree = outlook.tree().await?;
-    let names = tree.names().values().map(String::as_str);
-    let next = similar::instead(name, names, "folders");
-    Err(missing.next(next))
+    match is_missing(&found) && create {
+        true => make_levels(outlook, name).await,
+        false => found,
+    }
 }
 
 async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {

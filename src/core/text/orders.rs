@@ -235,6 +235,9 @@ fn may_order(text: &str) -> bool {
         || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)
 }
 
+/// The note on a text that gives orders to an assistant and is shown.
+pub const SHOWN: &str = "it has orders to an assistant";
+
 /// Returns true for a text that gives orders to an assistant.
 pub fn gives_orders(raw: &str) -> bool {
     if !may_order(raw) {

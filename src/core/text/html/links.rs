@@ -1,10 +1,10 @@
 //! The targets of links, and whether their texts agree.
 //!
-//! Only web and mail addresses and telephone numbers are kept. Tracking parameters and the wrappers that mail
-//! systems put around links are removed, so that the address is the one the sender
-//! meant; what other redirectors name is added ([`redirect`]). A text that names one host on a
-//! link to another is the oldest trick of phishing; it is detected here and reported by the
-//! renderer.
+//! Only web and mail addresses and telephone numbers are kept. Tracking parameters and the
+//! wrappers that mail systems put around links are removed, so that the address is the one the
+//! sender meant; what other redirectors name is added ([`redirect`]). A text that names one host
+//! or number on a link to another is the oldest trick of phishing; it is detected here and
+//! reported by the renderer.
 
 use std::collections::HashMap;
 

@@ -10,7 +10,7 @@ use crate::encode::toon::{self, SheetCell};
 use crate::text::deceptive::{self, Disarmed, inert_cell};
 use crate::text::fence::{OURS, theirs};
 use crate::text::invisible::{self, Unseen};
-use crate::text::orders::gives_orders;
+use crate::text::orders::{self, gives_orders};
 use crate::text::{self, Note};
 
 /// The maximum columns of a cell.
@@ -42,7 +42,7 @@ impl Removed {
         let mut notes: Vec<Note> = self.disarmed.note().into_iter().collect();
         notes.extend(Unseen { padding: 0, ..self.unseen }.notes());
         if gives_orders(text) {
-            notes.push("it has orders to an assistant".into());
+            notes.push(orders::SHOWN.into());
         }
         notes
     }

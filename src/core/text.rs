@@ -20,6 +20,7 @@ pub mod html;
 pub mod invisible;
 mod look_alike;
 pub mod note;
+pub mod numeral;
 pub mod opening;
 pub mod orders;
 pub mod payment;

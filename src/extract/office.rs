@@ -1,7 +1,7 @@
 //! Office Open XML: documents and presentations.
 
 pub mod docx;
-pub mod numbers;
+mod numbers;
 pub mod pptx;
 mod scene;
 mod styles;

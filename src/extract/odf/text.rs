@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::text::numeral::numeral;
+
 use super::slides::grounds;
 use super::styles::{Styles, points};
 use crate::look::{Look, Paint, WHITE};
-use crate::office::numbers::numeral;
 use crate::story::{Deck, Story, Tally, give};
 use crate::words::Words;
 use crate::xml::{Element, Event, Xml};

@@ -5,6 +5,7 @@
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
 pub mod report;
+pub mod tnef;
 
 use serde::{Deserialize, Serialize};
 

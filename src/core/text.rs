@@ -26,7 +26,6 @@ pub mod orders;
 pub mod payment;
 pub mod quote;
 pub mod sender_auth;
-pub mod tnef;
 pub mod unsubscribe;
 pub mod words;
 mod wrap;

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 use daysheet_core::body::report::REPORTS;
+use daysheet_core::body::tnef;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::text::{Note, charset, note, quoted_list, tnef};
+use daysheet_core::text::{Note, charset, note, quoted_list};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

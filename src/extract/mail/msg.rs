@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use daysheet_core::text::tnef::is_tnef;
+use daysheet_core::body::tnef::is_tnef;
 
 use super::mapi::{DATA, Props};
 use super::tnef;

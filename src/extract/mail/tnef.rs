@@ -3,7 +3,7 @@
 //! Attributes of before MAPI come first, properties of MAPI in one attribute after them, and
 //! then the files, each begun by an attribute of its own. What is damaged ends the list.
 
-use daysheet_core::text::tnef::{
+use daysheet_core::body::tnef::{
     BODY, CODE_PAGE, FILE, FILE_PROPERTIES, FILE_TITLE, MOST, PROPERTIES, attributes, properties,
 };
 

@@ -2,11 +2,11 @@
 //! there is no text.
 
 use daysheet_core::body::report;
+use daysheet_core::body::tnef::{self, Tnef};
 use daysheet_core::body::{Form, Readable, Reading, readable};
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::text::armour;
 use daysheet_core::text::fence::OURS;
-use daysheet_core::text::tnef::{self, Tnef};
 use serde_json::{Value, json};
 
 fn plain(text: &str) -> TextPart {

@@ -4,7 +4,7 @@
 //! is a list of attributes; one of them is a list of MAPI properties, of which two are the text.
 //! What is damaged ends the list. RTF, in which the text may be instead, is not read here.
 
-use super::charset;
+use crate::text::charset;
 
 /// What a `winmail.dat` holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -34,6 +34,12 @@ fn html_documents_become_plain_text() {
         "<style>.was{text-decoration:line-through red}</style><h2>Lamp <span class=was>$ 99</span> $ 79</h2><p class=was>no<br>more",
             "Lamp ~~$ 99~~ $ 79\n\n~~no~~\n~~more~~";
         "<ol><li value=9>nine<li>ten<li value=x>eleven</ol>", "9. nine\n10. ten\n11. eleven";
+        "<ol type=a start=26><li>z<li>aa<li type=i>xxviii<li value=0>none<li value=-1>less</ol><ol type=A><li>x</ol>",
+            "z. z\naa. aa\nxxviii. xxviii\n0. none\n-1. less\n\nA. x";
+        "<ol style='list-style:upper-roman inside'><li>a<li style='list-style-type:lower-greek'>b</ol><ol><li>1<ul style='list-style:decimal url(x)'><li>a<li>b</ul></ol>",
+            "I. a\n2. b\n\n1. 1\n   1. a\n   2. b";
+        "<style>ol{list-style:none}</style><ol><li>1) by hand<li>2) too</ol>", "- 1) by hand\n- 2) too";
+        "<ruby>東京<rp>(</rp><rt>Tōkyō</rt><rp>)</rp></ruby>駅", "東京(Tōkyō)駅";
         "x<hr>y", "x\n\ny";
         "<p>lead<table><tr><td>in p", "lead\n\nin p";
         "<table><tr><th>Item<th>Price<tr><td>Tea<td>€ 3<tr><td>Cake<td>€ 4<tr><td><td>€ 7</table>",
@@ -58,6 +64,8 @@ fn html_documents_become_plain_text() {
         "<a href='https://shop.example/a'><img src=a></a> <a href='https://shop.example/b'><img src=b></a> <a href='https://x.org'></a><a href='mailto:a@b.org'><img src=c></a>",
             "[link: shop.example] [link: a@b.org]";
         "<a href='https://shop.example/a'><img src=a alt='Our sale'></a>", "[image: Our sale]";
+        "<img src=a usemap='#m'><map name=m><area href='https://shop.example/a' alt='Our lamps'><area href='https://shop.example/b'><area alt='no link'></map><map name=other><area href='https://evil.example' alt='unseen'></map>",
+            "[image: Our lamps] [link: shop.example]";
         "<body>unclosed <b>bold <i>both", "unclosed bold both";
         "plain text, no tags\nat all", "plain text, no tags at all";
         "pre\u{200c}\u{a0}\u{200c}\u{a0}view<p>&zwnj;&nbsp;&zwnj;&nbsp;</p>body",

@@ -1,27 +1,41 @@
-//! The numbers of list items as letters and Roman numerals, by the names that documents use for
-//! them. What stands around a number is up to whoever writes the list.
+//! The numbers of list items as letters and Roman numerals, by the names that Office files and
+//! CSS use for them. What stands around a number is up to whoever writes the list.
 
 /// Returns a number in the notation that a format names.
 pub fn numeral(number: u32, format: &str) -> String {
     match format {
         "none" => String::new(),
-        "lowerLetter" | "a" => alphabetic(number),
-        "upperLetter" | "A" => alphabetic(number).to_uppercase(),
-        "lowerRoman" | "i" => roman(number),
-        "upperRoman" | "I" => roman(number).to_uppercase(),
-        "decimalZero" => format!("{number:02}"),
+        "decimalZero" | "decimal-leading-zero" => format!("{number:02}"),
+        _ if number == 0 => number.to_string(),
+        "lowerLetter" | "a" => repeated(number),
+        "upperLetter" | "A" => repeated(number).to_uppercase(),
+        "lower-alpha" | "lower-latin" => alphabetic(number),
+        "upper-alpha" | "upper-latin" => alphabetic(number).to_uppercase(),
+        "lowerRoman" | "i" | "lower-roman" => roman(number),
+        "upperRoman" | "I" | "upper-roman" => roman(number).to_uppercase(),
         _ => number.to_string(),
     }
 }
 
 /// Returns a, b, …, z, aa, bb, ….
-fn alphabetic(number: u32) -> String {
+fn repeated(number: u32) -> String {
     let index = number.saturating_sub(1);
     let char = char::from(b'a' + (index % 26) as u8);
     char.to_string().repeat((index / 26 + 1).min(8) as usize)
 }
 
-/// Returns a Roman numeral in small letters.
+/// Returns a, b, …, z, aa, ab, ….
+fn alphabetic(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    while number > 0 {
+        number -= 1;
+        digits.push(char::from(b'a' + (number % 26) as u8));
+        number /= 26;
+    }
+    digits.iter().rev().collect()
+}
+
+/// Returns a Roman numeral in small letters; above 3,999 there is none.
 fn roman(number: u32) -> String {
     const PARTS: &[(u32, &str)] = &[
         (1000, "m"),
@@ -38,7 +52,10 @@ fn roman(number: u32) -> String {
         (4, "iv"),
         (1, "i"),
     ];
-    let mut left = number.min(3999);
+    if number > 3999 {
+        return number.to_string();
+    }
+    let mut left = number;
     let mut text = String::new();
     for (value, part) in PARTS {
         while left >= *value {

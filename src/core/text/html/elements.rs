@@ -71,7 +71,7 @@ pub fn pictured(tree: &Tree, id: Id) -> bool {
             .iter()
             .any(|d| d.name.starts_with("background") && d.value.contains("url("))
     };
-    tree.below(id).chain([id]).any(|id| tree.name(id) == "img" || background(id))
+    tree.below(id).chain([id]).any(|id| matches!(tree.name(id), "img" | "area") || background(id))
 }
 
 /// Returns the text of a link on one line, up to the limit.

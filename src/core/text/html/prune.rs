@@ -53,6 +53,8 @@ pub struct Drawn {
     pub struck: HashSet<Id>,
     /// Turned around by CSS, from right to left.
     pub reversed: HashSet<Id>,
+    /// Items of lists, and in which style they are numbered.
+    pub numbered: HashMap<Id, &'static str>,
 }
 
 /// What is not seen of a document.
@@ -96,6 +98,9 @@ impl Found {
             } else if name == "img" && viewer.picture() == Sight::Hidden {
                 unseen.push((id, false));
             } else {
+                if name == "li" {
+                    drawn.numbered.extend(viewer.numbers().map(|style| (id, style)));
+                }
                 if viewer.strikes() {
                     drawn.struck.insert(id);
                 }
@@ -165,7 +170,6 @@ pub fn is_non_content(name: &str) -> bool {
             | "template"
             | "iframe"
             | "embed"
-            | "map"
             | "datalist"
             | "noframes"
             | "noembed"

@@ -18,6 +18,7 @@ use super::writer::Writer;
 use super::{Link, Style};
 use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
 use crate::text::invisible::Unseen;
+use crate::text::numeral::numeral;
 use crate::text::{cell, clip, invisible, quote};
 
 /// What stands around text that is struck out.
@@ -26,6 +27,8 @@ const STRUCK: &str = "~~";
 const MAX_HOST: usize = 80;
 /// Lines above a `blockquote` that may introduce it.
 const INTRODUCTION: usize = 8;
+/// Elements from an area to its map.
+const MAP_DEPTH: usize = 5;
 
 /// The document as text.
 pub struct Rendered {
@@ -49,6 +52,7 @@ pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered
         out: Writer::new(markdown),
         links: links.then(Links::default),
         places: HashSet::new(),
+        maps: tree.below(ROOT).filter_map(|id| tree.attr(id, "usemap")).map(map_name).collect(),
         pictures: 0,
         lists: Vec::new(),
         open: Vec::new(),
@@ -88,6 +92,11 @@ pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered
     }
 }
 
+/// Returns the name of a map as a picture gives it, or as it is itself named.
+fn map_name(name: &str) -> &str {
+    name.trim().trim_start_matches('#')
+}
+
 /// What has to be undone when an element is left.
 #[derive(Default)]
 struct Undo {
@@ -120,10 +129,12 @@ enum Target {
     Odd(&'static str),
 }
 
-/// A list and the number of its next item.
-enum List {
-    Bullets,
-    Numbers(i64),
+/// A list.
+struct List {
+    /// True if its items have numbers where nothing else is known.
+    numbered: bool,
+    /// The number of its next item.
+    next: i64,
 }
 
 struct Renderer<'a> {
@@ -135,6 +146,8 @@ struct Renderer<'a> {
     links: Option<Links>,
     /// Where the links without words lead that are shown.
     places: HashSet<String>,
+    /// The names of the maps that lie over pictures.
+    maps: HashSet<&'a str>,
     /// Pictures that no word stands for.
     pictures: usize,
     lists: Vec<List>,
@@ -165,6 +178,12 @@ impl Renderer<'_> {
         match name {
             "a" => return self.link(id, undo),
             "img" => self.picture(id),
+            "area" => self.area(id, undo),
+            // The reading of the characters before it.
+            "rt" => {
+                self.out.text("(");
+                undo.closing = Some(")");
+            }
             "br" => self.out.line_break(),
             // A field stands between what is beside it.
             "input" => self.out.text(" "),
@@ -336,27 +355,27 @@ impl Renderer<'_> {
         // A list in a list goes on without a blank line.
         let lines = if self.lists.is_empty() { 2 } else { 1 };
         self.block(lines, undo);
-        self.lists.push(if name == "ol" {
-            let start = self.tree.attr(id, "start");
-            let first = start.and_then(|start| start.trim().parse().ok());
-            List::Numbers(first.unwrap_or(1))
-        } else {
-            List::Bullets
-        });
+        let start = self.tree.attr(id, "start").and_then(|start| start.trim().parse().ok());
+        self.lists.push(List { numbered: name == "ol", next: start.unwrap_or(1) });
         undo.list = true;
     }
 
     fn item(&mut self, id: Id, undo: &mut Undo) {
         self.block(1, undo);
         let own = self.tree.attr(id, "value").and_then(|value| value.trim().parse().ok());
-        let marker = match self.lists.last_mut() {
-            Some(List::Numbers(next)) => {
-                *next = own.unwrap_or(*next);
-                let marker = format!("{next}. ");
-                *next = next.saturating_add(1);
-                marker
-            }
-            _ => "- ".to_owned(),
+        let mut list = List { numbered: false, next: 1 };
+        let list = self.lists.last_mut().unwrap_or(&mut list);
+        let number = own.unwrap_or(list.next);
+        list.next = number.saturating_add(1);
+        let style = match self.drawn.numbered.get(&id) {
+            Some(style) if *style != "other" => *style,
+            _ if list.numbered => "decimal",
+            _ => "disc",
+        };
+        let marker = match (style, u32::try_from(number)) {
+            ("none" | "disc" | "circle" | "square", _) => "- ".to_owned(),
+            (_, Ok(number)) => format!("{}. ", numeral(number, style)),
+            (_, Err(_)) => format!("{number}. "),
         };
         self.out.begin_item(marker);
         undo.prefix = true;
@@ -413,6 +432,23 @@ impl Renderer<'_> {
         match picture_text(self.tree, id) {
             Some(text) => self.out.text(&text),
             None => self.pictures += 1,
+        }
+    }
+
+    /// A part of a picture that is a link.
+    fn area(&mut self, id: Id, undo: &mut Undo) {
+        let above = std::iter::successors(Some(id), |at| self.tree.parent(*at)).take(MAP_DEPTH);
+        let map = above
+            .filter(|id| self.tree.name(*id) == "map")
+            .find_map(|id| self.tree.attr(id, "name"));
+        if self.tree.attr(id, "href").is_some()
+            && map.is_some_and(|map| self.maps.contains(map_name(map)))
+        {
+            self.out.text(" ");
+            self.link(id, undo);
+            if let Some(text) = picture_text(self.tree, id) {
+                self.out.text(&text);
+            }
         }
     }
 

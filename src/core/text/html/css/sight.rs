@@ -184,6 +184,11 @@ impl<'t> Viewer<'t> {
 
     /// Returns true if the element that was entered turns its text around, from right to left.
     pub fn reverses(&self) -> bool {
+    /// Returns how the element that was entered is numbered, as an item of a list.
+    pub fn numbers(&self) -> Option<&'static str> {
+        self.around().look.word(P::ListStyle)
+    }
+
         let look = &self.around().look;
         let overrides = |word: &str| word.ends_with("override");
         look.is(P::Direction, "rtl") && look.word(P::UnicodeBidi).is_some_and(overrides)

@@ -117,6 +117,10 @@ const FONT_SIZES: &[&str] = &[
     "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
     "smaller", "larger", "math",
 ];
+const LISTS: &[&str] = &[
+    "inside", "outside", "none", "disc", "circle", "square", "decimal", "decimal-leading-zero",
+    "lower-alpha", "lower-latin", "lower-roman", "upper-alpha", "upper-latin", "upper-roman",
+];
 const CONTAIN: &[&str] =
     &["none", "strict", "content", "size", "inline-size", "layout", "style", "paint"];
 
@@ -216,6 +220,21 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             input,
             &["normal", "embed", "isolate", "bidi-override", "isolate-override", "plaintext"],
         ),
+        P::ListStyle => {
+            let mut style = None;
+            while !input.is_exhausted() {
+                match input.try_parse(|input| word(input, LISTS)) {
+                    Ok("inside" | "outside") => {}
+                    Ok(word) => style = Some(word),
+                    // A picture, signs, or a style that is not computed.
+                    Err(_) => {
+                        input.next()?;
+                        style = style.or(Some("other"));
+                    }
+                }
+            }
+            Ok(Value::Word(style.unwrap_or("disc")))
+        }
         P::Backface => words(input, &["visible", "hidden"]),
         P::TextSecurity => words(input, &["none", "disc", "circle", "square"]),
         P::ContainerType => {

@@ -64,6 +64,7 @@ pub enum Property {
     Left,
     LineClamp,
     LineHeight,
+    ListStyle,
     MarginBottom,
     MarginLeft,
     MarginRight,
@@ -297,6 +298,7 @@ pub fn named(name: &str) -> &'static [Property] {
         "letter-spacing" => &[P::Spacing],
         "line-clamp" | "-webkit-line-clamp" => &[P::LineClamp],
         "line-height" => &[P::LineHeight],
+        "list-style" | "list-style-type" => &[P::ListStyle],
         "margin" => MARGIN,
         "margin-block" => &[P::MarginTop, P::MarginBottom],
         "margin-bottom" | "margin-block-end" => &[P::MarginBottom],
@@ -380,6 +382,7 @@ pub fn is_inherited(property: Property) -> bool {
             | P::FontSize
             | P::Spacing
             | P::LineHeight
+            | P::ListStyle
             | P::PaintOrder
             | P::SizeAdjust
             | P::StrokeColor

@@ -339,6 +339,26 @@ fn visible_text_of_honest_mail_is_shown() {
     assert_eq!((got.text.as_str(), got.deep), ("before\n\nSHOWN\n\nafter", 0));
 }
 
+/// Text that can be read, and is easily overlooked: it is shown, and said to be in doubt.
+#[test]
+fn what_is_easily_overlooked_is_shown_and_in_doubt() {
+    let cases = cases! {
+        "color:#eee", Some(Why::Pale);
+        "color:#ddd", None;
+        "color:#eee;font-size:24px", None;
+        "color:#1b1b1b;background:#0c0c0c", Some(Why::Pale);
+        "color:#000;opacity:.07", Some(Why::Pale);
+        "color:#eee;background:url(x.png)", None;
+        "font-size:4px", Some(Why::Small);
+        "font-size:6px", None;
+    };
+    for (look, why) in cases {
+        let got = html(&format!("<p style='{look}'>SHOWN"), Style::Text, false);
+        assert_eq!(got.text, "SHOWN", "{look}");
+        assert_eq!(got.doubt.why, why.into_iter().collect(), "{look}");
+    }
+}
+
 /// A mail whose sheets ask for too much comes to an end: what they ask is counted, and the
 /// mail is said to be in doubt. Without the count some of these would take minutes.
 ///

@@ -92,6 +92,8 @@ impl Doubt {
 pub enum Why {
     /// It stands on a picture or a gradient that may have its colour.
     Picture,
+    /// It is hardly darker, or lighter, than its ground.
+    Pale,
     /// It is very small.
     Small,
     /// A box may lie over it.
@@ -113,6 +115,7 @@ impl Why {
     pub fn words(self) -> &'static str {
         match self {
             Self::Picture => "on a picture or gradient",
+            Self::Pale => "pale",
             Self::Small => "very small",
             Self::Covered => "covered",
             Self::Moved => "moved away",

@@ -35,7 +35,9 @@ use place::Place;
 /// Text smaller than this, in pixels, is not seen.
 const TINY: f32 = 1.5;
 /// Text smaller than this may not be.
-const SMALL: f32 = 3.0;
+const SMALL: f32 = 5.0;
+/// Pale text of this size can be read.
+const LARGE: f32 = 24.0;
 /// What is less opaque than this is not seen, whatever its colour.
 const CLEAR: f32 = 0.04;
 /// A line of this thickness, in pixels, covers text.
@@ -182,13 +184,13 @@ impl<'t> Viewer<'t> {
         self.around().look.is(P::Strike, "line-through")
     }
 
-    /// Returns true if the element that was entered turns its text around, from right to left.
-    pub fn reverses(&self) -> bool {
     /// Returns how the element that was entered is numbered, as an item of a list.
     pub fn numbers(&self) -> Option<&'static str> {
         self.around().look.word(P::ListStyle)
     }
 
+    /// Returns true if the element that was entered turns its text around, from right to left.
+    pub fn reverses(&self) -> bool {
         let look = &self.around().look;
         let overrides = |word: &str| word.ends_with("override");
         look.is(P::Direction, "rtl") && look.word(P::UnicodeBidi).is_some_and(overrides)
@@ -383,6 +385,7 @@ impl<'t> Viewer<'t> {
         let contrast = match self.contrast(frame, look, drawn) {
             Contrast::Lost => return Sight::Hidden,
             Contrast::Seen => None,
+            Contrast::Pale => (px < LARGE).then_some(Why::Pale),
             Contrast::Picture => Some(Why::Picture),
             Contrast::Unknown => Some(Why::Script),
         };

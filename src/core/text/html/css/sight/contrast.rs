@@ -46,7 +46,7 @@ impl Viewer<'_> {
             let color = colors.first().map(|color| look.paint(color));
             let seen =
                 color.flatten().map(|ink| frame.ground.contrast(ink, frame.alpha, &frame.tints));
-            if let Some(seen @ (Contrast::Seen | Contrast::Picture)) = seen {
+            if let Some(seen @ (Contrast::Seen | Contrast::Pale | Contrast::Picture)) = seen {
                 return seen;
             }
         }

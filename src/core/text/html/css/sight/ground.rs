@@ -11,6 +11,8 @@ use super::super::values::property::{Image, Property, Value};
 const ALIKE: f32 = 0.04;
 /// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
 const NEAR: f32 = 0.045;
+/// Text nearer than this to its ground is easily overlooked: `#eee` on white, not `#ddd`.
+const PALE: f32 = 0.075;
 
 /// A page in the dark.
 const DARK: Rgba = [0.07, 0.07, 0.07, 1.0];
@@ -42,6 +44,8 @@ pub struct Ground {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contrast {
     Seen,
+    /// Only by who looks for it.
+    Pale,
     Lost,
     /// On a picture, or on a part of a gradient.
     Picture,
@@ -136,16 +140,17 @@ impl Ground {
         let ink_tinted = tinted(ink, tints);
         let inside = tints.get(..self.tints.min(tints.len())).unwrap_or_default();
         // The ground is within the tints that were around when it was painted.
-        let mut lost = 0;
+        let (mut lost, mut pale) = (0, 0);
         for below in self.colors.iter() {
             let below = tinted(*below, inside);
             let seen = over(ink_tinted, below);
-            lost += usize::from(
-                distance(seen, below) * alpha < ALIKE || nearest(seen, below) * alpha < NEAR,
-            );
+            let apart = distance(seen, below) * alpha;
+            lost += usize::from(apart < ALIKE || nearest(seen, below) * alpha < NEAR);
+            pale += usize::from(apart < PALE);
         }
         match (lost, self.picture) {
             (0, _) if self.unknown => Contrast::Unknown,
+            (0, false) if pale == self.colors.len() => Contrast::Pale,
             (0, _) => Contrast::Seen,
             (_, true) => Contrast::Picture,
             (_, false) if self.unknown => Contrast::Unknown,

@@ -46,8 +46,8 @@ pub struct Readable {
     pub payment: Option<NewAccount>,
     /// True if what is shown gives orders to an assistant.
     pub orders: bool,
-    /// What was left out because a reader would not see it.
-    pub hidden: Hidden,
+    /// What is not in the text, or may not be seen by its readers.
+    pub left_out: LeftOut,
 }
 
 /// Where a message names a new account for payments; what is new goes before what is quoted.
@@ -133,7 +133,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         });
     }
     out.notes.extend(left_out.notes(empty));
-    out.hidden = left_out.hidden;
+    out.left_out = left_out;
     out
 }
 
@@ -167,14 +167,19 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     }
 }
 
-/// What is not in the text.
-#[derive(Default)]
-struct LeftOut {
-    hidden: Hidden,
-    doubt: Doubt,
-    deep: usize,
-    cut: bool,
-    pictures: usize,
+/// What is not in the text, or may not be seen by its readers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What was left out because a reader would not see it.
+    pub hidden: Hidden,
+    /// What is shown although a reader may not see it.
+    pub doubt: Doubt,
+    /// How many characters were left out because they are nested too deep.
+    pub deep: usize,
+    /// True if not all of the HTML was read.
+    pub cut: bool,
+    /// The number of pictures that no word stands for.
+    pub pictures: usize,
 }
 
 impl LeftOut {

@@ -1,9 +1,9 @@
 //! Text files and HTML: decoded, and cut into pieces where they are long.
 
-use daysheet_core::body::{self, Form, Reading};
+use daysheet_core::body::{self, Form, LeftOut, Reading};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::charset;
-use daysheet_core::text::html::Hidden;
+use daysheet_core::text::html::Why;
 
 use crate::{
     Block, Failure, Finding, How, Kind, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
@@ -38,15 +38,39 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
         links: true,
     };
     let readable = body::readable(content, &reading);
-    let Hidden { chars, orders, .. } = readable.hidden;
-    if chars > 0 {
-        let count = u64::try_from(chars).unwrap_or(u64::MAX);
+    let LeftOut { hidden, doubt, deep, cut, .. } = readable.left_out;
+    let number = |chars| u64::try_from(chars).unwrap_or(u64::MAX);
+    // What is nested too deep may be hidden, and is treated like that.
+    let count = number(hidden.chars.saturating_add(deep));
+    if count > 0 {
         out.find(Finding::Hidden { how: How::Marked, count, of: Of::Characters });
     }
-    if orders {
+    if hidden.orders {
         out.find(Finding::Order);
     }
+    // How many there are is known of all reasons together.
+    let mut count = number(doubt.chars);
+    for how in doubt.why.into_iter().filter_map(doubted) {
+        out.find(Finding::Doubt { how, count });
+        count = 0;
+    }
+    if cut {
+        out.find(Finding::Full);
+    }
     readable.text
+}
+
+/// Returns how text may be hidden, where that is known of it.
+const fn doubted(why: Why) -> Option<How> {
+    Some(match why {
+        Why::Picture | Why::Pale | Why::Blended => How::Colour,
+        Why::Small => How::Tiny,
+        Why::Covered => How::Covered,
+        Why::Moved => How::OffPage,
+        Why::Clipped => How::Clipped,
+        Why::Script => How::Marked,
+        Why::Limit => return None,
+    })
 }
 
 /// Returns the characters of a text file, and notes if the charset had to be guessed.

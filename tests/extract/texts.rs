@@ -1,5 +1,6 @@
 //! Text files and tables as text, each with all that it gives.
 
+use daysheet_core::text::fence::OURS;
 use daysheet_extract::{Block, Line, Piece, Request, Value};
 
 use crate::{lines, request};
@@ -99,6 +100,17 @@ fn text_files_come_as_they_are_in_any_charset() {
     let mut latin = request("a.txt");
     latin.media = "text/plain; charset=\"iso-8859-2\"".to_owned();
     assert_eq!(shown(&latin, b"\xb1"), "txt\ną\n");
+    // What may be hidden is counted once, and what is nested too deep is left out.
+    let html = format!(
+        "<p style='color:#eee'>pale<p style='font-size:3px'>tiny{}<div hidden>deep",
+        "<div>".repeat(300)
+    );
+    let want = format!(
+        "html\n{OURS}[this may include hidden text]\n\npale\n\ntiny\n\
+         Hidden {{ how: Marked, count: 4, of: Characters }}\n\
+         Doubt {{ how: Colour, count: 8 }}\nDoubt {{ how: Tiny, count: 0 }}\n"
+    );
+    assert_eq!(shown(&request("a.html"), html.as_bytes()), want);
 }
 
 #[test]

@@ -5,8 +5,17 @@ use crate::How;
 /// The colour of paper.
 pub const WHITE: Paint = Paint::Rgb([255; 3]);
 
-/// The size below which text is too small to be read, in points: 3 pixels, as in HTML.
+/// The size below which text is too small to be read, in points: 3 pixels.
 pub const TINY: f64 = 2.25;
+/// The size up to which few read it, in points: 5 pixels, as in HTML.
+const SMALL: f64 = 3.75;
+/// Differences of a channel, of 255, up to which nobody tells two colours apart.
+pub const ALIKE: u8 = 20;
+/// Differences up to which they are hard to tell apart.
+pub const PALE: u8 = 36;
+/// The size from which such text can be read, in points: a pale word across a page is a
+/// watermark.
+pub const LARGE: f64 = 24.0;
 /// The size of text that states none, in points.
 const USUAL: f64 = 12.0;
 /// The height of a line below which nobody sees its text, in points.
@@ -17,6 +26,28 @@ const FAR: f64 = 500.0;
 const ADVANCE: f64 = 0.7;
 /// How much closer letters may stand, of their size: beyond it they lie on each other.
 const CLOSE: f64 = 0.4;
+
+/// Whether people see a text, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Sight {
+    /// They do.
+    #[default]
+    Seen,
+    /// It may be hidden so.
+    Doubt(How),
+    /// It is hidden so.
+    Hidden(How),
+}
+
+impl Sight {
+    /// Returns this, or that the text is hidden by something else.
+    pub fn or(self, how: Option<How>) -> Self {
+        match (self, how) {
+            (Self::Seen | Self::Doubt(_), Some(how)) => Self::Hidden(how),
+            _ => self,
+        }
+    }
+}
 
 /// A colour, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,8 +62,18 @@ impl Paint {
     /// Returns true for two colours that are known, and that nobody tells apart.
     pub fn alike(self, other: Self) -> bool {
         match (self, other) {
-            (Self::Rgb(one), Self::Rgb(other)) => alike(one, other),
+            (Self::Rgb(one), Self::Rgb(other)) => apart(one, other) <= ALIKE,
             _ => false,
+        }
+    }
+
+    /// Returns whether text of this colour, and of this size in points, is seen on a ground.
+    pub fn on(self, ground: Self, size: f64) -> Sight {
+        let (Self::Rgb(text), Self::Rgb(ground)) = (self, ground) else { return Sight::Seen };
+        match apart(text, ground) {
+            apart if apart <= ALIKE => Sight::Hidden(How::Colour),
+            apart if apart <= PALE && size < LARGE => Sight::Doubt(How::Colour),
+            _ => Sight::Seen,
         }
     }
 }
@@ -130,12 +171,12 @@ impl Look {
         }
     }
 
-    /// Returns how text that looks so is hidden, on a ground that nothing else is known of.
-    pub fn hidden(&self, ground: Paint) -> Option<How> {
+    /// Returns whether text that looks so is seen, on a ground that nothing else is known of.
+    pub fn sight(&self, ground: Paint) -> Sight {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
         let ground = self.ground.unwrap_or(ground);
-        let same = self.colour.is_some_and(|text| text.alike(ground));
         let size = self.points();
+        let colour = self.colour.map_or(Sight::Seen, |text| text.on(ground, size));
         let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
         let raised = self.raised.unwrap_or_default().abs();
         let clipped = self.line.is_some_and(|line| line < FLAT || raised >= line);
@@ -145,9 +186,20 @@ impl Look {
             (self.empty == Some(true), How::Transparent),
             (clipped, How::Clipped),
             (raised >= FAR, How::OffPage),
-            (same, How::Colour),
         ];
-        hides.into_iter().find_map(|(hides, how)| hides.then_some(how))
+        let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
+        match colour.or(hides) {
+            Sight::Seen if size <= SMALL => Sight::Doubt(How::Tiny),
+            sight => sight,
+        }
+    }
+
+    /// Returns how text that looks so is hidden, as of the text of a cell.
+    pub fn hidden(&self, ground: Paint) -> Option<How> {
+        match self.sight(ground) {
+            Sight::Hidden(how) => Some(how),
+            _ => None,
+        }
     }
 }
 
@@ -177,7 +229,7 @@ pub fn colour(hex: &str) -> Option<[u8; 3]> {
     Some([red, green, blue])
 }
 
-/// Returns true for colours that nobody tells apart.
-pub fn alike(one: [u8; 3], other: [u8; 3]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one.abs_diff(other) <= 20)
+/// Returns the largest difference of a channel of two colours.
+pub fn apart(one: [u8; 3], other: [u8; 3]) -> u8 {
+    one.iter().zip(other).map(|(one, other)| one.abs_diff(other)).max().unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use daysheet_core::text::orders::gives_orders_unseen;
 
+use crate::look::Sight;
 use crate::{
     Block, Failure, Finding, How, Mark, Of, Out, PAGES, PIECE, Piece, Span, Stop, TextBlock, Unit,
 };
@@ -240,6 +241,7 @@ impl Deck {
 #[derive(Debug, Default)]
 pub struct Tally {
     hidden: BTreeMap<How, u64>,
+    doubts: BTreeMap<How, u64>,
     sample: String,
     deleted: u64,
     inserted: u64,
@@ -250,8 +252,18 @@ pub struct Tally {
 impl Tally {
     /// Counts the characters of hidden text.
     pub fn hide(&mut self, how: How, text: &str) {
-        self.hidden.entry(how).and_modify(|count| *count += length(text)).or_insert(length(text));
+        *self.hidden.entry(how).or_default() += length(text);
         self.keep(text);
+    }
+
+    /// Counts text by whether people see it; returns false for text to leave out.
+    pub fn sees(&mut self, sight: Sight, text: &str) -> bool {
+        match sight {
+            Sight::Seen => return true,
+            Sight::Doubt(how) => *self.doubts.entry(how).or_default() += length(text),
+            Sight::Hidden(how) => self.hide(how, text),
+        }
+        matches!(sight, Sight::Doubt(_))
     }
 
     /// Counts deleted text.
@@ -295,6 +307,8 @@ impl Tally {
         let hidden = self.hidden.into_iter().filter(|(_, count)| *count > 0);
         let mut findings: Vec<Finding> =
             hidden.map(|(how, count)| Finding::Hidden { how, count, of: Of::Characters }).collect();
+        let doubts = self.doubts.into_iter().filter(|(_, count)| *count > 0);
+        findings.extend(doubts.map(|(how, count)| Finding::Doubt { how, count }));
         let counts = [
             (self.deleted, Finding::Deleted as fn(u64) -> Finding),
             (self.inserted, Finding::Inserted),

@@ -123,6 +123,7 @@ const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:t
     <style:style style:name='white' style:family='text'><style:text-properties fo:color='#ffffff'/></style:style>
     <style:style style:name='own' style:family='text'><style:text-properties fo:color='#ffffff' style:use-window-font-color='true' loext:opacity='0%'/></style:style>
     <style:style style:name='marked' style:family='text'><style:text-properties fo:color='#ffffff' fo:background-color='#203040'/></style:style>
+    <style:style style:name='pale' style:family='text'><style:text-properties fo:color='#e6e6e6'/></style:style>
     <style:style style:name='tiny' style:family='text'><style:text-properties fo:font-size='1pt'/></style:style>
     <style:style style:name='tiny2' style:family='text'><style:text-properties fo:font-size='2pt'/></style:style>
     <style:style style:name='scaled' style:family='text'><style:text-properties style:text-position='super 10%'/></style:style>
@@ -152,7 +153,7 @@ pub fn odf(kind: &str, body: &str) -> Vec<u8> {
     ])
 }
 
-fn span(style: &str) -> String {
+pub fn span(style: &str) -> String {
     format!("<text:p>Shown. <text:span text:style-name='{style}'>SECRET</text:span></text:p>")
 }
 

@@ -7,6 +7,8 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::cases::shown;
+use crate::odf::{odf, pptx, span};
+use crate::slides::{LIGHT, solid, words};
 use crate::{ended, request};
 
 /// Returns an archive of these files.
@@ -398,6 +400,39 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn words_that_are_easily_overlooked_are_shown_and_in_doubt() {
+    let pale = "<w:color w:val='E6E6E6'/>";
+    let docx = |properties: &str| docx(&paragraph("", &run(properties)));
+    let place = (1.0, 1.0, 3.0, 0.5);
+    let large = words(place, &solid("E6E6E6")).replace("<a:rPr>", "<a:rPr sz='2400'>");
+    let rich = |format: &str| {
+        format!("{{\\rtf1{{\\colortbl;\\red230\\green230\\blue230;}}{{\\{format} SECRET}}}}")
+    };
+    let cases = [
+        ("a.docx", docx(pale), Some("Colour")),
+        ("a.docx", docx(&format!("{pale}<w:sz w:val='48'/>")), None),
+        ("a.docx", docx(&format!("{pale}<w:highlight w:val='black'/>")), None),
+        ("a.docx", docx("<w:sz w:val='7'/>"), Some("Tiny")),
+        ("a.docx", docx("<w:sz w:val='8'/>"), None),
+        (
+            "a.odt",
+            odf("text", &format!("<office:text>{}</office:text>", span("pale"))),
+            Some("Colour"),
+        ),
+        ("a.pptx", pptx(&words(place, &solid("E6E6E6")), LIGHT), Some("Colour")),
+        ("a.pptx", pptx(&large, LIGHT), None),
+        ("a.rtf", rich("cf1").into_bytes(), Some("Colour")),
+        ("a.rtf", rich("fs6").into_bytes(), Some("Tiny")),
+    ];
+    for (name, bytes, how) in cases {
+        let got = shown(&request(name), &bytes);
+        let doubt = how.map(|how| format!("[Doubt {{ how: {how}, count: 6 }}]"));
+        let is_right = doubt.map_or(!got.contains("Doubt"), |doubt| got.contains(&doubt));
+        assert!(is_right && got.contains("SECRET"), "{name}, {how:?}: {got}");
+    }
 }
 
 #[test]

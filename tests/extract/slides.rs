@@ -5,7 +5,7 @@ use crate::odf::{deck, pptx};
 use crate::request;
 
 /// White behind all slides.
-const LIGHT: &str = "<p:bgRef idx='1001'><a:schemeClr val='bg1'/></p:bgRef>";
+pub const LIGHT: &str = "<p:bgRef idx='1001'><a:schemeClr val='bg1'/></p:bgRef>";
 /// An inch.
 const INCH: f64 = 914_400.0;
 
@@ -17,7 +17,7 @@ fn place((x, y, wide, high): Place) -> String {
     format!("<a:xfrm><a:off x='{x}' y='{y}'/><a:ext cx='{wide}' cy='{high}'/></a:xfrm>")
 }
 
-fn solid(colour: &str) -> String {
+pub fn solid(colour: &str) -> String {
     format!("<a:solidFill><a:srgbClr val='{colour}'/></a:solidFill>")
 }
 
@@ -30,7 +30,7 @@ fn filled(at: Place, fill: &str) -> String {
 }
 
 /// A box with words of this fill.
-fn words(at: Place, fill: &str) -> String {
+pub fn words(at: Place, fill: &str) -> String {
     let at = place(at);
     format!(
         "<p:sp><p:spPr>{at}</p:spPr><p:txBody><a:bodyPr/><a:p><a:r><a:rPr>{fill}</a:rPr><a:t>SECRET</a:t></a:r></a:p></p:txBody></p:sp>"

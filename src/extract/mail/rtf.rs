@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
-use crate::look::TINY;
+use crate::look::{Look, Paint, Sight, WHITE};
 use crate::story::Tally;
 use crate::{Failure, Finding, How, Mark, Out, Piece, Stop, plain};
 
@@ -20,8 +20,6 @@ const DEEPEST: usize = 2_000;
 const MOST: usize = 500;
 /// Comments that are kept.
 const COMMENTS: usize = 200;
-/// How much a colour may differ from its ground, of 255, and still not be seen.
-const ALIKE: u8 = 20;
 
 /// A rich text as it was read.
 #[derive(Debug, Default)]
@@ -284,15 +282,14 @@ impl Reader<'_> {
                 }
             }
             Place::Body if self.state.deleted => self.tally.delete(text),
-            Place::Body => match self.unseen() {
-                Some(how) => self.tally.hide(how, text),
-                None => {
+            Place::Body => {
+                if self.tally.sees(self.sight(), text) {
                     if self.state.inserted {
                         self.tally.insert(text);
                     }
                     self.out.push_str(text);
                 }
-            },
+            }
             Place::Tag => self.out.push_str(text),
             Place::Instruction => self.instruction.push_str(text),
             Place::Comment => self.comment.push_str(text),
@@ -301,30 +298,26 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns why nobody sees the text of this state.
-    fn unseen(&self) -> Option<How> {
+    /// Returns whether text that comes now is seen.
+    fn sight(&self) -> Sight {
         let state = &self.state;
-        if state.vanish {
-            return Some(How::Marked);
-        }
-        if state.size.is_some_and(|size| f64::from(size) < TINY * 2.0) {
-            return Some(How::Tiny);
-        }
-        if state.in_table && self.cells.get(self.cell) == Some(&true) {
-            return Some(How::Covered);
-        }
-        // Colour 0 is the reader's own, which it can see.
-        let own = (state.colour > 0).then(|| self.colours.get(state.colour)).flatten()?;
+        let covered = state.in_table && self.cells.get(self.cell) == Some(&true);
+        let paint =
+            |index: usize| self.colours.get(index).map_or(Paint::Other, |rgb| Paint::Rgb(*rgb));
         let behind = [state.behind, state.paragraph].into_iter().find(|index| *index > 0);
         let ground = match behind {
-            Some(index) => *self.colours.get(index)?,
-            None if self.ground_unknown => return None,
-            None => [255; 3],
+            Some(index) => paint(index),
+            None if self.ground_unknown => Paint::Other,
+            None => WHITE,
         };
-        own.iter()
-            .zip(ground)
-            .all(|(own, ground)| own.abs_diff(ground) <= ALIKE)
-            .then_some(How::Colour)
+        let look = Look {
+            vanish: Some(state.vanish),
+            size: state.size.map(f64::from),
+            // Colour 0 is the reader's own, which it can see.
+            colour: (state.colour > 0).then(|| paint(state.colour)),
+            ..Look::default()
+        };
+        look.sight(ground).or(covered.then_some(How::Covered))
     }
 
     /// Ends what the group was.

@@ -6,7 +6,7 @@ use daysheet_core::text::numeral::numeral;
 
 use super::slides::grounds;
 use super::styles::{Styles, points};
-use crate::look::{Look, Paint, WHITE};
+use crate::look::{Look, Paint, Sight, WHITE};
 use crate::story::{Deck, Story, Tally, give};
 use crate::words::Words;
 use crate::xml::{Element, Event, Xml};
@@ -502,25 +502,25 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns how text that comes now is hidden.
-    fn hidden_now(&self) -> Option<How> {
+    /// Returns whether text that comes now is seen.
+    fn sight(&self) -> Sight {
         let marked = self.hidden.last().map(|(_, how)| *how);
         let look = self.paragraphs.last().and_then(|open| open.looks.last());
         let ground = self.grounds.iter().rev().find_map(|ground| *ground).unwrap_or(self.ground);
-        marked.or_else(|| look.and_then(|look| look.hidden(ground)))
+        match marked {
+            Some(how) => Sight::Hidden(how),
+            None => look.map_or(Sight::Seen, |look| look.sight(ground)),
+        }
     }
 
     fn put(&mut self, text: &str) {
-        let hidden = self.hidden_now();
+        let sight = self.sight();
         let Some(open) = self.paragraphs.last_mut() else { return };
-        match hidden {
-            Some(how) => self.tally.hide(how, text),
-            None => {
-                let look = open.looks.last().cloned().unwrap_or_default();
-                open.words.run(text, &look);
-                if self.inserting > 0 {
-                    self.tally.insert(text);
-                }
+        if self.tally.sees(sight, text) {
+            let look = open.looks.last().cloned().unwrap_or_default();
+            open.words.run(text, &look);
+            if self.inserting > 0 {
+                self.tally.insert(text);
             }
         }
     }

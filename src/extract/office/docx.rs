@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::numbers::Numbers;
 use super::styles::{self, Page, Styles, properties, shading};
-use crate::look::{Look, Paint, Shift, WHITE};
+use crate::look::{Look, Paint, Shift, Sight, WHITE};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
 use crate::words::{Words, bracketed, shifted};
@@ -129,7 +129,7 @@ struct Reader<'a> {
     paragraphs: Vec<Paragraph>,
     grounds: Vec<Ground>,
     /// How the run that is open is hidden.
-    hidden: Option<How>,
+    sight: Sight,
     /// How it looks.
     run: Look,
     /// Where the parts of a formula that are open begin, in the words of their paragraph.
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
             sheet: Page::of(""),
             paragraphs: Vec::new(),
             grounds: Vec::new(),
-            hidden: None,
+            sight: Sight::Seen,
             run: Look::default(),
             formula: Vec::new(),
             brackets: Vec::new(),
@@ -456,8 +456,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns how a run of this look is hidden where it stands.
-    fn look(&self, run: &Look) -> Option<How> {
+    /// Returns whether a run of this look is seen where it stands.
+    fn sight(&self, run: &Look) -> Sight {
         let paragraph = self.paragraphs.last();
         let look = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
         let grounds = self.grounds.iter().rev().find_map(|open| open.cell.or(open.table));
@@ -466,12 +466,12 @@ impl<'a> Reader<'a> {
         let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
         let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
         let field = self.fields.iter().any(|field| !field.result).then_some(How::Marked);
-        look.hidden(ground).or(flat).or(covered).or(field)
+        look.sight(ground).or(flat).or(covered).or(field)
     }
 
     /// Begins a run that looks so by itself.
     fn begin(&mut self, run: Look) {
-        self.hidden = self.look(&run);
+        self.sight = self.sight(&run);
         let paragraph = self.paragraphs.last();
         self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
     }
@@ -533,9 +533,9 @@ impl<'a> Reader<'a> {
     fn put(&mut self, text: &str) {
         if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
             self.tally.delete(text);
-        } else if let Some(how) = self.hidden {
-            self.tally.hide(how, text);
-        } else if let Some(paragraph) = self.paragraphs.last_mut() {
+        } else if self.tally.sees(self.sight, text)
+            && let Some(paragraph) = self.paragraphs.last_mut()
+        {
             paragraph.words.run(text, &self.run);
             if self.inserted > 0 {
                 self.tally.insert(text);

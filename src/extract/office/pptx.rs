@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::scene::{SLIDE, Scene};
-use crate::look::{Look, Paint, Shift, TINY};
+use super::scene::{SIZE, SLIDE, Scene};
+use crate::look::{Look, Paint, Shift, Sight};
 use crate::package::{Package, Relation};
 use crate::story::{Deck, Story, Tally};
 use crate::words::{Words, target_after};
@@ -186,8 +186,8 @@ struct Slide {
     shape: Option<How>,
     /// The kind of the placeholder that is open; `None` outside of one.
     holder: Option<String>,
-    /// How the run that is open is hidden.
-    run: Option<How>,
+    /// Whether the run that is open is seen.
+    run: Sight,
     /// How it looks.
     look: Look,
     /// How many shapes and cells have begun; and whether one of the cells is open.
@@ -223,7 +223,7 @@ impl Default for Slide {
             before: None,
             shape: None,
             holder: None,
-            run: None,
+            run: Sight::Seen,
             look: Look::default(),
             at: (0, 0),
             in_cell: false,
@@ -292,7 +292,7 @@ impl Slide {
                 self.ground();
             }
             "p" => {
-                (self.words, self.level, self.run) = (Words::default(), 0, None);
+                (self.words, self.level, self.run) = (Words::default(), 0, Sight::Seen);
                 (self.link, self.before) = (None, None);
             }
             "pPr" => {
@@ -300,8 +300,8 @@ impl Slide {
                 xml.skip()?;
             }
             "r" | "fld" => {
-                (self.run, self.link) = (self.painted(None, None), None);
                 self.look = Look::default();
+                (self.run, self.link) = (self.sight(None), None);
             }
             "endParaRPr" | "defRPr" => xml.skip()?,
             "rPr" => self.properties(element, xml)?,
@@ -364,11 +364,15 @@ impl Slide {
         }
     }
 
-    /// Returns whether text of this colour, or of the usual one, is that of its ground.
-    fn painted(&self, own: Option<Paint>, marker: Option<Paint>) -> Option<How> {
+    /// Returns whether the run that is open is seen, on a marker or on what is behind it.
+    fn sight(&self, marker: Option<Paint>) -> Sight {
         let usual = self.levels.get(&self.level).copied().or(self.usual);
-        let text = own.or(usual)?;
-        self.scene.as_ref()?.colour(text, marker, &self.grounds)
+        let colour = self.look.colour.or(usual).filter(|_| self.scene.is_some());
+        let look = Look { colour, size: self.look.size.or(Some(2.0 * SIZE)), ..self.look.clone() };
+        let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
+        let sights = grounds.iter().map(|ground| look.sight(*ground));
+        // One ground on which it is seen is enough.
+        sights.min().unwrap_or_else(|| look.sight(Paint::Other))
     }
 
     /// Reads the colours that a shape gives to the text of each level.
@@ -398,24 +402,26 @@ impl Slide {
 
     /// Reads the properties of a run, which decide whether it is seen.
     fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
-        let tiny = run.number("sz").is_some_and(|size| size < TINY * 100.0);
+        self.look.size = run.number("sz").map(|size| size / 50.0);
         self.look.struck = run.attr("strike").map(|strike| strike != "noStrike");
         let baseline = run.attr("baseline").unwrap_or_default();
         let baseline = baseline.trim_end_matches('%').parse().ok();
         self.look.shift = baseline.map(Shift::of);
-        let (mut text, mut marker, mut clear) = (None, None, false);
+        let mut marker = None;
         let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
         loop {
             match xml.step()?.ok_or(Failure::Broken)? {
                 Event::Start(property) => match property.name().as_str() {
-                    "noFill" => clear = true,
+                    "noFill" => self.look.empty = Some(true),
                     "solidFill" | "gradFill" | "pattFill" => {
                         let coat = theme.coat(xml)?;
-                        clear |= coat.is_some_and(|coat| coat.opaque < 0.1);
-                        text = Some(coat.map_or(Paint::Other, |coat| coat.paint));
+                        if coat.is_some_and(|coat| coat.opaque < 0.1) {
+                            self.look.empty = Some(true);
+                        }
+                        self.look.colour = Some(coat.map_or(Paint::Other, |coat| coat.paint));
                     }
                     "blipFill" => {
-                        text = Some(Paint::Other);
+                        self.look.colour = Some(Paint::Other);
                         xml.skip()?;
                     }
                     "hlinkClick" => {
@@ -430,9 +436,7 @@ impl Slide {
                 _ => {}
             }
         }
-        let hides = [(tiny, How::Tiny), (clear, How::Transparent)];
-        let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
-        self.run = hides.or_else(|| self.painted(text, marker));
+        self.run = self.sight(marker);
         Ok(())
     }
 
@@ -475,19 +479,18 @@ impl Slide {
             return;
         }
         let covered = self.covered.then_some(How::Covered);
-        match self.hidden.map(|(_, how)| how).or(self.shape).or(covered).or(self.run) {
-            Some(how) => self.tally.hide(how, text),
-            None => {
-                // Words of a link may come in several runs.
-                if self.before != self.link {
-                    if self.before.is_some() {
-                        self.words.unlink();
-                    }
-                    self.link.iter().for_each(|target| self.words.link(target));
-                    self.before.clone_from(&self.link);
-                }
-                self.words.run(text, &self.look);
-            }
+        let hidden = self.hidden.map(|(_, how)| how).or(self.shape).or(covered);
+        if !self.tally.sees(hidden.map_or(self.run, Sight::Hidden), text) {
+            return;
         }
+        // Words of a link may come in several runs.
+        if self.before != self.link {
+            if self.before.is_some() {
+                self.words.unlink();
+            }
+            self.link.iter().for_each(|target| self.words.link(target));
+            self.before.clone_from(&self.link);
+        }
+        self.words.run(text, &self.look);
     }
 }

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use self::read::part;
 use super::theme::{Coat, Theme};
+use crate::Failure;
 use crate::look::{Paint, WHITE};
 use crate::package::{Package, Relation};
-use crate::{Failure, How};
 
 /// The namespaces of slides.
 pub const SLIDE: &[&str] = &["p", "a"];
@@ -25,7 +25,7 @@ const POINT: f64 = 12_700.0;
 /// The room between a shape's edge and its text.
 const INSET: f64 = 91_440.0;
 /// The size of text that states none, in points.
-const SIZE: f64 = 18.0;
+pub const SIZE: f64 = 18.0;
 /// The styles of tables that paint nothing.
 const BARE: [&str; 2] =
     ["{2D5ABB26-0587-4C30-8999-92F81FD0307C}", "{5940675A-B579-460E-94D1-54222C63F5DA}"];
@@ -220,15 +220,6 @@ impl Scene {
         }
         grounds.push(self.ground.unwrap_or(Paint::Other));
         grounds
-    }
-
-    /// Returns how a text of this colour, on a marker or on what is behind it, is hidden.
-    pub fn colour(&self, text: Paint, marker: Option<Paint>, grounds: &[Paint]) -> Option<How> {
-        let hides = match marker {
-            Some(marker) => text.alike(marker),
-            None => !grounds.is_empty() && grounds.iter().all(|ground| text.alike(*ground)),
-        };
-        hides.then_some(How::Colour)
     }
 
     /// Returns true if something opaque is drawn over all the text of a shape.

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::fonts::Others;
-use super::hidden::{self, Ground, Paint, Sight};
+use super::hidden::{self, Ground, Paint};
 use super::probe::{Mask, Probes};
 use crate::How;
+use crate::look::Sight;
 use hayro_interpret::encode::EncodedShadingPattern;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};

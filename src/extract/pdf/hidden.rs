@@ -4,32 +4,18 @@
 //! its ground, they are in doubt.
 
 use crate::How;
+use crate::look::{ALIKE, LARGE, PALE, Sight, apart};
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 
 /// The cells of a page at most; a cell of an A4 page is 1.4 points wide then.
 const CELLS: f64 = 250_000.0;
-/// Differences of a channel, of 255, up to which two colours are taken for one.
-const ALIKE: u8 = 20;
 /// The share of a colour under which a character counts as transparent.
 const FAINT: f32 = 0.1;
 /// The height or width of an em, in points, under which nobody reads.
 const TINY: f64 = 1.5;
 /// The height or width of an em, in points, under which few read.
 const SMALL: f64 = 2.5;
-/// Differences of a channel, of 255, up to which two colours are hard to tell apart, and the
-/// height of an em from which they are not: a pale word across a page is a watermark.
-const PALE: u8 = 36;
-const LARGE: f64 = 24.0;
-
-/// Whether people see a character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
-    Seen,
-    Hidden(How),
-    /// It may be hidden so.
-    Doubt(How),
-}
 
 /// A colour, unless it comes from a picture or a pattern.
 pub(super) type Colour = Option<[u8; 3]>;
@@ -295,7 +281,7 @@ impl Ground {
         let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {
             return Sight::Doubt(How::Colour);
         };
-        let apart = ground.iter().zip(seen).map(|(a, b)| a.abs_diff(b)).max().unwrap_or_default();
+        let apart = apart(ground, seen);
         if apart <= ALIKE {
             let sure = !self.blind && !paint.odd && paint.mode.is_some();
             return if sure { Sight::Hidden(How::Colour) } else { Sight::Doubt(How::Colour) };

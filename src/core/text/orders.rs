@@ -4,6 +4,8 @@
 //! warning too many. [`gives_orders`] is for texts that people see, of which most are honest;
 //! [`gives_orders_unseen`] for those that nobody sees, of which hardly any is.
 
+use std::sync::LazyLock;
+
 use super::cell;
 
 /// Verbs of an order to an assistant to do something else, in lower case.
@@ -225,11 +227,21 @@ const SIGNS: &[&str] = &[
     "system",
 ];
 
+/// Those words by their lengths in bytes: every word of every row is looked up.
+static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let mut all: Vec<Vec<&str>> = Vec::new();
+    for sign in SIGNS.iter().chain(INSTRUCTIONS) {
+        all.resize(all.len().max(sign.len() + 1), Vec::new());
+        all.get_mut(sign.len()).into_iter().for_each(|signs| signs.push(sign));
+    }
+    all
+});
+
 /// Returns true if a text may give an order: nearly all have no such sign at all.
 fn may_order(text: &str) -> bool {
     let is_sign = |word: &str| {
-        let mut signs = SIGNS.iter().chain(INSTRUCTIONS);
-        signs.any(|sign| word.eq_ignore_ascii_case(sign))
+        let signs = SIGNS_BY_LENGTH.get(word.len()).into_iter().flatten();
+        signs.into_iter().any(|sign| word.eq_ignore_ascii_case(sign))
     };
     text.contains(|c: char| matches!(c, '<' | '[' | '#' | '{') || c >= '\u{3000}')
         || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)

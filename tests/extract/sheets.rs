@@ -338,6 +338,16 @@ fn sheets_made_to_hurt_end_in_an_answer() {
     assert!(shown(&request("a.xlsx"), &bytes).contains("A\n\"a\"\n"));
     let broken = xlsx("", "<row><c><v>7</c></row>", "");
     assert_eq!(ended("a.xlsx", &broken).1.failure, Some(Failure::Broken));
+    // A sheet whose relation is not there, of which calamine panics.
+    let mut book = vec![0x9c, 0x01, 24, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0];
+    book.extend("rId9".encode_utf16().flat_map(u16::to_le_bytes));
+    book.extend([0, 0, 0, 0]);
+    book[2] = (book.len() - 3) as u8;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("xl/workbook.bin", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut archive, &book).unwrap();
+    let book = archive.finish().unwrap().into_inner();
+    assert_eq!(ended("a.xlsb", &book).1.failure, Some(Failure::Broken));
     assert_eq!(ended("a.xlsx", &xlsx("", "", "")).1.failure, Some(Failure::Empty));
 }
 

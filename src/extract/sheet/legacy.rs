@@ -9,7 +9,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::number::{self, Format};
-use super::short::widened;
+use super::short::{named, widened};
 use super::{Cell, Listed, records};
 use crate::package::Package;
 use crate::{Failure, How, Kind, Out, Stop};
@@ -83,10 +83,18 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 /// what it reads is unpacked here first.
 fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
     let mut package = Package::open(bytes)?;
+    let known = package.relations("xl/workbook.bin")?;
     let (mut parts, mut mended) = (Vec::new(), false);
     for file in package.files() {
         if [".bin", ".xml", ".rels"].iter().any(|end| file.name.ends_with(end)) {
             let part = package.unpack(file.part)?;
+            if file.name == "xl/workbook.bin" {
+                // It panics for a sheet that leads nowhere.
+                let ids = named(&part).ok_or(Failure::Broken)?;
+                if !ids.iter().all(|id| known.iter().any(|relation| relation.id == *id)) {
+                    return Err(Failure::Broken);
+                }
+            }
             let widened = file.name.starts_with("xl/worksheets/").then(|| widened(&part)).flatten();
             mended |= widened.is_some();
             parts.push((file.name, widened.unwrap_or(part)));

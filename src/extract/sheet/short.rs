@@ -41,6 +41,29 @@ pub fn widened(part: &[u8]) -> Option<Vec<u8>> {
     found.then_some(out)
 }
 
+/// Returns the relations that the sheets of a workbook name; `None` if a record of them is broken.
+pub fn named(part: &[u8]) -> Option<Vec<String>> {
+    const SHEET: u32 = 156;
+    const NONE: u32 = u32::MAX;
+    let (mut ids, mut rest) = (Vec::new(), part);
+    while !rest.is_empty() {
+        let (kind, behind) = number(rest, 2)?;
+        let (size, behind) = number(behind, 4)?;
+        let (data, next) = behind.split_at_checked(size as usize)?;
+        rest = next;
+        if kind == SHEET {
+            let length = u32::from_le_bytes(*data.get(8..)?.first_chunk()?);
+            if length != NONE {
+                let id = data.get(12..)?.get(..(length as usize).checked_mul(2)?)?;
+                let id: Vec<u16> =
+                    id.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
+                ids.push(String::from_utf16_lossy(&id));
+            }
+        }
+    }
+    Some(ids)
+}
+
 /// Reads a number of at most so many bytes, seven bits each.
 fn number(bytes: &[u8], most: usize) -> Option<(u32, &[u8])> {
     let mut number = 0;

@@ -1,26 +1,27 @@
-//! Short cells of xlsb (MS-XLSB): those beside another cell, without a column of their own, as
-//! SheetJS writes them. The library passes over them, so they are made whole for it.
+//! Records of xlsb (MS-XLSB) that the library does not read as they are: short cells, which stand
+//! beside another cell without a column of their own, as SheetJS writes them and it passes over
+//! them; and the sheets of a workbook, of which it panics if one leads nowhere.
 
-/// The kinds of records: the beginning of a row, the last of the cells, and the short ones.
+/// The kinds of records: the beginning of a row, the last of the cells, the short ones, a sheet,
+/// and the end of the sheets.
 const ROW: u16 = 0;
 const CELLS: u16 = 11;
 const SHORT: std::ops::RangeInclusive<u16> = 12..=18;
+const SHEET: u16 = 156;
+const SHEETS_END: u16 = 144;
 
 /// Returns the part of a sheet with its short cells made whole; `None` if it has none, or is broken.
 pub fn widened(part: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut rest) = (Vec::new(), part);
     let (mut column, mut found) = (0_u32, false);
     while !rest.is_empty() {
-        let (kind, behind) = number(rest, 2)?;
-        let (size, behind) = number(behind, 4)?;
-        let (data, next) = behind.split_at_checked(size as usize)?;
+        let (kind, data, next) = record(rest)?;
         let whole = rest.get(..rest.len() - next.len())?;
         rest = next;
-        let kind = u16::try_from(kind).ok()?;
         if SHORT.contains(&kind) {
             found = true;
             out.extend((kind - CELLS).to_le_bytes().first());
-            let mut left = size.checked_add(4)?;
+            let mut left = u32::try_from(data.len()).ok()?.checked_add(4)?;
             while left > 0x7f {
                 out.push((left & 0x7f) as u8 | 0x80);
                 left >>= 7;
@@ -41,27 +42,35 @@ pub fn widened(part: &[u8]) -> Option<Vec<u8>> {
     found.then_some(out)
 }
 
-/// Returns the relations that the sheets of a workbook name; `None` if a record of them is broken.
+/// Returns the relations that the sheets of a workbook name; `None` if a record is broken.
 pub fn named(part: &[u8]) -> Option<Vec<String>> {
-    const SHEET: u32 = 156;
-    const NONE: u32 = u32::MAX;
     let (mut ids, mut rest) = (Vec::new(), part);
     while !rest.is_empty() {
-        let (kind, behind) = number(rest, 2)?;
-        let (size, behind) = number(behind, 4)?;
-        let (data, next) = behind.split_at_checked(size as usize)?;
+        let (kind, data, next) = record(rest)?;
         rest = next;
-        if kind == SHEET {
-            let length = u32::from_le_bytes(*data.get(8..)?.first_chunk()?);
-            if length != NONE {
-                let id = data.get(12..)?.get(..(length as usize).checked_mul(2)?)?;
-                let id: Vec<u16> =
-                    id.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
-                ids.push(String::from_utf16_lossy(&id));
+        match kind {
+            SHEETS_END => break,
+            SHEET => {
+                let length = u32::from_le_bytes(*data.get(8..)?.first_chunk()?);
+                // A sheet may have none.
+                if length != u32::MAX {
+                    let id = data.get(12..)?.get(..(length as usize).checked_mul(2)?)?;
+                    let id = id.as_chunks().0.iter().map(|pair| u16::from_le_bytes(*pair));
+                    ids.push(char::decode_utf16(id).collect::<Result<_, _>>().ok()?);
+                }
             }
+            _ => {}
         }
     }
     Some(ids)
+}
+
+/// Returns the kind of the first record, its data, and what follows it.
+fn record(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+    let (kind, rest) = number(bytes, 2)?;
+    let (size, rest) = number(rest, 4)?;
+    let (data, next) = rest.split_at_checked(size as usize)?;
+    Some((u16::try_from(kind).ok()?, data, next))
 }
 
 /// Reads a number of at most so many bytes, seven bits each.

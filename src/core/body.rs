@@ -22,6 +22,10 @@ use crate::text::{Note, note, ours};
 /// Plain text with so many times the words of the HTML is worth a note.
 const MORE: usize = 4;
 
+/// What is said where only a part of the style sheets was read.
+pub const STYLES_UNREAD: &str =
+    "its style sheets are too large to read whole, so hidden text may be shown";
+
 /// The form in which parts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
@@ -229,9 +233,7 @@ impl LeftOut {
                 ours(why.join(", "))
             ));
         } else if self.doubt.why.contains(&Why::Limit) {
-            notes.push(
-                "its style sheets are too large to read whole, so hidden text may be shown".into(),
-            );
+            notes.push(STYLES_UNREAD.into());
         }
         if self.cut {
             notes.push("the HTML is too large to read whole; body=html has all of it".into());

@@ -263,6 +263,8 @@ pub enum Finding {
     NamedOtherwise,
     /// Whether rows or columns are hidden cannot be known in this format.
     HiddenUnknown,
+    /// Not all of its style sheets was read, so that hidden text may be shown.
+    StylesUnread,
     /// Hidden text reads like an order to an assistant.
     Order,
     /// The bytes are not those of the charset; they were read in this one.

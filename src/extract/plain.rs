@@ -50,9 +50,12 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
     }
     // How many there are is known of all reasons together.
     let mut count = number(doubt.chars);
-    for how in doubt.why.into_iter().filter_map(doubted) {
+    for how in doubt.why.iter().filter_map(|why| doubted(*why)) {
         out.find(Finding::Doubt { how, count });
         count = 0;
+    }
+    if doubt.why.contains(&Why::Limit) {
+        out.find(Finding::StylesUnread);
     }
     if cut {
         out.find(Finding::Full);

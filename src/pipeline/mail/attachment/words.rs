@@ -6,6 +6,7 @@ use daysheet_extract::{
     End, Failure, Finding, How, Kind as FileKind, Mark, Of, Request, RowsOf, Span, Unit,
 };
 
+use crate::body::STYLES_UNREAD;
 use crate::error::{Error, Kind};
 use crate::text::fence::theirs;
 use crate::text::note::Quoted;
@@ -189,6 +190,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         Finding::HiddenUnknown => {
             "this format does not show which rows and columns are hidden".into()
         }
+        Finding::StylesUnread => STYLES_UNREAD.into(),
         Finding::Charset(name) => note!("its character encoding was guessed: {}", quoted(name)),
         Finding::Damaged => "it is damaged, perhaps cut off: pages or text may be missing".into(),
         Finding::Full => "it is longer than one call reads".into(),

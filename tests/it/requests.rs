@@ -40,6 +40,9 @@ const TRIES: u32 = 5;
 const ROUNDS: usize = 4;
 /// By how much bytes and tokens may differ, which are not the same in every run.
 const SAME: f64 = 0.03;
+/// What asks for the days around today, of which the sample has fewer from day to day: its bytes
+/// may not grow, and the page keeps those of its most.
+const AGING: &str = "what is new, from now on";
 
 const TEN: Step = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
 const FIRST: Step =
@@ -396,6 +399,9 @@ async fn no_call_costs_more_than_it_did() {
                         .push(format!("{name}, {provider}: {before:?} is now {cost:?}: {steps:?}"));
                 }
                 cost = cost.settled(before);
+                if *name == AGING {
+                    cost.kilobytes = before.kilobytes;
+                }
             }
             let Cost { requests, steps: count, kilobytes, tokens } = cost;
             write!(figures, " {requests} | {count} | {kilobytes:.1} | {tokens} |").unwrap();

@@ -42,7 +42,7 @@ use crate::flatten::{self, Context, Report};
 use crate::outputs::ResultStore;
 use crate::provider::Account;
 use crate::provider::{Connect, Failed};
-use crate::query::Clock;
+use crate::query::DateContext;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Table};
 use crate::store::{HandleKind, Store};
@@ -226,8 +226,8 @@ impl Pipeline {
     }
 
     /// Returns the current time in the user's zone.
-    fn clock(&self) -> Clock {
-        Clock { now: self.now.unwrap_or_else(Timestamp::now), zone: self.config.zone.clone() }
+    fn date_context(&self) -> DateContext {
+        DateContext { now: self.now.unwrap_or_else(Timestamp::now), zone: self.config.zone.clone() }
     }
 
     /// Returns the context in which objects of ours are flattened.

@@ -198,7 +198,7 @@ pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: catego
 
 /// Now and here, for dates that are relative or have no zone.
 #[derive(Debug, Clone)]
-pub struct Clock {
+pub struct DateContext {
     /// The present instant.
     pub now: Timestamp,
     /// The zone that plain dates are meant in.
@@ -209,7 +209,7 @@ pub struct Clock {
 ///
 /// Fails with [`crate::error::Kind::Argument`] on anything that is not understood, and
 /// reports where.
-pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
+pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
     let (query, answered) = parse_search(text, clock)?;
     match answered {
         None => Ok(query),
@@ -223,7 +223,7 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
 ///
 /// # Errors
 /// Those of [`parse`].
-pub fn parse_search(text: &str, clock: &Clock) -> Result<(Query, Option<bool>)> {
+pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, Option<bool>)> {
     let text = text.trim();
     if text.len() > LONGEST {
         return Err(Error::argument(format!(
@@ -288,7 +288,7 @@ fn take_answered(tokens: &mut Vec<Token>) -> Option<bool> {
 
 struct Parser<'a> {
     tokens: Peekable<IntoIter<Token>>,
-    clock: &'a Clock,
+    clock: &'a DateContext,
 }
 
 impl Parser<'_> {
@@ -369,7 +369,7 @@ impl Parser<'_> {
 }
 
 /// Distributes an operator over a group: `from:(a OR b)` is `from:a OR from:b`.
-fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
+fn distribute(name: &str, group: Query, clock: &DateContext) -> Result<Query> {
     let each = |parts: Vec<Query>| {
         parts.into_iter().map(|part| distribute(name, part, clock)).collect::<Result<Vec<_>>>()
     };
@@ -406,7 +406,7 @@ fn is_keyword(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
+fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
     let text = || value.to_owned();
     let words = matches!(name, "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename");
     if words && is_marks(value) {

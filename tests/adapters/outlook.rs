@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Role, Total};
-use daysheet_core::query::{Clock, Query, parse};
+use daysheet_core::query::{DateContext, Query, parse};
 use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
@@ -21,7 +21,7 @@ use crate::common::messages::{mailboxes, write_message};
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
 
 fn query(q: &str) -> Option<Query> {
-    let clock = Clock { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
+    let clock = DateContext { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
     // As the pipeline hands it on.
     (!q.is_empty()).then(|| Query::All(vec![parse(q, &clock).unwrap()]))
 }

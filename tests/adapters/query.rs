@@ -1,13 +1,13 @@
 //! The search language: what it means, how Gmail says it, what it refuses.
 
-use daysheet_core::query::{Clock, Query, parse};
+use daysheet_core::query::{DateContext, Query, parse};
 use daysheet_providers::google::mail::query::compile;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 /// Tuesday, 2026-11-17 10:30 in Berlin.
-pub(crate) fn clock() -> Clock {
-    Clock {
+pub(crate) fn clock() -> DateContext {
+    DateContext {
         now: "2026-11-17T09:30:00Z".parse().unwrap(),
         zone: TimeZone::get("Europe/Berlin").unwrap(),
     }

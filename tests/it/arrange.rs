@@ -5,7 +5,7 @@ use daysheet::budget::count::tokens;
 use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::mail::{Audience, AutoReply, Rule, RuleStep};
-use daysheet::query::{self, Clock};
+use daysheet::query::{self, DateContext};
 use daysheet::schemas::Api;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +16,7 @@ use crate::common::harness::FakeUser;
 use crate::reach::with;
 
 fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
-    let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
+    let clock = DateContext { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
     Rule {
         id: id.to_owned(),
         name: name.map(str::to_owned),

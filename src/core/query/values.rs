@@ -5,7 +5,7 @@
 
 use jiff::{Span, Timestamp, Zoned, civil};
 
-use super::Clock;
+use super::DateContext;
 use crate::error::{Error, Result};
 use crate::text::brief;
 
@@ -29,7 +29,7 @@ pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
 }
 
 /// Reads a date, an instant, a distance back (`7d`), or a word for a day.
-pub(super) fn instant(name: &str, value: &str, clock: &Clock) -> Result<Timestamp> {
+pub(super) fn instant(name: &str, value: &str, clock: &DateContext) -> Result<Timestamp> {
     let wrong = || {
         Error::argument(format!("`{name}:{}` is not a date", brief(value))).next(
             "write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday",
@@ -67,7 +67,7 @@ fn distance(value: &str) -> Option<Span> {
     span.ok()
 }
 
-fn absolute(value: &str, clock: &Clock) -> Option<Timestamp> {
+fn absolute(value: &str, clock: &DateContext) -> Option<Timestamp> {
     if let Ok(instant) = value.to_ascii_uppercase().parse::<Timestamp>() {
         return Some(instant);
     }

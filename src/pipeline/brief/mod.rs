@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
-use crate::query::{self, Clock};
+use crate::query::{self, DateContext};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
@@ -95,7 +95,7 @@ struct Days {
 impl Pipeline {
     pub(super) async fn brief(&self, request: Brief) -> Result<Response> {
         let zone = &self.zone(request.tz.as_deref())?;
-        let clock = Clock { zone: zone.clone(), ..self.clock() };
+        let clock = DateContext { zone: zone.clone(), ..self.date_context() };
         let span = BriefSpan::read(&request, &clock)?;
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         let window = Window {
@@ -292,7 +292,7 @@ impl BriefSections {
 }
 
 impl BriefSpan {
-    fn read(request: &Brief, clock: &Clock) -> Result<Self> {
+    fn read(request: &Brief, clock: &DateContext) -> Result<Self> {
         let zone = &clock.zone;
         let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };
         let range = range::days(request.from.as_deref(), request.to.as_deref(), &here)?;

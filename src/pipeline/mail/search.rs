@@ -25,7 +25,7 @@ use crate::pipeline::{
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, ListRequest, Mailbox, Total};
-use crate::query::{self, Clock, Query, Term};
+use crate::query::{self, DateContext, Query, Term};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
@@ -212,7 +212,7 @@ impl Pipeline {
         plan: &SearchPlan,
         zone: &TimeZone,
     ) -> Result<(Option<Query>, Option<bool>, Option<i64>)> {
-        let mut clock = Clock { zone: zone.clone(), ..self.clock() };
+        let mut clock = DateContext { zone: zone.clone(), ..self.date_context() };
         if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
             clock.now = then;
         }
@@ -221,7 +221,7 @@ impl Pipeline {
         if let Some(q) = &plan.q {
             let query;
             (query, answered) = query::parse_search(q, &clock)?;
-            let tomorrow = Clock { now: clock.now + 24.hours(), ..clock.clone() };
+            let tomorrow = DateContext { now: clock.now + 24.hours(), ..clock.clone() };
             // A cursor stores the time only if the query depends on it.
             if query::parse_search(q, &tomorrow)?.0 != query {
                 now = Some(clock.now.as_second());

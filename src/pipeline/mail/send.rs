@@ -204,7 +204,7 @@ impl Pipeline {
 
     /// Reads the time at which to send.
     fn later(&self, text: &str) -> Result<Timestamp> {
-        let clock = self.clock();
+        let clock = self.date_context();
         let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
         let at = time_parse::read(text, &here)
             .map_err(|error| error.context("`at`"))?

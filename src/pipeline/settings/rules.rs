@@ -86,7 +86,7 @@ impl Pipeline {
         read(set.name().map(|name| rule.name = name.or(rule.name.take())));
         let when = set.text("when").and_then(|when| {
             when.map(|when| {
-                query::parse(&when, &self.clock()).map_err(|error| error.context("`when`"))
+                query::parse(&when, &self.date_context()).map_err(|error| error.context("`when`"))
             })
             .transpose()
         });

@@ -1,7 +1,7 @@
 //! Rules in our words, and in Outlook's.
 
 use daysheet_core::provider::mail::{Rule, RuleStep, SettingsChange};
-use daysheet_core::query::{Clock, Query, parse};
+use daysheet_core::query::{DateContext, Query, parse};
 use jiff::tz::TimeZone;
 
 use super::organize::folders;
@@ -10,7 +10,7 @@ use super::*;
 const RULES: &str = "/me/mailFolders/inbox/messageRules";
 
 fn query(text: &str) -> Query {
-    let clock = Clock { now: "2026-02-03T17:05:00Z".parse().unwrap(), zone: TimeZone::UTC };
+    let clock = DateContext { now: "2026-02-03T17:05:00Z".parse().unwrap(), zone: TimeZone::UTC };
     parse(text, &clock).unwrap()
 }
 

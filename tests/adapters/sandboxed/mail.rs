@@ -11,7 +11,7 @@ use daysheet_core::provider::mail::{
     StoredDraft,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
-use daysheet_core::query::{Clock, Query, Term, parse};
+use daysheet_core::query::{DateContext, Query, Term, parse};
 use daysheet_core::schemas::{Level, MESSAGE};
 use daysheet_sandbox::Options;
 use jiff::tz::TimeZone;
@@ -34,7 +34,7 @@ async fn untapped() -> [Tapped; 2] {
 }
 
 fn searched(query: &str) -> Query {
-    parse(query, &Clock { now: Timestamp::now(), zone: TimeZone::UTC }).unwrap()
+    parse(query, &DateContext { now: Timestamp::now(), zone: TimeZone::UTC }).unwrap()
 }
 
 /// Ids of the messages in a folder, the newest first.

@@ -15,7 +15,7 @@ use crate::json::text;
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Rule, RuleStep};
-use daysheet_core::query::{Clock, MessagePart, Query, Term, one_or, parse};
+use daysheet_core::query::{DateContext, MessagePart, Query, Term, one_or, parse};
 use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
@@ -97,7 +97,7 @@ fn parse_gmail(words: &str) -> Option<Query> {
     if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(words) {
         return None;
     }
-    let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
+    let clock = DateContext { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
     parse(words, &clock).ok()
 }
 

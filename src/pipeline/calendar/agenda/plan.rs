@@ -11,7 +11,7 @@ use super::{AgendaPart, words};
 use crate::error::Result;
 use crate::pipeline::{Missing, missing_line, name_account};
 use crate::provider::Account;
-use crate::query::{Clock, Query};
+use crate::query::{DateContext, Query};
 use crate::schemas::{EVENT, Field, Level};
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
@@ -84,7 +84,7 @@ impl AgendaPlan {
 
     pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<Query>> {
         // No condition on events counts from now.
-        let clock = Clock { now: self.range.from(), zone: zone.clone() };
+        let clock = DateContext { now: self.range.from(), zone: zone.clone() };
         self.q.as_deref().map(|q| words::read(q, &clock)).transpose()
     }
 

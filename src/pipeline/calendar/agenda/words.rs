@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::project::{Projection, project};
 use crate::provider::calendar::EventData;
-use crate::query::{self, Clock, MessagePart, Query, Term};
+use crate::query::{self, DateContext, MessagePart, Query, Term};
 use crate::schemas::{Api, EVENT, Field};
 use crate::text::words::words;
 
@@ -22,7 +22,7 @@ const COLUMNS: &[&str] =
     &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
 /// Reads a query for events.
-pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
+pub(super) fn read(text: &str, clock: &DateContext) -> Result<Query> {
     let refused = |what: &str, next: &str| {
         Err(Error::argument(format!("`{what}` is for mail, not events")).next(next))
     };

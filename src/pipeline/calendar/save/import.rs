@@ -348,7 +348,7 @@ impl Pipeline {
         to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
-        let now = self.clock().now;
+        let now = self.date_context().now;
         let candidates: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {

@@ -50,7 +50,7 @@ impl Pipeline {
 
     /// Returns the current time, and the zone of the user.
     pub(in crate::pipeline) fn here(&self) -> TimeContext {
-        let clock = self.clock();
+        let clock = self.date_context();
         TimeContext { now: clock.now, zone: clock.zone, named: false }
     }
 }

@@ -83,7 +83,7 @@ impl Pipeline {
 
     /// Finds the newest messages of a query, of one account or of all.
     pub(super) async fn chosen_query(&self, q: &str, account: Option<&str>) -> Result<Choice> {
-        let parsed = query::parse(q, &self.clock())?;
+        let parsed = query::parse(q, &self.date_context())?;
         let accounts = self.named_or_all(account).await?;
         if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
             return Err(Error::argument(

@@ -23,6 +23,7 @@ use daysheet::access::Access;
 use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::Result;
@@ -133,7 +134,7 @@ fn config(home: &Path) -> Config {
         "DAYSHEET_ZONE" => Some("Europe/Berlin".to_owned()),
         _ => None,
     };
-    Config::from(var, None, None).unwrap()
+    Config::from(var, None, None, Clock::system()).unwrap()
 }
 
 /// One search, as the server makes it.

@@ -20,6 +20,7 @@ use daysheet::app::App;
 use daysheet::budget::count::{TOKENIZER, tokens};
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::sandbox::Faults;
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ async fn main() {
         "DAYSHEET_ZONE" => Some("Europe/Berlin".to_owned()),
         _ => None,
     };
-    let config = Config::from(var, None, None).unwrap();
+    let config = Config::from(var, None, None, Clock::system()).unwrap();
     let who = match mail {
         Some(_) => Who::Usual,
         None => Who::These(&[("google", "mira@example.com")]),

@@ -30,6 +30,7 @@ use daysheet::body::{Form, Reading, readable};
 use daysheet::budget::count::{TOKENIZER, tokens};
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::provider::{MessageContent, TextPart};
 use daysheet::sandbox::Faults;
@@ -179,7 +180,7 @@ async fn main() {
         _ => None,
     };
     let worker = Some(Worker::at(env!("CARGO_BIN_EXE_daysheet")));
-    let config = Config { worker, ..Config::from(var, None, None).unwrap() };
+    let config = Config { worker, ..Config::from(var, None, None, Clock::system()).unwrap() };
     let mail = Some(home.path().join("mail"));
     let (app, _sandbox) =
         App::sandboxed(config, mail, None, Faults::default(), Who::Usual).await.unwrap();

@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use daysheet::app::App;
 use daysheet::cli::client::Client;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::sandbox::{Options, Sandbox};
 use http_body_util::Empty;
@@ -211,10 +212,12 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
         );
         std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
-    let sandbox =
-        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
-            .await
-            .unwrap();
+    let sandbox = Sandbox::start(Options {
+        mail: Some(folder.path().join("mail")),
+        ..Options::new(Clock::system())
+    })
+    .await
+    .unwrap();
     let home = folder.path().join("home");
     let files = folder.path().join("files");
     std::fs::create_dir_all(&files).unwrap();
@@ -501,7 +504,7 @@ fn config(settings: &[(&'static str, String)]) -> Config {
         let found = settings.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value.clone())
     };
-    Config::from(var, None, None).unwrap()
+    Config::from(var, None, None, Clock::system()).unwrap()
 }
 
 /// Signs two accounts in, as a chat does.

@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use daysheet::clock::Clock;
 use daysheet::sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
@@ -41,10 +42,12 @@ async fn main() {
         std::fs::create_dir_all(&mail).unwrap();
         std::fs::write(mail.join("all.mbox"), mbox(owner, start)).unwrap();
     }
-    let sandbox =
-        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
-            .await
-            .unwrap();
+    let sandbox = Sandbox::start(Options {
+        mail: Some(folder.path().join("mail")),
+        ..Options::new(Clock::system())
+    })
+    .await
+    .unwrap();
     assert_eq!(sandbox.report().messages, 2 * EACH);
     let home = folder.path().join("home");
     let settings = served::settings(sandbox.base(), &home);

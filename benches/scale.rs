@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use daysheet::budget::count::tokens;
+use daysheet::clock::Clock;
 use daysheet::sandbox::{Observer, Options, Sandbox};
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
@@ -109,7 +110,7 @@ async fn main() {
 /// Makes the calls of one session and prints what its process holds after some of them.
 async fn session() {
     let home = tempfile::tempdir().unwrap();
-    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let sandbox = Sandbox::start(Options::new(Clock::system())).await.unwrap();
     let settings = served::settings(sandbox.base(), home.path());
     let addresses = sandbox.addresses();
     let accounts: Vec<(&str, &str)> =
@@ -186,7 +187,7 @@ impl Setting<'_> {
         let options = Options {
             mail: Some(folder.path().join("mail")),
             calendar: Some(folder.path().join("calendar")),
-            ..Options::default()
+            ..Options::new(Clock::system())
         };
         let sandbox = Sandbox::start(options).await.unwrap();
         assert_eq!(sandbox.report().messages, self.messages * addresses.len());
@@ -202,7 +203,7 @@ impl Setting<'_> {
         })));
         let mut at =
             Measured { size, sandbox: &sandbox, bytes: &bytes, server: Server::start(&settings) };
-        let today = Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        let today = Clock::system().now().to_zoned(jiff::tz::TimeZone::UTC).date();
         let week =
             json!({"from": today.to_string(), "to": (today + 6.days()).to_string(), "limit": 100});
         at.row("newest 20, new process", 1, "mail_search", &json!({}));
@@ -282,7 +283,7 @@ fn message(owner: &str, number: usize, date: Option<&str>) -> String {
 /// unread, and a few that are spread over all of them are for the search.
 fn mail(folder: &Path, owner: &str, count: usize) {
     std::fs::create_dir_all(folder).unwrap();
-    let now = Timestamp::now();
+    let now = Clock::system().now();
     let mut text = String::new();
     for number in 0..count {
         let back = i64::try_from(count - number).unwrap() * 600;
@@ -305,8 +306,8 @@ fn mail(folder: &Path, owner: &str, count: usize) {
 /// Events that are an hour apart, half of them past, in several calendars in turn.
 fn calendars(folder: &Path, owner: &str, count: usize) {
     std::fs::create_dir_all(folder).unwrap();
-    let begin =
-        Timestamp::now().as_second() / 3_600 * 3_600 - i64::try_from(count / 2).unwrap() * 3_600;
+    let begin = Clock::system().now().as_second() / 3_600 * 3_600
+        - i64::try_from(count / 2).unwrap() * 3_600;
     for calendar in 0..CALENDARS {
         let mut text = String::from("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\n");
         for number in (calendar..count).step_by(CALENDARS) {

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use daysheet::accounts::Accounts;
+use daysheet::clock::Clock;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::providers::Providers;
@@ -73,10 +74,12 @@ async fn main() {
         );
         std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
-    let sandbox =
-        Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
-            .await
-            .unwrap();
+    let sandbox = Sandbox::start(Options {
+        mail: Some(folder.path().join("mail")),
+        ..Options::new(Clock::system())
+    })
+    .await
+    .unwrap();
     let home = folder.path().join("home");
     let mut settings = served::settings(sandbox.base(), &home);
     settings.extend([

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use daysheet::app::App;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ pub fn config(settings: &Settings) -> Config {
         let found = settings.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value.clone())
     };
-    Config::from(var, None, None).unwrap()
+    Config::from(var, None, None, Clock::system()).unwrap()
 }
 
 /// Signs accounts in, each as provider and address.

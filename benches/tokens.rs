@@ -18,6 +18,7 @@ use daysheet::app::App;
 use daysheet::budget::count::Tokenizer;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::encode::stc::value::Json;
 use daysheet::encode::stc::{self, Version};
@@ -94,7 +95,7 @@ async fn main() {
         "DAYSHEET_ZONE" => Some("Europe/Berlin".to_owned()),
         _ => None,
     };
-    let config = Config::from(var, None, None).unwrap();
+    let config = Config::from(var, None, None, Clock::system()).unwrap();
     let (mail, calendar) = (argument("--mail"), argument("--calendar"));
     let sample = mail.is_none() && calendar.is_none();
     let monday: Date = argument("--week").unwrap_or("2026-11-16".into()).parse().unwrap();

@@ -10,6 +10,7 @@
 use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::sandbox::Faults;
 use serde_json::json;
@@ -24,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "DAYSHEET_KEY_STORE" => Some("file".to_owned()),
         _ => None,
     };
-    let config = Config::from(var, None, None)?;
+    let config = Config::from(var, None, None, Clock::system())?;
 
     // A server over the sandbox's two mailboxes, signed in through the real flow.
     let (app, _sandbox) = App::sandboxed(config, None, None, Faults::default(), Who::Usual).await?;

@@ -17,6 +17,7 @@ use tracing::field::Empty;
 
 use daysheet_core::call::course;
 use daysheet_core::call::doubt::look_for;
+use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::upstream::{Share, What, outcome};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
@@ -91,6 +92,7 @@ pub struct RateLimiter {
     share: Share,
     /// How long the effect of a write is looked for if its response was lost.
     look: Duration,
+    clock: Clock,
     /// No call starts before this instant, because the last response said to wait.
     quiet_until: Mutex<Option<Instant>>,
 }
@@ -112,6 +114,7 @@ impl RateLimiter {
             in_flight: Semaphore::new(in_flight),
             share: services.share.clone(),
             look: services.look,
+            clock: services.clock.clone(),
             quiet_until: Mutex::new(None),
         }
     }
@@ -119,6 +122,11 @@ impl RateLimiter {
     /// Returns the source of the account's tokens.
     pub fn tokens(&self) -> &TokenSource {
         &self.tokens
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Returns the share of the process's requests that the account's belong to.

@@ -51,6 +51,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::access::Access;
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
@@ -470,10 +471,10 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     #[cfg(feature = "sandbox")]
     let mut config = match command.reads_samples() {
         true => sandboxed::load()?,
-        false => Config::load(None)?,
+        false => Config::load(None, Clock::system())?,
     };
     #[cfg(not(feature = "sandbox"))]
-    let mut config = Config::load(None)?;
+    let mut config = Config::load(None, Clock::system())?;
     #[cfg(feature = "documents")]
     {
         config.worker = Some(crate::worker::Worker::this_program());
@@ -541,14 +542,15 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Store(command) => store::run(config, &command).await,
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault, token_life } => {
+                config.stop_clock();
                 sandbox::run(crate::sandbox::Options {
                     port,
                     mail,
                     calendar,
-                    today: config.sandbox_today,
+                    today: config.sample_day,
                     faults: sandboxed::faults(fault.as_deref())?,
                     token_lifetime: std::time::Duration::from_secs(token_life),
-                    ..Default::default()
+                    ..crate::sandbox::Options::new(config.clock.clone())
                 })
                 .await
             }

@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
@@ -23,6 +24,7 @@ use url::Url;
 use crate::access::Access;
 use crate::budget::count::Tokenizer;
 use crate::budget::value::{self, Strategy};
+use crate::clock::Clock;
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Kind, Result};
@@ -100,9 +102,13 @@ pub struct Config {
     pub values: Vec<(String, Strategy)>,
     /// False where sign-in pages are to be printed and not opened.
     pub browser: bool,
-    /// The day that the dates of the sandbox's samples are moved to, by whole weeks;
-    /// none leaves them as written.
-    pub sandbox_today: Option<Date>,
+    /// The time at which the clock stands still over a sandbox; none lets it run.
+    pub sandbox_now: Option<Timestamp>,
+    /// The clock; no setting stops it for real accounts.
+    pub clock: Clock,
+    /// The day that the dates of the sandbox's samples are moved to, by whole weeks; none leaves
+    /// them as written. No setting changes it; the sandbox modes do.
+    pub sample_day: Option<Date>,
     /// The zone dates are shown in. It always has an IANA name; the system's
     /// zone unless set, UTC where the system's is unknown.
     pub zone: TimeZone,
@@ -244,7 +250,7 @@ impl Config {
     ///
     /// # Errors
     /// [`Kind::Config`], naming the variable or the key to correct.
-    pub fn load(zone: Option<TimeZone>) -> Result<Self> {
+    pub fn load(zone: Option<TimeZone>, clock: Clock) -> Result<Self> {
         // Each setting looks its variable up: those are all that there are.
         let known = RefCell::new(Vec::new());
         let var = |name: &str| {
@@ -268,9 +274,16 @@ impl Config {
         };
         let system = zone.or_else(|| TimeZone::try_system().ok());
         let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
-        let config = Self::from(var, file, system)?;
+        let config = Self::from(var, file, system, clock)?;
         let all = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         Ok(Self { warnings: unknown(all, &known.take()), ..config })
+    }
+
+    /// Stops the clock where the settings say, for a process over a sandbox.
+    pub fn stop_clock(&mut self) {
+        if let Some(now) = self.sandbox_now {
+            self.clock = Clock::fixed(now);
+        }
     }
 
     /// Points every endpoint at a sandbox on this machine that answers at `base`
@@ -325,6 +338,7 @@ impl Config {
         ServiceSettings {
             endpoints: self.endpoints.clone(),
             look: self.look,
+            clock: self.clock.clone(),
             share: Share::default(),
         }
     }
@@ -339,10 +353,11 @@ impl Config {
         var: impl Fn(&str) -> Option<String>,
         file: Option<(&Path, &str)>,
         system_zone: Option<TimeZone>,
+        clock: Clock,
     ) -> Result<Self> {
         let home = home(&var)?;
         let settings = Settings::new(&var, file)?;
-        let config = Self {
+        let mut config = Self {
             file: file.map(|(path, _)| path.to_path_buf()),
             endpoints: endpoints(&settings)?,
             google: OauthClient::from(&settings, "google", settings.get("google.credentials")?)?,
@@ -395,13 +410,18 @@ impl Config {
             )?,
             values: values(&settings)?,
             browser: settings.flag("browser", ["print", "open"], true)?,
-            sandbox_today: settings
-                .get("sandbox_today")?
+            sandbox_now: settings
+                .get("sandbox_now")?
                 .map(|found| {
-                    let day = found.value.parse::<Date>();
-                    day.map_err(|_| found.wrong("is not a date").next("write it like 2026-11-16"))
+                    found.value.parse::<Timestamp>().map_err(|_| {
+                        found
+                            .wrong("is not an instant")
+                            .next("write it with its offset, like 2026-11-16T11:05+01:00")
+                    })
                 })
                 .transpose()?,
+            clock,
+            sample_day: None,
             zone: zone(&settings, system_zone)?,
             access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
             access_by: AccessBy::default(),
@@ -456,6 +476,10 @@ impl Config {
             home,
         };
         settings.nothing_else()?;
+        // A sandbox in a process of its own.
+        if config.endpoints.all().into_iter().all(is_loopback) {
+            config.stop_clock();
+        }
         Ok(config)
     }
 }

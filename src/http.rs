@@ -86,7 +86,8 @@ impl Service {
     fn with(app: Arc<App>, verifier: Verifier, links: bool) -> Arc<Self> {
         let challenge = Challenge::new(&app.config, &verifier);
         let metrics = Arc::new(Metrics::new(app.upstream.clone()));
-        let limits = Arc::new(Limits::new(app.config.limits, metrics.clone()));
+        let limits =
+            Arc::new(Limits::new(app.config.limits, metrics.clone(), app.config.clock.clone()));
         let places = Arc::new(Semaphore::new(app.config.limits.requests_at_once));
         let people = People::new(app);
         Arc::new(Self {

@@ -14,8 +14,8 @@
 
 pub use daysheet_core::call::{client, course, doubt};
 pub use daysheet_core::{
-    access, body, budget, compose, describe, encode, error, event_time, flatten, ical, project,
-    provider, query, recurrence, row, schemas, text, time_parse, words,
+    access, body, budget, clock, compose, describe, encode, error, event_time, flatten, ical,
+    project, provider, query, recurrence, row, schemas, text, time_parse, words,
 };
 
 pub mod accounts;

@@ -127,11 +127,11 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the tokens of a response.
+    /// Reads the tokens of a response that came at `now`, in seconds since 1970.
     ///
     /// # Errors
     /// [`Kind::Auth`] for an access token that no request could carry.
-    fn new(authority: &Authority, answer: &BasicTokenResponse) -> Result<Self> {
+    fn new(authority: &Authority, answer: &BasicTokenResponse, now: i64) -> Result<Self> {
         let Authority { provider, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
@@ -151,7 +151,7 @@ impl Tokens {
             tenant: (!tenant.is_empty()).then(|| tenant.clone()),
             access: answer.access_token().clone(),
             refresh: answer.refresh_token().cloned(),
-            expires: jiff::Timestamp::now().as_second().saturating_add(lifetime),
+            expires: now.saturating_add(lifetime),
             scopes: scopes.iter().map(|scope| (provider.scope_granted)(scope).to_owned()).collect(),
         })
     }
@@ -162,8 +162,9 @@ impl Tokens {
         authority: &Authority,
         answer: &BasicTokenResponse,
         requested: &[String],
+        now: i64,
     ) -> Result<Self> {
-        let mut tokens = Self::new(authority, answer)?;
+        let mut tokens = Self::new(authority, answer, now)?;
         if tokens.refresh.is_none() {
             return Err(error_messages::no_refresh_token(authority.provider));
         }
@@ -219,7 +220,7 @@ impl Unattended<'_> {
         match self {
             Self::Service(account) => service::tokens(config, account, email, scopes).await,
             Self::Command(command) => {
-                let (access, expires) = command::token(id, command).await?;
+                let (access, expires) = command::token(id, command, &config.clock).await?;
                 Ok(Tokens {
                     provider: provider_named(provider)?.name,
                     tenant: tenant.map(str::to_owned),
@@ -291,7 +292,7 @@ async fn exchange(
         .request_async(&wire)
         .await
         .map_err(|error| response_error(authority, &wire, error))?;
-    Tokens::signed_in(authority, &answer, requested)
+    Tokens::signed_in(authority, &answer, requested, config.clock.seconds())
 }
 
 /// Gets a new access token, and maybe a new refresh token, for `token`.
@@ -317,7 +318,7 @@ pub(crate) async fn refresh(
                 Err(error) => Refusal::Other(error),
             }
         })?;
-    Tokens::new(authority, &answer).map_err(Refusal::Other)
+    Tokens::new(authority, &answer, config.clock.seconds()).map_err(Refusal::Other)
 }
 
 /// Asks the provider to end the grant that `token` belongs to. A grant that had already

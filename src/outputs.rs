@@ -14,10 +14,10 @@ pub mod page;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::accounts::Accounts;
+use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::error::Result;
 use crate::store::{Output, Store};
@@ -59,6 +59,7 @@ pub struct ResultStore {
     store: Store,
     accounts: Arc<Accounts>,
     disk: bool,
+    clock: Clock,
     memory: Mutex<Memory>,
 }
 
@@ -83,6 +84,7 @@ impl ResultStore {
             store,
             accounts,
             disk: config.outputs == config::OutputStorage::Disk,
+            clock: config.clock.clone(),
             memory: Mutex::default(),
         }
     }
@@ -104,7 +106,7 @@ impl ResultStore {
             tracing::debug!(%error, "an output is kept only in memory");
             true
         });
-        self.memory().put(&hash, text, accounts.to_vec());
+        self.memory().put(&hash, text, accounts.to_vec(), self.clock.seconds());
         // An account may have been signed out while its answer was being produced. That has
         // deleted what was there already, and what is in memory is checked when it is read.
         if written
@@ -146,7 +148,7 @@ impl ResultStore {
         Ok(Some(match output.text {
             Some(text) => {
                 let text: Arc<str> = text.into();
-                self.memory().put(hash, text.clone(), output.accounts);
+                self.memory().put(hash, text.clone(), output.accounts, self.clock.seconds());
                 StoredOutput::Text(text)
             }
             None => StoredOutput::Recipe { recipe: output.recipe, accounts: output.accounts },
@@ -216,11 +218,11 @@ struct CachedOutput {
 }
 
 impl Memory {
-    fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>) {
+    /// Keeps an output from `since` on, in seconds since 1970.
+    fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
         self.uses += 1;
         self.bytes += text.len();
-        let cached =
-            CachedOutput { text, accounts, since: Timestamp::now().as_second(), used: self.uses };
+        let cached = CachedOutput { text, accounts, since, used: self.uses };
         if let Some(before) = self.cached.insert(hash.to_owned(), cached) {
             self.bytes -= before.text.len();
         }

@@ -87,8 +87,6 @@ pub struct Pipeline {
     taint: access::guard::TaintTracker,
     /// How long a message in doubt may still be sent.
     send_recovery: mail::send::SendRecovery,
-    /// A fixed current time, instead of the clock's.
-    now: Option<Timestamp>,
 }
 
 impl Pipeline {
@@ -116,7 +114,6 @@ impl Pipeline {
             unsubscriber: OneClickUnsubscriber::new(),
             patience: PATIENCE,
             taint: access::guard::TaintTracker::default(),
-            now: None,
         }
     }
 
@@ -124,13 +121,6 @@ impl Pipeline {
     #[must_use]
     pub fn with_unsubscriber(mut self, unsubscriber: OneClickUnsubscriber) -> Self {
         self.unsubscriber = unsubscriber;
-        self
-    }
-
-    /// Sets the current time for times and queries; by default, the clock's.
-    #[must_use]
-    pub fn at(mut self, now: Timestamp) -> Self {
-        self.now = Some(now);
         self
     }
 
@@ -225,9 +215,14 @@ impl Pipeline {
         }
     }
 
-    /// Returns the current time in the user's zone.
+    /// Returns the current time.
+    fn now(&self) -> Timestamp {
+        self.config.clock.now()
+    }
+
+    /// Returns the current time in the user's zone, which relative dates refer to.
     fn date_context(&self) -> DateContext {
-        DateContext { now: self.now.unwrap_or_else(Timestamp::now), zone: self.config.zone.clone() }
+        DateContext { now: self.now(), zone: self.config.zone.clone() }
     }
 
     /// Returns the context in which objects of ours are flattened.

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, Semaphore};
 
+use crate::clock::Clock;
 use crate::config::{Config, KeyStore, Retention};
 use crate::error::{Error, Kind, Result};
 
@@ -111,6 +112,7 @@ pub struct Store {
 
 struct Inner {
     home: PathBuf,
+    clock: Clock,
     retention: Retention,
     engine: Engine,
     pool: OnceCell<AnyPool>,
@@ -131,21 +133,30 @@ impl Store {
         let database = config.database.clone();
         let engine = database.map(|database| Engine::Postgres(database, connections));
         let keys = keys::Keys::new(config.key_store, config.keys.clone());
-        Self::over(config.home.clone(), keys, config.retention, engine)
+        let clock = config.clock.clone();
+        Self::over(config.home.clone(), keys, clock, config.retention, engine)
     }
 
     /// Creates the store in the folder `home`, which need not exist yet, with the key
     /// that encrypts tokens in `key_store`.
-    pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
-        Self::over(home.into(), keys::Keys::new(key_store, None), Retention::default(), None)
+    pub fn at(home: impl Into<PathBuf>, key_store: KeyStore, clock: Clock) -> Self {
+        let keys = keys::Keys::new(key_store, None);
+        Self::over(home.into(), keys, clock, Retention::default(), None)
     }
 
-    fn over(home: PathBuf, keys: keys::Keys, retention: Retention, engine: Option<Engine>) -> Self {
+    fn over(
+        home: PathBuf,
+        keys: keys::Keys,
+        clock: Clock,
+        retention: Retention,
+        engine: Option<Engine>,
+    ) -> Self {
         let engine = engine.unwrap_or_else(|| Engine::Sqlite(home.join(FILE)));
         Self {
             owner: LOCAL.into(),
             inner: Arc::new(Inner {
                 home,
+                clock,
                 retention,
                 engine,
                 pool: OnceCell::new(),
@@ -164,6 +175,11 @@ impl Store {
     #[must_use]
     pub fn for_owner(&self, owner: &str) -> Self {
         Self { owner: owner.into(), inner: self.inner.clone() }
+    }
+
+    /// Returns the current time in seconds since 1970, as in stored times.
+    pub(crate) fn now(&self) -> i64 {
+        self.inner.clock.seconds()
     }
 
     /// Returns the owner of these rows.
@@ -405,9 +421,4 @@ impl std::fmt::Debug for Store {
 fn numbered(first: usize, count: usize) -> String {
     let all: Vec<String> = (first..first + count).map(|number| format!("${number}")).collect();
     all.join(", ")
-}
-
-/// Returns the current time in seconds since 1970, as in stored times.
-pub(crate) fn now() -> i64 {
-    jiff::Timestamp::now().as_second()
 }

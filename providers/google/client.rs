@@ -24,6 +24,7 @@ use super::wire::{Failed, LISTS};
 use crate::limiter::{self, RateLimiter};
 use crate::net;
 use daysheet_core::access::Access;
+use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
@@ -127,8 +128,11 @@ impl GetToken for GoogleTokens {
 
 /// Keeps the parts of a failed response that the generated client would drop. Clones
 /// share them, because the call owns one while it runs.
-#[derive(Debug, Clone, Default)]
-pub struct FailureWatch(Arc<Mutex<FailureInfo>>);
+#[derive(Debug, Clone)]
+pub struct FailureWatch {
+    info: Arc<Mutex<FailureInfo>>,
+    clock: Clock,
+}
 
 /// The status of a failed response, and how long it said to wait.
 #[derive(Debug, Clone, Copy, Default)]
@@ -140,16 +144,20 @@ struct FailureInfo {
 }
 
 impl FailureWatch {
+    fn new(clock: Clock) -> Self {
+        Self { info: Arc::default(), clock }
+    }
+
     fn seen(&self) -> FailureInfo {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Delegate for FailureWatch {
     fn http_failure(&mut self, response: &Response, _: Option<&Value>) -> Retry {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = FailureInfo {
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner) = FailureInfo {
             status: response.status().as_u16(),
-            retry_after: retry_after(response.headers()),
+            retry_after: retry_after(response.headers(), &self.clock),
             failed: Failed::from_headers(response.headers()),
         };
         Retry::Abort
@@ -167,6 +175,11 @@ impl Google {
         GoogleTokens(self.limiter.tokens().clone())
     }
 
+    /// Returns the current time.
+    pub fn now(&self) -> Timestamp {
+        self.limiter.clock().now()
+    }
+
     /// Makes a call that only reads, and returns its JSON.
     ///
     /// `make` builds the call anew for every attempt; it asks for its token itself, and
@@ -177,7 +190,7 @@ impl Google {
     {
         self.limiter
             .read(|_token| async {
-                let watch = FailureWatch::default();
+                let watch = FailureWatch::new(self.limiter.clock().clone());
                 match make(watch.clone()).await {
                     Ok((response, _)) => match response.into_body().collect().await {
                         Ok(body) => json(&body.to_bytes()),
@@ -323,7 +336,7 @@ impl Google {
         }
         let seen = FailureInfo {
             status: answer.status().as_u16(),
-            retry_after: retry_after(answer.headers()),
+            retry_after: retry_after(answer.headers(), self.limiter.clock()),
             failed: None,
         };
         let body = serde_json::from_slice(answer.body()).unwrap_or_default();
@@ -356,9 +369,9 @@ fn unwritten(_opaque: hyper::http::Error) -> Error {
 }
 
 /// Reads how long a response says to wait.
-fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
+fn retry_after(headers: &hyper::HeaderMap, clock: &Clock) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
-    limiter::retry_after(value, Timestamp::now())
+    limiter::retry_after(value, clock.now())
 }
 
 /// Reads a response that the generated client could not decode, or returns its error.

@@ -7,7 +7,6 @@ use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
 use hyper::Request;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -122,7 +121,7 @@ impl JmapClient {
         match read.answer.status().as_u16() {
             200..=299 => serde_json::from_slice(read.answer.body()).map_err(|_opaque| not_ours()),
             429 => {
-                let wait = wait.and_then(|wait| retry_after(wait, Timestamp::now()));
+                let wait = wait.and_then(|wait| retry_after(wait, self.limiter.clock().now()));
                 Err(Error::new(Kind::RateLimited(wait), "the server asks for fewer calls"))
             }
             status => {

@@ -162,7 +162,7 @@ impl Graph {
                 body: Some(body),
                 ..GraphRequest::get("$batch")
             };
-            let found = sub_answers(self.send(call).await?.json()?)?;
+            let found = sub_answers(self.send(call).await?.json()?, self.now())?;
             // A token that ended between the envelope and a part is renewed as any.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
             match found.values().find(|answer| refused(answer)) {
@@ -310,7 +310,7 @@ impl Graph {
                 ..GraphRequest::get("$batch")
             };
             let answer = self.send(call).await?.json()?;
-            Ok((token, sub_answers(answer)?))
+            Ok((token, sub_answers(answer, self.now())?))
         };
         self.limiter.write_weighted(weight(parts.len()), call).await.map_err(|error| {
             let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));

@@ -18,6 +18,7 @@ use std::time::Duration;
 use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use graph_rs_sdk::http::{BodyRead, Method};
 use graph_rs_sdk::{GraphClient, GraphClientConfiguration};
+use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::Url;
@@ -147,6 +148,11 @@ impl Graph {
             },
             limiter,
         })
+    }
+
+    /// Returns the current time.
+    pub fn now(&self) -> Timestamp {
+        self.limiter.clock().now()
     }
 
     /// Returns true if the mailbox belongs to someone else.
@@ -370,7 +376,7 @@ impl Graph {
         let built = request.build().await.map_err(no_token)?;
         let built = built.build().map_err(|_opaque| unwritten())?;
         let answer = self.http.execute(built).await.map_err(|error| connection_error(&error))?;
-        read(answer, call.most, self.limiter.share()).await
+        read(answer, call.most, &self.limiter).await
     }
 
     /// Returns `url`, if it is the base or below.

@@ -10,10 +10,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::limiter::retry_after;
+use crate::limiter::{RateLimiter, retry_after};
 use crate::net::{self, LARGE, Turn};
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::upstream::Share;
 use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
@@ -32,18 +31,18 @@ pub struct GraphResponse {
     _turn: Option<Turn>,
 }
 
-/// Reads an answer of at most `most` bytes, unpacked, for the person whose share this is.
+/// Reads an answer of at most `most` bytes, unpacked, for the person whose share the limiter has.
 pub async fn read(
     mut answer: reqwest::Response,
     most: usize,
-    share: &Share,
+    limiter: &RateLimiter,
 ) -> Result<GraphResponse> {
     let status = answer.status().as_u16();
     let retry_after = answer
         .headers()
         .get(reqwest::header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok())
-        .and_then(|value| retry_after(value, Timestamp::now()));
+        .and_then(|value| retry_after(value, limiter.clock().now()));
     let mut body = Vec::new();
     let mut turn = None;
     while let Some(some) = answer.chunk().await.map_err(|error| connection_error(&error))? {
@@ -52,7 +51,7 @@ pub async fn read(
                 .next("ask for fewer items, or for body=headers"));
         }
         if body.len() + some.len() > LARGE && turn.is_none() {
-            turn = net::turn(share).await;
+            turn = net::turn(limiter.share()).await;
         }
         body.extend_from_slice(&some);
     }
@@ -100,10 +99,13 @@ impl GraphResponse {
     }
 }
 
-/// Returns the responses to the parts of a batch, by the number that is their id.
-pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>> {
+/// Returns the responses to the parts of a batch that came at `now`, by the number that is their
+/// id.
+pub fn sub_answers(mut envelope: Value, now: Timestamp) -> Result<HashMap<usize, Result<Value>>> {
     match envelope.get_mut("responses").map(Value::take) {
-        Some(Value::Array(parts)) => Ok(parts.into_iter().filter_map(sub_answer).collect()),
+        Some(Value::Array(parts)) => {
+            Ok(parts.into_iter().filter_map(|part| sub_answer(part, now)).collect())
+        }
         _ => Err(no_json()),
     }
 }
@@ -126,7 +128,7 @@ pub fn not_ours(what: &str) -> Error {
         .next("try again in a minute")
 }
 
-fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
+fn sub_answer(mut part: Value, now: Timestamp) -> Option<(usize, Result<Value>)> {
     let number = |value: &Value| match value {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
@@ -143,7 +145,7 @@ fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
         .flatten()
         .find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))
         .and_then(|(_, value)| match value {
-            Value::String(text) => retry_after(text, Timestamp::now()),
+            Value::String(text) => retry_after(text, now),
             other => other.as_u64().map(Duration::from_secs),
         });
     Some((at, Err(error_of(status, retry_after, &body))))

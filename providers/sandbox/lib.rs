@@ -48,6 +48,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::{oneshot, watch};
 
+use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Kind, Result};
 
 pub use faults::{Alter, Exchange, Faults, Observer};
@@ -72,6 +73,8 @@ pub struct Options {
     /// The day around which the samples' dates are to lie, by whole weeks; without it,
     /// they are as written, around 16 November 2026.
     pub today: Option<Date>,
+    /// The clock by which things are new, due and overdue.
+    pub clock: Clock,
     /// The port on 127.0.0.1; 0 takes any that is free.
     pub port: u16,
     /// What goes wrong on purpose.
@@ -87,14 +90,15 @@ pub struct Options {
     pub device_lifetime: Duration,
 }
 
-impl Default for Options {
-    /// The sample mailbox on any port, no faults, tokens for an hour, device
-    /// codes for a quarter of one.
-    fn default() -> Self {
+impl Options {
+    /// The sample mailbox as written, on any port; no faults, tokens for an hour, device codes for
+    /// a quarter of one.
+    pub fn new(clock: Clock) -> Self {
         Self {
             mail: None,
             calendar: None,
             today: None,
+            clock,
             port: 0,
             faults: Faults::default(),
             progress: false,
@@ -213,7 +217,7 @@ impl Sandbox {
     /// [`Kind::Argument`] if it is no message.
     pub fn deliver(&self, address: &str, message: &[u8]) -> Result<bool> {
         let raw: Arc<[u8]> = store::message::wire_form(message).into();
-        let now = jiff::Timestamp::now().as_second();
+        let now = self.state.clock.seconds();
         let facts = store::message::facts(&raw, Some(now))
             .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
         let arrival = Arrival { name: String::new(), raw, facts };
@@ -333,10 +337,10 @@ async fn prepare(options: Options) -> Result<(TcpListener, Started)> {
         (None, None) => CalendarSource::Samples(options.today),
         (None, Some(_)) => CalendarSource::Nothing,
     };
-    let calendars = load::calendar::load(from, &addresses)?;
+    let calendars = load::calendar::load(from, &addresses, &options.clock)?;
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
-    let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in);
+    let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in, options.clock);
     let ready = Started { port, report, state: Arc::new(state) };
     Ok((listener, ready))
 }

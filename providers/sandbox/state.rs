@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use daysheet_core::clock::Clock;
 
 use super::auth::tokens::SignIn;
 use super::faults::{Alter, Fault, Faults, Observer};
@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub graph: GraphState,
     /// Uploads to Gmail that are under way.
     pub uploads: Uploads,
+    /// The clock of all services.
+    pub clock: Clock,
     agenda: Mutex<Agenda>,
     settings: Mutex<HashMap<String, Settings>>,
     sign_in: Mutex<SignIn>,
@@ -46,7 +48,7 @@ pub(crate) struct Shared {
     writes: AtomicU64,
     sync_epoch: AtomicU64,
     hits: Mutex<BTreeMap<&'static str, u64>>,
-    clock: AtomicI64,
+    last_tick: AtomicI64,
 }
 
 /// The place of a mailbox's state of now.
@@ -134,7 +136,13 @@ impl State {
 
 impl Shared {
     /// The state at the start.
-    pub fn new(mailboxes: Vec<Mailbox>, agenda: Agenda, faults: Faults, sign_in: SignIn) -> Self {
+    pub fn new(
+        mailboxes: Vec<Mailbox>,
+        agenda: Agenda,
+        faults: Faults,
+        sign_in: SignIn,
+        clock: Clock,
+    ) -> Self {
         let keep = |mailbox: Mailbox| MailboxSlot {
             address: mailbox.address.clone(),
             now: Mutex::new(Arc::new(IndexedMailbox::new(mailbox))),
@@ -142,6 +150,7 @@ impl Shared {
         Self {
             graph: GraphState::default(),
             uploads: Uploads::default(),
+            clock,
             mailboxes: mailboxes.into_iter().map(keep).collect(),
             attachment_ids: AttachmentIds::default(),
             agenda: Mutex::new(agenda),
@@ -154,17 +163,18 @@ impl Shared {
             writes: AtomicU64::new(0),
             sync_epoch: AtomicU64::new(1),
             hits: Mutex::default(),
-            clock: AtomicI64::new(0),
+            last_tick: AtomicI64::new(0),
         }
     }
 
     /// The time of now in milliseconds since 1970. No two calls get the same,
     /// so that what happens later is later.
     pub fn tick(&self) -> i64 {
-        let now = Timestamp::now().as_millisecond();
+        let now = self.clock.now().as_millisecond();
         let after = |last: i64| now.max(last.saturating_add(1));
-        let last =
-            self.clock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+        let last = self
+            .last_tick
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
         after(last.unwrap_or_default())
     }
 

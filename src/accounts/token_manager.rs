@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
 
@@ -70,9 +69,9 @@ pub(super) struct CachedTokens {
 }
 
 impl CachedTokens {
-    fn is_fresh(&self) -> bool {
-        oauth::is_sendable(&self.access)
-            && self.expires >= Timestamp::now().as_second().saturating_add(EXPIRY_MARGIN)
+    /// Returns true if the access token can still be sent at `now`, in seconds since 1970.
+    fn is_fresh(&self, now: i64) -> bool {
+        oauth::is_sendable(&self.access) && self.expires >= now.saturating_add(EXPIRY_MARGIN)
     }
 }
 
@@ -99,7 +98,9 @@ impl TokenManager {
         }
         if let Some(cached_version) = &slot.cached_version {
             let access = cached_version.tokens.access.secret();
-            if rejected != Some(access.as_str()) && cached_version.tokens.is_fresh() {
+            if rejected != Some(access.as_str())
+                && cached_version.tokens.is_fresh(self.config.clock.seconds())
+            {
                 return Ok(access.clone());
             }
         }
@@ -156,7 +157,7 @@ impl TokenManager {
             };
             let access = cached.access.secret();
             // Another process may have refreshed already.
-            if cached.is_fresh() && rejected != Some(access.as_str()) {
+            if cached.is_fresh(self.config.clock.seconds()) && rejected != Some(access.as_str()) {
                 let access = access.clone();
                 slot.cached_version = Some(CachedVersion { version: row.version, tokens: cached });
                 return Ok(access);

@@ -102,7 +102,7 @@ impl Introspection {
             claims.check_parties(&settings.issuer, &settings.audience)?;
         }
         claims.check_audience(&settings.audience)?;
-        claims.check_times()?;
+        claims.check_times(&settings.clock)?;
         claims.check_is_access()
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_providers::net;
 use hyper::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
@@ -55,6 +56,8 @@ pub struct Settings {
     /// The minimum time between two requests for an unknown key. No setting changes it; tests
     /// do.
     pub pause: Duration,
+    /// The clock by which tokens expire.
+    pub clock: Clock,
 }
 
 impl Settings {
@@ -183,7 +186,7 @@ impl Issuer {
             let key = known.key(jwt, algorithm).ok_or("the key of the token is unknown")?;
             let claims = jwt.claims(key, algorithm, use_)?;
             claims.time("exp")?.ok_or("the token has no expiry")?;
-            claims.check_times()?;
+            claims.check_times(&self.settings.clock)?;
             Ok(claims)
         };
         checked().map_err(Denial::Invalid)

@@ -6,6 +6,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::clock::Clock;
 use daysheet_core::text;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
@@ -208,8 +209,8 @@ impl Claims {
     }
 
     /// Refuses a token that has expired or is not valid yet.
-    pub(crate) fn check_times(&self) -> Checked<()> {
-        let now = jiff::Timestamp::now().as_second() as f64;
+    pub(crate) fn check_times(&self, clock: &Clock) -> Checked<()> {
+        let now = clock.seconds() as f64;
         if self.time("exp")?.is_some_and(|end| end + SKEW <= now) {
             return Err("the token has expired");
         }

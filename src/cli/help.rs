@@ -63,8 +63,9 @@ Answers:
   DAYSHEET_OUTPUTS                 where shortened answers are stored in full: memory (default)
                                    or disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
-  DAYSHEET_SANDBOX_TODAY           the date that the sandbox's samples are shifted to (default:
-                                   today; 2026-11-16 leaves them as written)
+  DAYSHEET_SANDBOX_NOW             the instant at which the clock stands still over a sandbox, such
+                                   as 2026-11-16T11:05+01:00, around which the samples are written
+                                   (default: the clock runs, and the samples are moved to today)
 
 HTTP server (serve --http):
   DAYSHEET_HTTP_PUBLIC_URL         URL by which clients reach serve --http, such as

@@ -12,10 +12,10 @@ use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::app::App;
+use crate::clock::Clock;
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Begun;
@@ -66,12 +66,12 @@ impl Sandboxed {
     }
 }
 
-/// Reads the settings for a sandbox over the samples: unless a setting says otherwise,
-/// today is their present, in the zone that their people live in.
+/// Reads the settings for a sandbox over the samples: today is their present, in the zone that
+/// their people live in. A setting makes the clock stand still, so that answers can be repeated.
 pub(super) fn load() -> Result<Config> {
-    let mut config = Config::load(TimeZone::get(SAMPLE_ZONE).ok())?;
-    let now = Timestamp::now().to_zoned(config.zone.clone());
-    config.sandbox_today.get_or_insert(now.date());
+    let mut config = Config::load(TimeZone::get(SAMPLE_ZONE).ok(), Clock::system())?;
+    config.stop_clock();
+    config.sample_day = Some(config.clock.now().to_zoned(config.zone.clone()).date());
     Ok(config)
 }
 
@@ -114,12 +114,13 @@ impl App {
         who: Who,
     ) -> Result<(Self, Sandbox)> {
         let sample = mail.is_none();
+        config.stop_clock();
         let sandbox = Sandbox::start(Options {
             mail,
             calendar,
-            today: config.sandbox_today,
+            today: config.sample_day,
             progress: std::io::stderr().is_terminal(),
-            ..Options::default()
+            ..Options::new(config.clock.clone())
         })
         .await?;
         config.home.push("sandbox");
@@ -134,7 +135,7 @@ impl App {
         if config.database.is_some() {
             store = store.for_owner(OWNER);
         }
-        let account_store = Store::at(sign_ins.path(), KeyStore::File);
+        let account_store = Store::at(sign_ins.path(), KeyStore::File, config.clock.clone());
         let app = Self::over(config, store, account_store, Some(sign_ins));
         for (provider, address) in who.sign_ins(sample, &sandbox.addresses()) {
             app.consent(provider, &address).await?;

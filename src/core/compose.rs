@@ -17,4 +17,4 @@ mod write;
 
 pub use clean::{clean_html, without_remote_pictures};
 pub use parse::read;
-pub use write::{mime, mime_at, unstructured};
+pub use write::{mime, unstructured};

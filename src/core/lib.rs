@@ -7,11 +7,12 @@
 //! `provider` is the port: the traits that adapters implement. `body` and `compose` read and
 //! write messages; `call` represents a running call and its caller.
 //!
-//! It opens no file and no connection, and reads no clock and no environment.
+//! It opens no file and no connection, and reads no environment; only `clock` reads the time.
 
 pub use daysheet_schemas as schemas;
 
 pub mod access;
+pub mod clock;
 pub mod error;
 pub mod words;
 

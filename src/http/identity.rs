@@ -101,6 +101,7 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
         introspection: identity.introspection,
         client,
         pause: Settings::PAUSE,
+        clock: config.clock.clone(),
     }))
 }
 

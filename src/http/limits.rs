@@ -14,6 +14,7 @@ use jiff::{ToSpan, Zoned};
 use tokio::sync::Semaphore;
 
 use super::metrics::Metrics;
+use crate::clock::Clock;
 use crate::config;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Answer;
@@ -32,6 +33,7 @@ const MINUTE: f64 = 60.0;
 pub struct Limits {
     limits: config::Limits,
     metrics: Arc<Metrics>,
+    clock: Clock,
     patience: Duration,
     people: Mutex<HashMap<String, Arc<Person>>>,
 }
@@ -85,8 +87,8 @@ impl Bucket {
 
 impl Limits {
     /// Creates the limits of the settings; refusals are counted in `metrics`.
-    pub fn new(limits: config::Limits, metrics: Arc<Metrics>) -> Self {
-        Self { limits, metrics, patience: PATIENCE, people: Mutex::default() }
+    pub fn new(limits: config::Limits, metrics: Arc<Metrics>, clock: Clock) -> Self {
+        Self { limits, metrics, clock, patience: PATIENCE, people: Mutex::default() }
     }
 
     /// Sets how long a call waits for another one to end.
@@ -190,7 +192,7 @@ impl Watch for Watched {
         }
         let most = self.tokens_per_day;
         if most > 0 {
-            let now = Zoned::now().with_time_zone(TimeZone::UTC);
+            let now = self.limits.clock.now().to_zoned(TimeZone::UTC);
             let used = self.store.tokens_used(now.date()).await?;
             if used >= most {
                 let what =
@@ -221,7 +223,7 @@ impl Watch for Watched {
             return;
         };
         if self.tokens_per_day > 0 {
-            let today = Zoned::now().with_time_zone(TimeZone::UTC).date();
+            let today = self.limits.clock.now().to_zoned(TimeZone::UTC).date();
             if let Err(error) = self.store.add_usage(today, answer.stats.tokens).await {
                 tracing::warn!(%error, "the tokens of an answer were not counted");
             }

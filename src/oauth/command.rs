@@ -7,13 +7,13 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use oauth2::AccessToken;
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
 use super::is_sendable;
+use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
 
 /// How long a command may take; shorter than other processes wait for the account's tokens.
@@ -30,7 +30,11 @@ const LIFETIME: i64 = 300;
 /// # Errors
 /// [`Kind::Config`] if the command cannot be started or prints no token, [`Kind::Auth`] if it
 /// fails, [`Kind::Timeout`].
-pub(super) async fn token(id: &str, command: &[String]) -> Result<(AccessToken, i64)> {
+pub(super) async fn token(
+    id: &str,
+    command: &[String],
+    clock: &Clock,
+) -> Result<(AccessToken, i64)> {
     let (program, arguments) = command
         .split_first()
         .ok_or_else(|| Error::new(Kind::Config, format!("the token command of {id} is empty")))?;
@@ -76,7 +80,7 @@ pub(super) async fn token(id: &str, command: &[String]) -> Result<(AccessToken, 
         )
         .next("run it in a terminal to see why: its own sign-in may have ended"));
     }
-    let token = status.and_then(|_ended| read(&output, Timestamp::now().as_second()));
+    let token = status.and_then(|_ended| read(&output, clock.seconds()));
     token.ok_or_else(|| {
         Error::new(Kind::Config, format!("the token command of {id} printed no access token")).next(
             "it must print the token alone, or JSON with `access_token` and `expires_in`, as \

@@ -65,7 +65,7 @@ impl DeviceSignIn {
                 .next("check the endpoint URLs in the settings"));
         }
         let lifetime = i64::try_from(granted.expires_in().as_secs()).unwrap_or(i64::MAX);
-        let expires = Timestamp::now().as_second().saturating_add(lifetime);
+        let expires = config.clock.seconds().saturating_add(lifetime);
         Ok(Self {
             config: config.clone(),
             scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
@@ -118,7 +118,7 @@ impl DeviceSignIn {
             .request_async(&wire, tokio::time::sleep, None)
             .await
             .map_err(|error| response_error(&self.authority, &wire, error))?;
-        Tokens::signed_in(&self.authority, &answer, &self.scopes)
+        Tokens::signed_in(&self.authority, &answer, &self.scopes, self.config.clock.seconds())
     }
 }
 

@@ -5,7 +5,6 @@
 //! its file: the store has only the tokens.
 
 use hyper::header::CONTENT_TYPE;
-use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use oauth2::basic::BasicTokenResponse;
 use oauth2::{AsyncHttpClient, HttpRequest};
@@ -38,7 +37,7 @@ pub(super) async fn tokens(
 ) -> Result<Tokens> {
     let authority = Authority::of(config, "google", None)?;
     let endpoint = &config.endpoints.google_token;
-    let now = Timestamp::now().as_second();
+    let now = config.clock.seconds();
     let claims = json!({
         "iss": account.email,
         "sub": email,
@@ -76,7 +75,7 @@ pub(super) async fn tokens(
             Error::new(Kind::Auth, "Google's token endpoint gave no OAuth response")
                 .next("check the endpoint URLs in the settings")
         })?;
-    let mut tokens = Tokens::new(&authority, &response)?;
+    let mut tokens = Tokens::new(&authority, &response, config.clock.seconds())?;
     tokens.refresh = None;
     tokens.scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
     Ok(tokens)

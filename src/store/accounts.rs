@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
+use super::Store;
 use super::engine::locks::Lock;
-use super::{Store, now};
+use super::random::random;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
 
@@ -122,11 +123,11 @@ impl Store {
         .bind(&row.provider)
         .bind(&row.email)
         .bind(&row.scopes)
-        .bind(now())
+        .bind(self.now())
         .bind(&row.sealed)
-        // Versions begin with the time, so that an account that was removed and
-        // added again has none that a process may still remember.
-        .bind(jiff::Timestamp::now().as_microsecond())
+        // A random first version, so that an account that was removed and added again has none
+        // that a process may still remember; with room to count up from it.
+        .bind(i64::from_le_bytes(random()?) >> 1)
         .bind(&row.via)
         .bind(&row.tenant)
         .fetch_one(&mut *self.connection().await?)
@@ -219,7 +220,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn note_use(&self, account: &str) -> Result<()> {
-        self.set_setting(&format!("{USED}{account}"), &super::now().to_string()).await
+        self.set_setting(&format!("{USED}{account}"), &self.now().to_string()).await
     }
 
     /// Returns when accounts were last used, in seconds since 1970, by their ids.

@@ -34,10 +34,11 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query(
             "INSERT INTO audit (owner, number, at, line) \
-             SELECT $1, COALESCE(MAX(number), 0) + 1, unixepoch(), $2 FROM audit WHERE owner = $1",
+             SELECT $1, COALESCE(MAX(number), 0) + 1, $3, $2 FROM audit WHERE owner = $1",
         )
         .bind(self.owner())
         .bind(line)
+        .bind(self.now())
         .execute(&mut *tx)
         .await
         .map_err(|error| self.broken(&error).context("the audit log"))?;

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::{HandleKind, Store, now};
+use super::{HandleKind, Store};
 use crate::error::Result;
 
 /// One day, in seconds.
@@ -24,7 +24,7 @@ impl Store {
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn save_cursor(&self, state: &str) -> Result<u64> {
         let digest = STANDARD.encode(Sha256::digest(state.as_bytes()));
-        let now = now();
+        let now = self.now();
         let find = "SELECT number FROM cursors WHERE owner = $1 AND digest = $2 AND saved > $3";
         // A cursor noted within the last day is noted well enough, so that a
         // repeated question writes nothing.

@@ -9,7 +9,7 @@ use sqlx::AssertSqlSafe;
 
 use super::engine::Engine;
 use super::outputs::MICROSECONDS;
-use super::{EVERYBODY, SERVER, Store, audit, files, now, schema};
+use super::{EVERYBODY, SERVER, Store, audit, files, schema};
 use crate::error::{Error, Kind, Result};
 
 mod check;
@@ -42,7 +42,7 @@ impl Store {
     /// Returns the time, in seconds since 1970, up to which rows with this retention in days are
     /// too old.
     pub(super) fn too_old(&self, days: u32) -> i64 {
-        now() - i64::from(days) * DAY
+        self.now() - i64::from(days) * DAY
     }
 
     /// Deletes the rows of all owners that are older than the settings allow. Returns their
@@ -62,7 +62,7 @@ impl Store {
     pub async fn purge_daily(&self) -> Infallible {
         let server = self.for_owner(SERVER);
         loop {
-            let today = (now() / DAY).to_string();
+            let today = (self.now() / DAY).to_string();
             let purge = async {
                 if let Some(_lock) = server.try_lock(PURGED.to_owned(), false, false).await?
                     && server.setting(PURGED).await?.as_deref() != Some(&today)
@@ -95,7 +95,7 @@ impl Store {
             ("outputs", "saved", self.too_old(days.outputs) * MICROSECONDS),
             ("cursors", "saved", self.too_old(days.cursors)),
             ("seen_events", "saved", self.too_old(days.cursors)),
-            ("tickets", "expires", now()),
+            ("tickets", "expires", self.now()),
         ] {
             let sql = format!("DELETE FROM {table} WHERE owner = $1 AND {column} <= $2");
             let done = sqlx::query(AssertSqlSafe(sql))
@@ -106,7 +106,7 @@ impl Store {
                 .map_err(|error| self.broken(&error))?;
             deleted += done.rows_affected();
         }
-        let oldest = jiff::Timestamp::from_second(now() - USAGE * DAY).unwrap_or_default();
+        let oldest = jiff::Timestamp::from_second(self.now() - USAGE * DAY).unwrap_or_default();
         let done = sqlx::query("DELETE FROM usage WHERE owner = $1 AND day < $2")
             .bind(self.owner())
             .bind(oldest.strftime("%F").to_string())

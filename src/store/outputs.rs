@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`]. A text that cannot be sealed is no error: the rest is stored.
     pub async fn save_output(&self, hash: &str, output: &Output) -> Result<bool> {
-        let now = now();
+        let now = self.inner.clock.now().as_microsecond();
         let accounts = join_accounts(&output.accounts);
         let known: Option<i64> = sqlx::query_scalar(
             "SELECT size FROM outputs \
@@ -178,7 +178,7 @@ impl Store {
         sqlx::query("UPDATE outputs SET saved = $3 WHERE owner = $1 AND hash = $2")
             .bind(self.owner())
             .bind(hash)
-            .bind(now())
+            .bind(self.inner.clock.now().as_microsecond())
             .execute(&mut *self.connection().await?)
             .await
             .map(|_done| ())
@@ -209,9 +209,4 @@ fn join_accounts(accounts: &[String]) -> String {
 fn split(accounts: &str) -> Vec<String> {
     let ids = accounts.split('\n').filter(|id| !id.is_empty());
     ids.map(str::to_owned).collect()
-}
-
-/// Returns the current time in microseconds since 1970.
-fn now() -> i64 {
-    jiff::Timestamp::now().as_microsecond()
 }

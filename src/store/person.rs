@@ -67,7 +67,7 @@ impl Store {
     pub async fn export(&self) -> Result<Value> {
         let mut export = Map::new();
         export.insert("owner".to_owned(), self.owner().into());
-        export.insert("exported".to_owned(), time(super::now()));
+        export.insert("exported".to_owned(), time(self.now()));
         for table in schema::tables().filter(|table| !UNREAD.contains(table)) {
             let rows =
                 sqlx::query(AssertSqlSafe(format!("SELECT * FROM {table} WHERE owner = $1")))

@@ -187,11 +187,6 @@ pub(super) const fn newest() -> usize {
     MIGRATIONS.len()
 }
 
-/// SQLite's function of this name, which reads the clock when it is called and not, as
-/// `now()` does, when the transaction began.
-const CLOCK: &str = "CREATE OR REPLACE FUNCTION unixepoch() RETURNS BIGINT LANGUAGE sql VOLATILE \
-    AS 'SELECT floor(extract(epoch FROM clock_timestamp()))::BIGINT'";
-
 /// Adds row-level security to new tables with owners. It also applies to the database user who
 /// owns the tables, usually the one that connects. Work on all owners lists them in the name of
 /// [`EVERYBODY`](super::EVERYBODY).
@@ -239,9 +234,6 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         .fetch_optional(&mut *tx)
         .await
         .map_err(broken)?;
-    if engine.is_postgres() {
-        sqlx::query(CLOCK).execute(&mut *tx).await.map_err(broken)?;
-    }
     for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
             let statement = match engine.is_postgres() {

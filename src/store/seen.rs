@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sqlx::AssertSqlSafe;
 
-use super::{Store, now, numbered};
+use super::{Store, numbered};
 use crate::error::Result;
 
 /// One day, in seconds.
@@ -28,7 +28,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn note_strangers(&self) -> Result<()> {
-        self.set_setting(SHOWN, &now().to_string()).await
+        self.set_setting(SHOWN, &self.now().to_string()).await
     }
 
     /// Returns true if untrusted text was shown within a day, by any process.
@@ -38,7 +38,7 @@ impl Store {
     pub async fn strangers_lately(&self) -> Result<bool> {
         let shown = self.setting(SHOWN).await?;
         let shown = shown.and_then(|shown| shown.parse::<i64>().ok());
-        Ok(shown.is_some_and(|shown| shown + STRANGERS > now()))
+        Ok(shown.is_some_and(|shown| shown + STRANGERS > self.now()))
     }
 
     /// Stores what was shown of the events with these handle numbers.
@@ -46,7 +46,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn remember_events(&self, shown: &[(u64, [u8; 8])]) -> Result<()> {
-        let now = now();
+        let now = self.now();
         let mut digests: HashMap<i64, String> = shown
             .iter()
             .filter_map(|(number, digest)| {

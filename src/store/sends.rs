@@ -7,7 +7,7 @@
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
-use super::{Store, now};
+use super::Store;
 use crate::error::{Error, Kind, Result};
 
 /// The seconds that caps are counted over.
@@ -90,7 +90,7 @@ impl Store {
     /// [`Kind::RateLimited`] at a cap; [`Kind::Store`], and then nothing may be sent.
     pub async fn begin_send(&self, sending: &Sending, caps: Caps) -> Result<Begin> {
         let broken = |error: sqlx::Error| self.broken(&error);
-        let now = now();
+        let now = self.now();
         // Check and insert are one transaction, so that only one process may send.
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
@@ -193,7 +193,7 @@ impl Store {
              WHERE owner = $3 AND account = $4 AND draft = $5",
         )
         .bind(sent_id)
-        .bind(now())
+        .bind(self.now())
         .bind(self.owner())
         .bind(account)
         .bind(draft)

@@ -1,8 +1,8 @@
 //! Tickets: texts that are stored for a short while under an id that nobody can guess, and
 //! are given out once, such as the state of a sign-in or a question to the user.
 //!
-//! Any process may take a ticket that another one put. Expiry uses the database's clock, so
-//! the clocks of several machines need not agree. Callers seal secret content.
+//! Any process may take a ticket that another one put; the clocks of their machines have to agree
+//! to within a ticket's time. Callers seal secret content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,20 +20,22 @@ impl Store {
     pub async fn put_ticket(&self, kind: &str, content: &str, seconds: i64) -> Result<String> {
         let id = URL_SAFE_NO_PAD.encode(random::<18>()?);
         let mut tx = self.writing().await?;
-        sqlx::query("DELETE FROM tickets WHERE owner = $1 AND expires <= unixepoch()")
+        let now = self.now();
+        sqlx::query("DELETE FROM tickets WHERE owner = $1 AND expires <= $2")
             .bind(self.owner())
+            .bind(now)
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
         sqlx::query(
             "INSERT INTO tickets (owner, kind, id, content, expires) \
-             VALUES ($1, $2, $3, $4, unixepoch() + $5)",
+             VALUES ($1, $2, $3, $4, $5)",
         )
         .bind(self.owner())
         .bind(kind)
         .bind(&id)
         .bind(content)
-        .bind(seconds)
+        .bind(now.saturating_add(seconds))
         .execute(&mut *tx)
         .await
         .map_err(|error| self.broken(&error))?;
@@ -49,7 +51,7 @@ impl Store {
     pub async fn take_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
         self.ticket(
             "DELETE FROM tickets \
-             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > unixepoch() \
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > $4 \
              RETURNING content",
             kind,
             id,
@@ -64,7 +66,7 @@ impl Store {
     pub async fn peek_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
         self.ticket(
             "SELECT content FROM tickets \
-             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > unixepoch()",
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > $4",
             kind,
             id,
         )
@@ -78,12 +80,13 @@ impl Store {
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn fill_ticket(&self, kind: &str, id: &str, content: &str) -> Result<bool> {
         sqlx::query(
-            "UPDATE tickets SET content = $4 \
-             WHERE owner = $1 AND kind = $2 AND id = $3 AND content = '' AND expires > unixepoch()",
+            "UPDATE tickets SET content = $5 \
+             WHERE owner = $1 AND kind = $2 AND id = $3 AND content = '' AND expires > $4",
         )
         .bind(self.owner())
         .bind(kind)
         .bind(id)
+        .bind(self.now())
         .bind(content)
         .execute(&mut *self.connection().await?)
         .await
@@ -96,6 +99,7 @@ impl Store {
             .bind(self.owner())
             .bind(kind)
             .bind(id)
+            .bind(self.now())
             .fetch_optional(&mut *self.connection().await?)
             .await
             .map_err(|error| self.broken(&error))

@@ -3,7 +3,6 @@
 //! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
 //! after the days that the settings say. Numbers are never used again.
 
-use jiff::Timestamp;
 use sqlx::AnyConnection;
 
 use super::{HandleKind, Store};
@@ -16,7 +15,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store): then nothing may be changed.
     pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
-        let now = Timestamp::now().as_second();
+        let now = self.now();
         let mut tx = self.writing().await?;
         let number = self.next_number(&mut tx, HandleKind::Undo).await?;
         self.purge_undos(&mut tx).await?;

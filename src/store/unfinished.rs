@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::engine::locks::Lock;
-use super::{Store, files, now};
+use super::{Store, files};
 use crate::error::{Error, Kind, Result};
 
 /// Where the files are, in the state folder.
@@ -107,7 +107,7 @@ impl Store {
 
     fn begin_line(&self, what: &str) -> Result<u64> {
         let mut own = self.own();
-        let call = CutOff { what: what.to_owned(), began: now() };
+        let call = CutOff { what: what.to_owned(), began: self.now() };
         own.last += 1;
         let number = own.last;
         own.append(self.home(), number, Some(&call)).map_err(|error| self.no_line(&error))?;

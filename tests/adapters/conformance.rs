@@ -6,6 +6,7 @@ use daysheet_core::recurrence::Repeat;
 use daysheet_sandbox::Options;
 use jiff::civil::date;
 
+use crate::common::clock;
 use crate::common::conformance::{KnownCalendar, KnownMail, calendars, mailbox};
 use crate::tap::{GMAIL, Outlook, Tapped};
 
@@ -59,7 +60,7 @@ async fn week(calendars: &dyn Calendars) {
 #[tokio::test]
 async fn gmail_keeps_its_promises() {
     let known = KnownMail { unknown: "18f0000000000000", ..SAMPLE };
-    mailbox(google(Options::default()).await.mailbox().await.as_ref(), &known).await;
+    mailbox(google(Options::new(clock::clock())).await.mailbox().await.as_ref(), &known).await;
 }
 
 #[tokio::test]
@@ -73,7 +74,7 @@ async fn outlook_keeps_its_promises() {
 async fn google_calendar_keeps_its_promises() {
     let empty = tempfile::tempdir().unwrap();
     let calendar = Some(empty.path().to_path_buf());
-    let google = google(Options { calendar, ..Options::default() }).await;
+    let google = google(Options { calendar, ..Options::new(clock::clock()) }).await;
     let google = google.calendars().await;
     week(google.as_ref()).await;
     let known = KnownCalendar { unknown: "primary/abcdef0123456789", ..WEEK };

@@ -29,6 +29,7 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod client;
+    pub mod clock;
     pub mod conformance;
     pub mod messages;
     pub mod query_cases;

@@ -3,6 +3,7 @@
 
 use daysheet_sandbox::Options;
 
+use crate::common::clock;
 use crate::tap::{GMAIL, OUTLOOK, Tapped};
 
 mod calendar;
@@ -14,7 +15,8 @@ const OTHER: &str = "mira@lindqvist-lamps.example";
 /// The two providers, each over the sample mailboxes, with calendars that are empty.
 async fn both() -> [Tapped; 2] {
     let empty = tempfile::tempdir().unwrap();
-    let options = || Options { calendar: Some(empty.path().to_path_buf()), ..Options::default() };
+    let options =
+        || Options { calendar: Some(empty.path().to_path_buf()), ..Options::new(clock::clock()) };
     [
         Tapped::over("google", GMAIL, options()).await,
         Tapped::over("microsoft", OUTLOOK, options()).await,

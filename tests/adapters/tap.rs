@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::common::client::{GOOGLE, ME, MICROSOFT, SignIn, User};
+use crate::common::clock;
 
 /// What every request to Graph prefers.
 pub const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
@@ -381,8 +382,12 @@ impl Tapped {
         let base = format!("{}/", tap.base).parse().unwrap();
         let endpoints = Endpoints::below(&base).unwrap();
         // What nobody finds is not waited for as long as services may take.
-        let services =
-            ServiceSettings { endpoints, look: Duration::from_millis(40), share: Share::default() };
+        let services = ServiceSettings {
+            endpoints,
+            look: Duration::from_millis(40),
+            clock: clock::clock(),
+            share: Share::default(),
+        };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
         let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));
         let tokens = Arc::new(Tokens { cache: tokio::sync::Mutex::default(), sign_in });
@@ -498,13 +503,13 @@ impl Outlook {
     pub async fn without_events() -> Self {
         let empty = tempfile::tempdir().unwrap();
         let calendar = Some(empty.path().to_path_buf());
-        let options = Options { calendar, ..Options::default() };
+        let options = Options { calendar, ..Options::new(clock::clock()) };
         Self(Tapped::over("microsoft", OUTLOOK, options).await)
     }
 
     /// Over a folder of mail.
     pub async fn over(mail: Option<&Path>) -> Self {
-        let options = Options { mail: mail.map(Path::to_path_buf), ..Options::default() };
+        let options = Options { mail: mail.map(Path::to_path_buf), ..Options::new(clock::clock()) };
         Self(Tapped::over("microsoft", OUTLOOK, options).await)
     }
 

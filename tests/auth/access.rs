@@ -4,6 +4,7 @@ use daysheet_auth::{Person, Verifier};
 use daysheet_core::access::Access;
 use serde_json::json;
 
+use crate::common::clock;
 use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
 use crate::{HERE, summary};
 
@@ -118,7 +119,7 @@ async fn only_the_issuers_signature_counts() {
 async fn claims_say_for_whom_and_how_long() {
     let issuer = TestIssuer::start().await;
     let verifier = Verifier::at_issuer(issuer.settings(HERE));
-    let now = jiff::Timestamp::now().as_second();
+    let now = clock::now().as_second();
     for (changes, expected) in cases![
         json!({}), "full";
         json!({"aud": [HERE]}), "full";

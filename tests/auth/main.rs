@@ -20,6 +20,7 @@
 mod common {
     #[macro_use]
     mod cases;
+    pub mod clock;
     pub mod issuer;
 }
 

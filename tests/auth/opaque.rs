@@ -4,6 +4,7 @@ use daysheet_auth::{Person, Settings, TokenList, Verifier, new_token};
 use daysheet_core::access::Access;
 use serde_json::json;
 
+use crate::common::clock;
 use crate::common::issuer::{CLIENT, TestIssuer, with};
 use crate::{HERE, summary};
 
@@ -18,7 +19,7 @@ fn asking(issuer: &TestIssuer) -> Verifier {
 #[tokio::test]
 async fn issuer_says_what_an_opaque_token_is() {
     let issuer = TestIssuer::start().await;
-    let now = jiff::Timestamp::now().as_second();
+    let now = clock::now().as_second();
     let usual = with(&issuer.claims("ann", HERE), &json!({"active": true}));
     for (changes, expected) in cases![
         json!({}), "full";

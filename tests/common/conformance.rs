@@ -34,6 +34,8 @@ pub use calendars::{KnownCalendar, calendars};
 
 use super::messages::{outgoing, person, stored_draft};
 
+use crate::common::clock;
+
 /// What no message says and no id is.
 const NOBODY: &str = "xylorimbaphobia";
 const RUBBISH: [&str; 4] = ["", "../me", "a b", "x/../y"];
@@ -474,7 +476,7 @@ async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite
     let states: Vec<_> = listed.iter().take(1).map(state).collect();
     let read_only = known.read_only;
     if !can.scheduled_send {
-        let later = Timestamp::now() + SignedDuration::from_hours(48);
+        let later = clock::now() + SignedDuration::from_hours(48);
         suite.refused("nothing_is_sent_later", mailbox.send(&draft, Some(later)).await);
     }
     if !can.signatures {

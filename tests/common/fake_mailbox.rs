@@ -26,6 +26,7 @@ use daysheet::schemas::{Api, Table};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::clock;
 use super::harness::{Fake, Harness};
 use super::messages::{person, stored_draft};
 
@@ -235,7 +236,7 @@ impl FakeMailbox {
     fn hold(&self, id: &str, thread: &str, message: &OutgoingMessage) -> Result<StoredDraft> {
         // Every message that is taken can be written.
         if message.files.iter().all(|file| matches!(file.content, AttachmentContent::Bytes(_))) {
-            mime(message)?;
+            mime(message, clock::now())?;
         }
         if let Some(happens) = self.meanwhile.lock().unwrap().take() {
             happens();
@@ -735,8 +736,7 @@ impl MailHarness {
     }
 
     async fn of(fakes: Vec<FakeMailbox>, settings: &[(&str, &str)]) -> Self {
-        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
-        Self::over(fakes, settings).await.tuned(|pipeline| pipeline.at(now))
+        Self::at(fakes, settings, clock::at("2026-02-03T17:05:00Z")).await
     }
 }
 

@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use daysheet::access::Access;
 use daysheet::accounts::Accounts;
 use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
+use daysheet::clock::Clock;
+use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Result};
 use daysheet::oauth::Tokens;
@@ -21,6 +23,7 @@ use oauth2::{AccessToken, RefreshToken};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::clock;
 use crate::support::config;
 
 /// What stands for the service of one account.
@@ -73,6 +76,7 @@ pub struct Harness<F> {
     pub accounts: Arc<Accounts>,
     pub fakes: Vec<Arc<F>>,
     pub home: TempDir,
+    clock: Clock,
     /// How answers are written unless a call says otherwise.
     format: Format,
 }
@@ -80,8 +84,13 @@ pub struct Harness<F> {
 impl<F: Fake> Harness<F> {
     /// With these settings beside those of [`config`].
     pub async fn over(fakes: Vec<F>, settings: &[(&str, &str)]) -> Self {
+        Self::at(fakes, settings, clock::clock()).await
+    }
+
+    /// The same with another clock.
+    pub async fn at(fakes: Vec<F>, settings: &[(&str, &str)], clock: Clock) -> Self {
         let home = TempDir::new().unwrap();
-        let config = Arc::new(config(home.path(), settings));
+        let config = Arc::new(Config { clock, ..config(home.path(), settings) });
         let store = Store::new(&config);
         let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
         let fakes: Vec<Arc<F>> = fakes.into_iter().map(Arc::new).collect();
@@ -90,10 +99,11 @@ impl<F: Fake> Harness<F> {
             accounts.add(tokens(fake.provider(), "x", "y"), &email).await.unwrap();
         }
         let connect = Arc::new(Fakes(fakes.clone()));
+        let clock = config.clock.clone();
         let pipeline = Pipeline::new(config, store.clone(), accounts.clone(), connect)
             .with_unsubscriber(OneClickUnsubscriber::on_loopback());
         let format = Format::Toon(Delimiter::Pipe);
-        Self { pipeline, store, accounts, fakes, home, format }
+        Self { pipeline, store, accounts, fakes, home, clock, format }
     }
 
     /// With tabs between the columns.
@@ -113,7 +123,8 @@ impl<F: Fake> Harness<F> {
 
     /// Another process over the same state folder.
     pub fn process(&self, settings: &[(&str, &str)]) -> Pipeline {
-        let config = Arc::new(config(self.home.path(), settings));
+        let config = config(self.home.path(), settings);
+        let config = Arc::new(Config { clock: self.clock.clone(), ..config });
         let connect = Arc::new(Fakes(self.fakes.clone()));
         Pipeline::new(config, self.store.clone(), self.accounts.clone(), connect)
     }

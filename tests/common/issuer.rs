@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::common::clock;
+
 /// Private keys and their public halves, by name; made for these tests alone.
 const KEYS: &str = include_str!("../fixtures/issuer_keys.json");
 /// The server's own client.
@@ -151,12 +153,13 @@ impl TestIssuer {
                 secret: Some(oauth2::ClientSecret::new(SECRET.to_owned())),
             }),
             pause: Settings::PAUSE,
+            clock: clock::clock(),
         }
     }
 
     /// The claims of a good access token.
     pub fn claims(&self, subject: &str, audience: &str) -> Value {
-        let now = jiff::Timestamp::now().as_second();
+        let now = clock::now().as_second();
         json!({
             "iss": self.url,
             "sub": subject,

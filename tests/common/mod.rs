@@ -4,6 +4,7 @@
 #[macro_use]
 mod cases;
 pub mod client;
+pub mod clock;
 pub mod conformance;
 pub mod fake_calendars;
 pub mod fake_mailbox;

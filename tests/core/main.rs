@@ -11,6 +11,7 @@
 //! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
 //! | `compose` | messages written and read | – |
 //! | `upstream` | requests to services, shared between people | – |
+//! | `clock` | clocks that stand still, and that a test advances | 38 |
 
 #![allow(
     clippy::unwrap_used,
@@ -29,6 +30,7 @@ mod common {
 }
 
 mod budget;
+mod clock;
 mod compose;
 mod corpus;
 mod count;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::Reply;
+use crate::common::clock;
 use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
 use crate::common::messages::{mailboxes, write_message};
 use crate::stage::{Caller, MODERN, OLD, Stage, message};
@@ -65,7 +66,7 @@ async fn tokens_of_others_are_refused() {
     let issuer = TestIssuer::start().await;
     let other = TestIssuer::start().await;
     let stage = stage(&issuer, &[]).await;
-    let now = jiff::Timestamp::now().as_second();
+    let now = clock::now().as_second();
     let head = json!({"alg": "RS256", "typ": "at+jwt", "kid": "rsa"});
     let claims = issuer.claims("ann", HERE);
     let signed = |header: Value, by: &str| sign(&with(&head, &header), &claims, by);
@@ -405,7 +406,7 @@ async fn other_machines_need_a_token() {
             set.map(|(_, value)| (*value).to_owned())
                 .or_else(|| (name == "DAYSHEET_HOME").then(|| home.to_owned()))
         };
-        let mut config = Config::from(var, None, None).unwrap();
+        let mut config = Config::from(var, None, None, clock::clock()).unwrap();
         config.pages = Some("https://mail.example.com/".parse().unwrap());
         let shown = match verifier(&config, address.into()) {
             Ok(Verifier::Open(_)) => "open".to_owned(),

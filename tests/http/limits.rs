@@ -10,6 +10,7 @@ use daysheet::provider::upstream::Upstream;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use crate::common::clock;
 use crate::stage::{Stage, message, text};
 
 #[test]
@@ -71,7 +72,7 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     assert!(answers.iter().all(|answer| answer["isError"] != true), "{answers:?}");
     // Nobody waits for ever.
     let metrics = Arc::new(Metrics::new(Upstream::new(8)));
-    let limits = Limits::new(stage.app.config.limits, metrics.clone());
+    let limits = Limits::new(stage.app.config.limits, metrics.clone(), clock::clock());
     let limits = Arc::new(limits.patience(Duration::from_millis(20)));
     let watch = limits.of(stage.app.store().for_owner("p-ann"));
     let running = watch.admit().await.unwrap();
@@ -84,7 +85,8 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     assert!(limits.of(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
     // Four wait for each place; one more is refused at once.
     let patience = Duration::from_millis(400);
-    let patient = Arc::new(Limits::new(stage.app.config.limits, metrics).patience(patience));
+    let patient =
+        Arc::new(Limits::new(stage.app.config.limits, metrics, clock::clock()).patience(patience));
     let crowd = patient.of(stage.app.store().for_owner("p-ann"));
     let place = crowd.admit().await.unwrap();
     let started = Instant::now();

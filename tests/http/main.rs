@@ -33,6 +33,7 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod client;
+    pub mod clock;
     pub mod issuer;
     pub mod messages;
 }

@@ -10,6 +10,7 @@ use url::Url;
 use url::form_urlencoded::Serializer;
 
 use crate::browser::{Browser, Page, renamed};
+use crate::common::clock;
 use crate::common::messages::write_message;
 use crate::stage::{Stage, User, person};
 
@@ -324,7 +325,7 @@ async fn texts_of_others_are_never_markup() {
     let calendars = User::at_calendar(base, "ann@example.com", scope).await;
     let calendar = calendars.post("calendars", json!({"summary": SCRIPT})).await;
     let events = format!("calendars/{}/events", urlencode(calendar["id"].as_str().unwrap()));
-    let day = json!({"date": jiff::Zoned::now().date().to_string()});
+    let day = json!({"date": clock::now().to_zoned(jiff::tz::TimeZone::UTC).date().to_string()});
     let event = json!({"summary": SCRIPT, "location": SCRIPT, "start": day, "end": day});
     calendars.post(&events, event).await;
 

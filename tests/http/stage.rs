@@ -31,6 +31,7 @@ use tokio::task::JoinHandle;
 use tokio_rustls::client::TlsStream;
 
 pub use crate::common::client::{ME, Reply, User};
+use crate::common::clock;
 use crate::common::messages::mailboxes;
 
 /// The issuer of the people of the tests.
@@ -98,7 +99,8 @@ impl Stage {
         let at = issuer.as_ref().map_or(ISSUER, |settings| &settings.issuer).to_owned();
         let person = |name: &str| Person::of(&at, name, Some(name.to_owned()), Access::Full);
         let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
-        let sandbox = Sandbox::start(Options { mail: folder, ..Options::default() }).await.unwrap();
+        let sandbox =
+            Sandbox::start(Options { mail: folder, ..Options::new(clock::clock()) }).await.unwrap();
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         let shared = Arc::new(Shared {
             sandbox,
@@ -224,7 +226,7 @@ impl Shared {
             let set = set.map(|(_, value)| value.clone());
             set.or_else(|| Some(usual.iter().find(|(known, _)| *known == name)?.1.to_owned()))
         };
-        let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
+        let mut config = Config::from(var, None, Some(TimeZone::UTC), clock::clock()).unwrap();
         // What nobody finds is not waited for as long as services may take.
         config.look = Duration::from_millis(40);
         config.use_sandbox(self.sandbox.base()).unwrap();

@@ -198,7 +198,7 @@ class Daysheet:
             DAYSHEET_HOME=self.home,
             DAYSHEET_KEY_STORE="file",
             DAYSHEET_ZONE="Europe/Berlin",
-            DAYSHEET_SANDBOX_TODAY="2026-11-16",
+            DAYSHEET_SANDBOX_NOW="2026-11-16T11:05+01:00",
             TZ="Europe/Berlin",
         )
         self.env.update({f"DAYSHEET_{name.upper()}": value for name, value in settings.items()})

@@ -17,6 +17,7 @@ use daysheet::schemas::Api;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::common::clock;
 use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, guest, repeat};
 use crate::support::column;
 
@@ -560,7 +561,7 @@ async fn calendars_and_rooms_are_looked_up() {
 async fn people_and_rooms_of_events_are_found() {
     let harness = CalendarHarness::one().await.with_tabs();
     let fake = &harness.fakes[0];
-    let today = jiff::Timestamp::now().to_string();
+    let today = clock::now().to_string();
     for (id, guests) in [
         ("main/a", &["bo@example.com", "cy@example.com"][..]),
         ("main/b", &["cy@example.com", "r4@example.com"]),

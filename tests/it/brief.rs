@@ -10,6 +10,7 @@ use daysheet::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
 use daysheet::client::NonInteractive;
+use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::Pipeline;
@@ -19,11 +20,10 @@ use daysheet::provider::{Connect, Mailbox};
 use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::server::Server;
 use daysheet::store::Store;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::harness;
+use crate::common::{clock, harness};
 use crate::support::{ME, config, write_message};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
@@ -89,7 +89,7 @@ impl Day {
         no_calendars: &'static [&'static str],
     ) -> Self {
         let home = TempDir::new().unwrap();
-        let config = config(home.path(), &[]);
+        let config = Config { clock: clock::at(now), ..config(home.path(), &[]) };
         let (app, sandbox) =
             App::sandboxed(config, mail, calendar, Faults::default(), who).await.unwrap();
         let connect = Broken { whole: app.connect.clone(), mail: no_mail, calendars: no_calendars };
@@ -99,12 +99,7 @@ impl Day {
             app.accounts.clone(),
             Arc::new(connect),
         );
-        Self {
-            pipeline: Arc::new(pipeline.at(now.parse::<Timestamp>().unwrap())),
-            sandbox,
-            app,
-            _home: home,
-        }
+        Self { pipeline: Arc::new(pipeline), sandbox, app, _home: home }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {

@@ -8,6 +8,8 @@ use daysheet::config::KeyStore;
 use daysheet::store::Store;
 use tempfile::TempDir;
 
+use crate::common::clock;
+
 /// Exit code, stdout, stderr.
 fn run(
     home: &TempDir,
@@ -21,7 +23,7 @@ fn run(
         .env("DAYSHEET_HOME", home.path())
         .env("DAYSHEET_KEY_STORE", "file")
         .env("DAYSHEET_ZONE", "Europe/Berlin")
-        .env("DAYSHEET_SANDBOX_TODAY", "2026-11-16")
+        .env(clock::SETTING, clock::WRITTEN)
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -64,7 +66,7 @@ fn demo_shows_the_main_job() {
 #[test]
 fn samples_move_to_the_present() {
     let home = TempDir::new().unwrap();
-    let today = [("DAYSHEET_SANDBOX_TODAY", "2027-03-04")];
+    let today = [(clock::SETTING, "2027-03-04T12:00+01:00")];
     for (call, parts) in [
         (
             &["mail_search", "q=subject:(tickets OR boiler OR invitation)", "fields=date,subject"]
@@ -232,7 +234,7 @@ fn audit_log_is_printed() {
     let (code, out, _) = run(&home, &["audit", "--last", "2"], &[], "");
     assert_eq!((code, out.as_str()), (0, "{\"line\":2498}\n{\"line\":2499}\n"));
     // Lines of people who are served say whose they are, among all.
-    let store = Store::at(home.path(), KeyStore::File).for_owner("p-1");
+    let store = Store::at(home.path(), KeyStore::File, clock::clock()).for_owner("p-1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(store.append_audit("{\"line\":1}")).unwrap();
     let (_, out, _) = run(&home, &["audit", "--last", "2"], &[], "");

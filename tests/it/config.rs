@@ -13,6 +13,8 @@ use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Kind, Result};
 use jiff::tz::TimeZone;
 
+use crate::common::clock;
+
 /// Settings from variables and a settings file at `/etc/daysheet/config.toml`.
 fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
     let var = |name: &str| {
@@ -21,7 +23,7 @@ fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
         all.find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
     };
     let file = file.map(|text| (Path::new("/etc/daysheet/config.toml"), text));
-    Config::from(var, file, None)
+    Config::from(var, file, None, clock::clock())
 }
 
 /// All variables there are.
@@ -31,7 +33,7 @@ pub fn variables() -> BTreeSet<String> {
         read.borrow_mut().insert(name.to_owned());
         None
     };
-    Config::from(var, None, None).unwrap();
+    Config::from(var, None, None, clock::clock()).unwrap();
     read.take()
 }
 
@@ -218,7 +220,7 @@ fn credentials_are_read_as_they_were_downloaded() {
         let var = |name: &str| {
             vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
-        Config::from(var, Some((&path, text)), None)
+        Config::from(var, Some((&path, text)), None, clock::clock())
     };
     for kind in ["installed", "web"] {
         let json = format!(r#"{{"{kind}":{{"client_id":"the-id","client_secret":"shh"}}}}"#);

@@ -18,6 +18,7 @@ use futures_util::future::join_all;
 use tempfile::TempDir;
 
 use self::writes::{BOTH, Case, Done, Reported, Room, WRITES, reported};
+use crate::common::clock;
 use crate::support::{ME, config};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
@@ -296,7 +297,7 @@ async fn next_call_reports_interrupted_writes_once() {
 #[tokio::test]
 async fn ended_process_is_recognised_by_its_lock() {
     let home = TempDir::new().unwrap();
-    let store = || Store::at(home.path(), KeyStore::File);
+    let store = || Store::at(home.path(), KeyStore::File, clock::clock());
     let (one, other) = (store(), store());
     let whats = async |store: &Store| -> Vec<String> {
         store.cut_off().await.into_iter().map(|call| call.what).collect()

@@ -7,8 +7,10 @@ mod reading;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use daysheet::accounts::{Accounts, steady};
+use daysheet::clock::{Clock, ManualClock};
 use daysheet::config::Config;
 use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
@@ -19,6 +21,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use tempfile::TempDir;
 
+use crate::common::clock;
 use crate::common::harness::tokens;
 
 const MIRA: &str = "google:mira@example.com";
@@ -41,11 +44,15 @@ fn config(home: &Path, outputs: &str) -> Config {
             _ => return None,
         })
     };
-    Config::from(var, None, Some(TimeZone::UTC)).unwrap()
+    Config::from(var, None, Some(TimeZone::UTC), clock::clock()).unwrap()
 }
 
 fn process(home: &Path, outputs: &str) -> Process {
-    let config = Arc::new(config(home, outputs));
+    process_at(home, outputs, clock::clock())
+}
+
+fn process_at(home: &Path, outputs: &str, clock: Clock) -> Process {
+    let config = Arc::new(Config { clock, ..config(home, outputs) });
     let store = Store::new(&config);
     let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
     Process { outputs: ResultStore::new(&config, store, accounts.clone()), accounts }
@@ -381,14 +388,18 @@ async fn stored_texts_are_deleted_when_switched_off() {
 #[tokio::test]
 async fn disk_keeps_the_most_recently_used() {
     let home = TempDir::new().unwrap();
-    let one = process(home.path(), "disk");
+    let time = ManualClock::at(clock::now());
+    let one = process_at(home.path(), "disk", time.clock());
     let mut hashes = Vec::new();
     for text in ["one", "two", "three"] {
         hashes.push(one.keep(text, &[]).await);
+        time.advance(Duration::from_secs(1));
     }
     // As if each were of 12 MiB; two of them fit.
     run(home.path(), "UPDATE outputs SET size = 12582912").await;
-    assert_eq!(process(home.path(), "disk").has(&hashes[0]).await, "text");
+    let another = process_at(home.path(), "disk", time.clock());
+    assert_eq!(another.has(&hashes[0]).await, "text");
+    time.advance(Duration::from_secs(1));
     hashes.push(one.keep("four", &[]).await);
     let again = process(home.path(), "disk");
     let mut left = Vec::new();

@@ -3,9 +3,11 @@
 use daysheet::error::{Error, Kind};
 use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::EventData;
+use daysheet::schemas::Api;
 use serde_json::{Value, json};
 
-use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
+use crate::common::clock;
+use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};
 use crate::reach::{change, with};
 
 /// One new event, with arguments of the call besides.
@@ -275,7 +277,8 @@ async fn calendar_decides_the_account() {
 
 #[tokio::test]
 async fn times_are_echoed_as_understood() {
-    let harness = CalendarHarness::one().await;
+    let fakes = vec![FakeCalendars::new("ana", Api::Gmail)];
+    let harness = CalendarHarness::at(fakes, &[], clock::written()).await;
     let blocks = harness
         .call(
             "calendar_save",
@@ -292,17 +295,9 @@ async fn times_are_echoed_as_understood() {
         json!({"dry_run": true}),
     );
     let blocks = harness.call("calendar_save", call).await.unwrap();
-    let tomorrow = jiff::Zoned::now()
-        .in_tz("Europe/Berlin")
-        .unwrap()
-        .tomorrow()
-        .unwrap()
-        .strftime("%a %Y-%m-%d");
     assert_eq!(
         blocks[1],
-        format!(
-            "start: tomorrow 9am = {tomorrow} 09h00 Europe/Berlin\ndry run: nothing was written"
-        )
+        "start: tomorrow 9am = Tue 2026-11-17 09h00 Europe/Berlin\ndry run: nothing was written"
     );
     // What is over is said, too.
     let call = event(json!({"title": "T", "start": "2001-02-05 09h00"}), json!({}));

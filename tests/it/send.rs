@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daysheet::budget::count::tokens;
 use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
+use daysheet::clock::ManualClock;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
@@ -17,13 +18,14 @@ use daysheet::store::{HandleKind, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::common::clock;
 use crate::common::fake_mailbox::{FakeMailbox, Fault, MailHarness, Script};
 use crate::common::harness::{self, FakeUser};
 use crate::common::messages::{outgoing, person, stored_draft};
 use crate::support::config;
 
 /// A mailbox with drafts, and processes that send them.
-pub struct Outbox(MailHarness);
+pub struct Outbox(MailHarness, ManualClock);
 
 impl Deref for Outbox {
     type Target = MailHarness;
@@ -67,7 +69,9 @@ impl Outbox {
         };
         let mut mailbox = FakeMailbox::scripted("ana", api, script);
         mailbox.schedules = api == Api::Outlook;
-        let outbox = Self(MailHarness::over(vec![mailbox], &[]).await);
+        let time = ManualClock::at(clock::now());
+        let harness = MailHarness::at(vec![mailbox], &[], time.clock()).await;
+        let outbox = Self(harness, time);
         for number in 1..=9 {
             outbox.put(&format!("draft{number}"), &["bo@example.com"]);
         }
@@ -168,7 +172,10 @@ async fn message_in_doubt_is_looked_up_never_resent() {
             // While it may still go out, nothing is said for certain.
             let soon = send(&outbox.process(&[]), &d).await;
             assert!(row(&soon).contains("|unknown|"), "{draft}: {soon}");
-            tokio::time::sleep(OPEN).await;
+            if let Fault::Late(late) = fault {
+                tokio::time::sleep(*late).await;
+            }
+            outbox.1.advance(OPEN);
         }
         let answer = send(&process, &d).await;
         assert_eq!(row(&answer).replace('"', ""), format!("d1|send|{second}"), "{draft}");
@@ -260,7 +267,7 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
     outbox.fault(Fault::Before);
     let answer = call(&process, &NonInteractive, "mail_send", later(&doubtful)).await;
     assert!(answer.contains("|unknown|"), "{answer}");
-    tokio::time::sleep(OPEN).await;
+    outbox.1.advance(OPEN);
     assert!(send(&process, &doubtful).await.contains("|unknown|"));
     assert!(outbox.ana().sent().is_empty());
 }
@@ -288,7 +295,7 @@ async fn message_found_sent_stays_sent() {
     assert!(send(&process, &d).await.contains("|already sent|"));
     // It is not among what was sent any more, and may look like a draft.
     outbox.ana().sent.lock().unwrap().clear();
-    tokio::time::sleep(OPEN).await;
+    outbox.1.advance(OPEN);
     assert!(send(&process, &d).await.contains("|already sent|"));
     assert!(outbox.ana().sent().is_empty());
 }

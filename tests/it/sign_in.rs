@@ -20,6 +20,8 @@ use sha2::{Digest, Sha256};
 use token_server::{Answer, TokenServer, config, get, parameter, redirect, send, wait};
 use tokio::net::TcpStream;
 
+use crate::common::clock;
+
 #[tokio::test]
 async fn sign_in_returns_tokens() {
     let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
@@ -53,7 +55,7 @@ async fn sign_in_returns_tokens() {
     assert_eq!(tokens.access.secret(), "at-1");
     assert_eq!(tokens.refresh.as_ref().unwrap().secret(), "rt-1");
     assert_eq!(tokens.scopes, ["mail", "calendar"]);
-    let lifetime = tokens.expires - jiff::Timestamp::now().as_second();
+    let lifetime = tokens.expires - clock::now().as_second();
     assert!((3590..=3599).contains(&lifetime), "{lifetime}");
     let shown = format!("{tokens:?}");
     assert!(!shown.contains("at-1") && !shown.contains("rt-1"), "{shown}");

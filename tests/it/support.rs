@@ -12,6 +12,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::clock;
+
 /// The owner of the sample mailbox.
 pub use crate::common::client::ME;
 pub use crate::common::messages::{mailboxes, write_message};
@@ -49,6 +51,14 @@ impl Session {
     /// Over the sample mailboxes or a folder of mail, signed in as `who` says.
     pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: Who) -> Self {
         Self::start(config(home.path(), &[]), home, mail, who).await
+    }
+
+    /// Over the sample mailboxes, at the time around which they are written, signed in as `who`
+    /// says.
+    pub async fn written(who: Who) -> Self {
+        let home = TempDir::new().unwrap();
+        let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
+        Self::start(config, home, None, who).await
     }
 
     /// Over the sample mailboxes, with other settings.
@@ -119,7 +129,7 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     let var = |name: &str| {
         set.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
-    let mut config = Config::from(var, None, Some(TimeZone::UTC)).unwrap();
+    let mut config = Config::from(var, None, Some(TimeZone::UTC), clock::clock()).unwrap();
     // What nobody finds is not waited for as long as services may take.
     config.look = Duration::from_millis(40);
     #[cfg(feature = "documents")]

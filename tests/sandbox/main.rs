@@ -24,6 +24,7 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod client;
+    pub mod clock;
 }
 
 mod graph_client;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ALLOW, GOOGLE, ME, Reply, User, VERIFIER, encoded, form};
+use crate::common::clock;
 
 const READONLY: &str = "https://www.googleapis.com/auth/gmail.readonly";
 
@@ -53,7 +54,7 @@ impl User {
 }
 
 async fn sandbox(dir: &Path) -> Sandbox {
-    let options = Options { mail: Some(dir.to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.to_owned()), ..Options::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 
@@ -90,7 +91,7 @@ fn decoded(data: &Value) -> Vec<u8> {
 /// accept it; what is short stays as it is.
 #[tokio::test]
 async fn long_answers_are_compressed_where_the_services_do_it() {
-    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
     let google = signed_in(&sandbox, ME).await;
     let graph = User::at_graph(sandbox.base(), ME, "https://graph.microsoft.com/Mail.Read").await;
     let (long, short) = ("messages?maxResults=50", "messages?maxResults=1");
@@ -260,7 +261,7 @@ async fn invalid_assertions_are_refused() {
     let key = include_bytes!("../fixtures/service_account.pem");
     let key = jsonwebtoken::EncodingKey::from_rsa_pem(key).unwrap();
     let header = jsonwebtoken::Header::new(jsonwebtoken::Algorithm::RS256);
-    let now = jiff::Timestamp::now().as_second();
+    let now = clock::now().as_second();
     for (change, error) in [
         (json!({}), Value::Null),
         (json!({"iss": "other@sandbox.iam.gserviceaccount.com"}), json!("invalid_grant")),
@@ -325,7 +326,7 @@ async fn tokens_expire_and_can_be_revoked() {
     let reply = user.send("POST", "/revoke", &[], &revoke).await;
     assert_eq!((reply.status, &reply.json()["error"]), (400, &json!("invalid_token")));
 
-    let options = Options { token_lifetime: Duration::ZERO, ..Options::default() };
+    let options = Options { token_lifetime: Duration::ZERO, ..Options::new(clock::clock()) };
     let brief = Sandbox::start(options).await.unwrap();
     let address = brief.addresses().remove(0);
     assert_eq!(signed_in(&brief, &address).await.get("profile").await.status, 401);
@@ -719,8 +720,7 @@ async fn invalid_requests_are_refused() {
 
 /// The mailbox of the search tests: each message's name is its Message-ID.
 fn search_folder() -> TempDir {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let recent = jiff::Timestamp::from_second(i64::try_from(now).unwrap() - 2 * 86_400).unwrap();
+    let recent = clock::now() - jiff::SignedDuration::from_hours(48);
     let recent = recent.strftime("%d %b %Y %H:%M:%S +0000").to_string();
     let d = format!(
         "--b\n\nsee attached\n--b\nContent-Type: application/pdf\n\
@@ -1162,13 +1162,13 @@ async fn folders_of_eml_and_mbox_are_loaded() {
     assert_eq!(same.json("messages").await, list);
     // The port is told before the mail is read, and free once it stops.
     let port = one.base().rsplit_once(':').unwrap().1.parse().unwrap();
-    let options = || Options { port, ..Options::default() };
+    let options = || Options { port, ..Options::new(clock::clock()) };
     let taken = Sandbox::start(options()).await.unwrap_err();
     assert_eq!(taken.kind(), Kind::Config);
     drop(one);
     assert!(Sandbox::start(options()).await.is_ok());
 
-    let missing = Options { mail: Some(path("nowhere")), ..Options::default() };
+    let missing = Options { mail: Some(path("nowhere")), ..Options::new(clock::clock()) };
     let error = Sandbox::start(missing).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Argument);
     assert!(error.to_string().contains("nowhere") && error.next_step().is_some());
@@ -1181,7 +1181,7 @@ async fn folders_of_eml_and_mbox_are_loaded() {
 
 #[tokio::test]
 async fn sample_mail_loads() {
-    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
     assert_eq!(sandbox.addresses(), [ME, "mira@lindqvist-lamps.example"]);
     assert_eq!(sandbox.report().skipped, []);
     assert_eq!(sandbox.report().messages, 76);

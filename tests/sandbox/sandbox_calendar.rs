@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME as MIRA, User};
+use crate::common::clock;
 
 mod history;
 mod lists;
@@ -35,7 +36,7 @@ async fn sandbox() -> Sandbox {
         let message = format!("From: a@example.com\nTo: {address}\nMessage-ID: <first>\n\nhi\n");
         fs::write(folder.join("a.eml"), message).unwrap();
     }
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 

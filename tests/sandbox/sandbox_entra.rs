@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ALLOW, CLIENT, GOOGLE, ME, MICROSOFT, Reply, User, VERIFIER, form};
+use crate::common::clock;
 
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 const DENY: &[(&str, &str)] = &[("x-sandbox-consent", "deny")];
@@ -132,7 +133,7 @@ async fn small(options: Options) -> (TempDir, Sandbox, Web) {
 }
 
 fn fast() -> Options {
-    Options { device_interval: Duration::ZERO, ..Options::default() }
+    Options { device_interval: Duration::ZERO, ..Options::new(clock::clock()) }
 }
 
 // Authorization -----------------------------------------------------------
@@ -479,7 +480,7 @@ async fn device_code_is_refused_or_pending() {
     assert_eq!(web.poll(&device).await.refused().1, "bad_verification_code");
 
     let interval = Duration::from_millis(300);
-    let options = Options { device_interval: interval, ..Options::default() };
+    let options = Options { device_interval: interval, ..Options::new(clock::clock()) };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     assert_eq!(device["interval"], 1, "rounded up");

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::common::client::{GOOGLE, ME, User, encoded, form};
+use crate::common::clock;
 use crate::graph_client::{TEAM, column, keys, signed_in, text};
 
 /// The messages of [`ME`], by file name.
@@ -88,7 +89,7 @@ const SUBJECTS: [&str; 9] = [
 ];
 
 async fn over(dir: &Path) -> Sandbox {
-    let options = Options { mail: Some(dir.to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.to_owned()), ..Options::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME, User, encoded};
+use crate::common::clock;
 use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
 mod access;
@@ -23,7 +24,7 @@ const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWri
 /// Three people with a message each.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }

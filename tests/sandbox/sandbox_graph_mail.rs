@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME, User, encoded};
+use crate::common::clock;
 use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
 mod drafts;
@@ -36,7 +37,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
         let path = dir.path().join(ME).join(format!("{number}.eml"));
         fs::write(path, message).unwrap();
     }
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::client::{ME, User, encoded};
+use crate::common::clock;
 
 const SCOPE: &str = "https://www.googleapis.com/auth/calendar";
 
@@ -69,7 +70,7 @@ async fn sandbox(mail: Option<&Path>, calendar: Option<&Path>) -> Sandbox {
     let options = Options {
         mail: mail.map(Path::to_owned),
         calendar: calendar.map(Path::to_owned),
-        ..Options::default()
+        ..Options::new(clock::clock())
     };
     Sandbox::start(options).await.unwrap()
 }
@@ -368,7 +369,8 @@ async fn one_calendar_file_loads_and_missing_folder_fails() {
         reported[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),
         "{reported:?}"
     );
-    let options = Options { calendar: Some("/no/such/folder".into()), ..Options::default() };
+    let options =
+        Options { calendar: Some("/no/such/folder".into()), ..Options::new(clock::clock()) };
     assert_eq!(
         Sandbox::start(options).await.unwrap_err().to_string(),
         "cannot read calendars from /no/such/folder: No such file or directory (os error 2): name \

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME as MIRA, User};
+use crate::common::clock;
 
 mod contacts;
 mod delivery;
@@ -40,7 +41,7 @@ async fn sandbox() -> Sandbox {
         );
         fs::write(folder.join("a.eml"), message).unwrap();
     }
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 

@@ -17,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use daysheet_core::clock::Clock;
 use serde_json::Value;
 
 mod plots;
@@ -178,7 +179,7 @@ fn head(root: &Path, own: &[String]) -> String {
          {processor}, {cores} cores, {memory:.0} GB, {kernel}; it may do other work too, so that \
          times are upper limits and their ratios within a table are what counts. Counts of \
          requests, bytes and tokens do not depend on the machine.\n",
-        jiff::Timestamp::now().strftime("%F"),
+        Clock::system().now().strftime("%F"),
         env!("CARGO_PKG_VERSION"),
         printed("rustc", &["--version"]),
         versions.join(", "),

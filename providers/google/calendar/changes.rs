@@ -213,7 +213,7 @@ impl GoogleCalendar {
     /// Requests a token, with enough of each event to recognize it.
     async fn begin(&self, calendar: &str) -> Result<CalendarChanges> {
         let id = &path_segment(calendar);
-        let now = Timestamp::now();
+        let now = self.google.now();
         let from = time(now.checked_sub(BACK.hours()).unwrap_or(now))?;
         let mut page = String::new();
         let mut there = Vec::new();

@@ -241,7 +241,7 @@ impl Calendars for OutlookCalendar {
     async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<Changes> {
         // Graph's deltas return complete events.
         let calendars = self.all_calendars().await?;
-        changes::changes(&self.graph, &self.address, &calendars, cursor, Timestamp::now()).await
+        changes::changes(&self.graph, &self.address, &calendars, cursor, self.graph.now()).await
     }
 
     fn check(&self, current: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {

@@ -25,7 +25,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
@@ -377,7 +376,7 @@ impl Mailbox for Outlook {
     }
 
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
-        changes::changes(self, cursor, projection, Timestamp::now()).await
+        changes::changes(self, cursor, projection, self.graph.now()).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -59,7 +59,7 @@ impl MessageActions for Outlook {
                 self.run(messages, |message| patch(message, body.clone())).await
             }
             MessageAction::Flag(flag) => {
-                let body = json!({ "flag": flag_of(flag, Timestamp::now()) });
+                let body = json!({ "flag": flag_of(flag, self.graph().now()) });
                 self.run(messages, |message| patch(message, body.clone())).await
             }
             MessageAction::Label(names) => {
@@ -248,7 +248,7 @@ impl Outlook {
         let planned: HashMap<&str, &MailState> =
             states.iter().map(|state| (state.id.as_str(), state)).collect();
         let planned = |message: &MailState| planned.get(message.id.as_str()).copied();
-        let now = Timestamp::now();
+        let now = self.graph().now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
         // A flag keeps its due date until it is removed.
         let unflagged = self.stage(start, |message| {

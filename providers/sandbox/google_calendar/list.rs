@@ -29,6 +29,8 @@ const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
 
 /// The request for a list.
 struct EventQuery {
+    /// When it was asked.
+    now: Timestamp,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     single: bool,
@@ -44,7 +46,7 @@ pub(super) fn events(
     params: &Params<'_>,
     epoch: u64,
 ) -> Result<Value, Response> {
-    let question = question(params)?;
+    let question = question(params, agenda.now())?;
     let mut view = view(agenda, calendar);
     if let Some(name) = params.one("timeZone") {
         view.zone = TimeZone::get(name).map_err(|_| bad_value("timeZone"))?;
@@ -76,7 +78,7 @@ pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
 }
 
 /// Reads the parameters of every list.
-fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
+fn question(params: &Params<'_>, now: Timestamp) -> Result<EventQuery, Response> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => rfc3339(text).map(Some).ok_or_else(|| refuse::bad("Bad Request")),
@@ -96,6 +98,7 @@ fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
         Some(_) => return Err(bad_value("orderBy")),
     };
     Ok(EventQuery {
+        now,
         from,
         to,
         single,
@@ -107,7 +110,7 @@ fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
 impl EventQuery {
     /// The range with the ends that it has where none were named.
     fn range(&self) -> (Timestamp, Timestamp) {
-        let now = Timestamp::now();
+        let now = self.now;
         let base = self.from.map_or(now, |from| from.max(now));
         let ahead = base.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
         (self.from.unwrap_or(Timestamp::MIN), self.to.unwrap_or(ahead))
@@ -194,7 +197,7 @@ fn changes_since<'a>(
     mark: u64,
     question: &EventQuery,
 ) -> Vec<EventItem<'a>> {
-    let now = Timestamp::now();
+    let now = question.now;
     let from = now.checked_sub(BACK).unwrap_or(Timestamp::MIN);
     let to = now.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
     let mut items = Vec::new();

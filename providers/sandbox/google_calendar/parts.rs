@@ -23,6 +23,8 @@ pub(super) struct Reading<'a> {
     pub new: bool,
     /// True for an event from elsewhere, with an organizer of its own.
     pub import: bool,
+    /// The current time.
+    pub now: Timestamp,
 }
 
 /// Who is asked: all of them, as they were sent.
@@ -64,7 +66,7 @@ pub(super) fn attendees(
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(_) => Err(bad_value(&format!("attendees.{key}"))),
         };
-        comment(event, address, text("comment")?);
+        comment(event, address, text("comment")?, reading.now);
         let owner = &reading.calendar.owner;
         let organizes = match is_organizer(event, reading.calendar) {
             true => same(address, owner) || same(address, &reading.calendar.id),
@@ -96,14 +98,14 @@ pub(super) fn attendees(
 }
 
 /// Keeps what somebody wrote with their answer.
-fn comment(event: &mut Event, address: &str, comment: Option<&str>) {
+fn comment(event: &mut Event, address: &str, comment: Option<&str>, now: Timestamp) {
     let comment = comment.filter(|comment| !comment.is_empty());
     let known = event.replies.iter_mut().find(|it| same(&it.address, address));
     match (known, comment) {
         (Some(known), comment) => known.comment = comment.map(str::to_owned),
         (None, Some(comment)) => event.replies.push(GuestAnswer {
             address: address.to_owned(),
-            at: Timestamp::now(),
+            at: now,
             comment: Some(comment.to_owned()),
             proposed: None,
         }),

@@ -3,7 +3,6 @@
 //! The organizer changes an event for all. Who is only asked may answer, ask
 //! others, and change what is their own affair; the rest is refused.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};
@@ -223,7 +222,7 @@ impl Write<'_> {
             && let Some(answer) = answer
         {
             let reply =
-                GuestAnswer { address: owner, at: Timestamp::now(), comment, proposed: None };
+                GuestAnswer { address: owner, at: self.agenda.now(), comment, proposed: None };
             self.agenda.answer(place, answer, Some(reply), true);
         }
     }
@@ -260,7 +259,7 @@ impl Write<'_> {
     /// An event with nothing in it.
     fn blank(&self, id: &str, uid: &str) -> Event {
         let never = ZonedTime::Day(jiff::civil::Date::ZERO);
-        let mut event = Event::new(self.at, id, uid, never.clone(), never);
+        let mut event = Event::new(self.at, id, uid, never.clone(), never, self.agenda.now());
         event.organizer.address = self.calendar.owner.clone();
         event
     }
@@ -277,6 +276,7 @@ impl Write<'_> {
             attachments: self.params.flag("supportsAttachments", "supportsAttachments")?,
             new,
             import,
+            now: self.agenda.now(),
         })
     }
 

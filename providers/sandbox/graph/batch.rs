@@ -162,7 +162,7 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
             for (name, value) in &refusal.headers {
                 put(&header_name(name), value.clone());
             }
-            (refusal.status, Some(refusal.body(&id, &id)))
+            (refusal.status, Some(refusal.body(&id, &id, state.clock.now())))
         }
     };
     let mut response = Map::new();

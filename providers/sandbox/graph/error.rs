@@ -44,9 +44,9 @@ impl GraphError {
         self.with("retry-after", "1")
     }
 
-    /// The body, under the request's two ids.
-    pub fn body(&self, request_id: &str, client_request_id: &str) -> Value {
-        let date = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+    /// The body of a response at `now`, under the request's two ids.
+    pub fn body(&self, request_id: &str, client_request_id: &str, now: Timestamp) -> Value {
+        let date = now.strftime("%Y-%m-%dT%H:%M:%S").to_string();
         json!({
             "error": {
                 "code": self.code,

@@ -123,7 +123,7 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
             }
         }
         Err(refusal) => {
-            let body = refusal.body(&id, client);
+            let body = refusal.body(&id, client, state.clock.now());
             let answer = Response::of(refusal.status, "application/json", text(&body));
             let headers = refusal.headers.into_iter();
             headers.fold(answer, |answer, (name, value)| answer.with(name, value))

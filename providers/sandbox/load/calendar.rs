@@ -27,6 +27,7 @@ use jiff::{Timestamp, ToSpan};
 use super::files::{self, FileFilter, unreadable};
 use super::shift::Shift;
 use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, event_id, instance_id};
+use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::{self, CalendarDocument, Entry};
@@ -87,7 +88,11 @@ pub(crate) struct Loaded {
 }
 
 /// Loads the calendars for mailboxes of these addresses.
-pub(crate) fn load(from: CalendarSource<'_>, addresses: &[String]) -> Result<Loaded> {
+pub(crate) fn load(
+    from: CalendarSource<'_>,
+    addresses: &[String],
+    clock: &Clock,
+) -> Result<Loaded> {
     let mut loader = CalendarLoader { files: Vec::new(), skipped: Vec::new(), addresses };
     match from {
         CalendarSource::Path(path) => loader.path(path)?,
@@ -106,7 +111,7 @@ pub(crate) fn load(from: CalendarSource<'_>, addresses: &[String]) -> Result<Loa
         }
         CalendarSource::Nothing => {}
     }
-    Ok(loader.agenda())
+    Ok(loader.agenda(clock))
 }
 
 /// What has been read so far.
@@ -208,7 +213,7 @@ impl CalendarLoader<'_> {
 
     /// Puts what was read into calendars: those of the mailboxes first, then
     /// those of others, each owner's main one first.
-    fn agenda(mut self) -> Loaded {
+    fn agenda(mut self, clock: &Clock) -> Loaded {
         let mut files: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
         for file in std::mem::take(&mut self.files) {
             files.entry(file.owner.clone()).or_default().push(file);
@@ -216,7 +221,7 @@ impl CalendarLoader<'_> {
         let known: BTreeSet<String> = self.addresses.iter().map(|it| it.to_lowercase()).collect();
         let others = files.keys().filter(|owner| !known.contains(*owner)).cloned();
         let owners: Vec<String> = self.addresses.iter().cloned().chain(others).collect();
-        let mut agenda = Agenda::default();
+        let mut agenda = Agenda::new(clock.clone());
         let mut events = 0;
         for owner in owners {
             let mine = files.remove(&owner.to_lowercase()).unwrap_or_default();
@@ -282,7 +287,8 @@ impl CalendarLoader<'_> {
             .map(|entry| entry.uid.as_str())
             .collect();
         for entry in &entries {
-            agenda.load(event(entry, calendar, owner, series.contains(entry.uid.as_str())));
+            let in_series = series.contains(entry.uid.as_str());
+            agenda.load(event(entry, calendar, owner, in_series, agenda.now()));
         }
         entries.len()
     }
@@ -298,9 +304,9 @@ fn dress(calendar: &mut Calendar, file: &CalendarFile) {
     }
 }
 
-/// An entry as the sandbox keeps it; `in_series` if the series that it may be
+/// An entry as the sandbox keeps it, loaded at `now`; `in_series` if the series that it may be
 /// of is there too.
-fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event {
+fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool, now: Timestamp) -> Event {
     let series = event_id(&entry.uid);
     let id = match entry.recurrence_id {
         Some(original) => instance_id(&series, original),
@@ -308,7 +314,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     };
     let (start, end) = (entry.start.clone(), entry.end.clone());
     let begins = start.when();
-    let mut event = Event::new(calendar, &id, &entry.uid, start, end);
+    let mut event = Event::new(calendar, &id, &entry.uid, start, end, now);
     event.instead_of = match entry.recurrence_id {
         Some(original) if in_series => Some((series, original)),
         _ => None,
@@ -331,7 +337,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     event.sequence = entry.sequence;
     // The same on every run of a day: two weeks before it, and not in the future, or what is
     // created today would not be new.
-    let made = created_at(begins.instant(&TimeZone::UTC)).min(this_day());
+    let made = created_at(begins.instant(&TimeZone::UTC)).min(start_of_day(now));
     (event.created, event.updated) = (made, made);
     event
 }
@@ -340,9 +346,9 @@ fn created_at(start: Timestamp) -> Timestamp {
     start.checked_sub((14 * 24).hours()).unwrap_or(start)
 }
 
-/// Returns the beginning of the present day in UTC.
-fn this_day() -> Timestamp {
-    let now = Timestamp::now().as_second();
+/// Returns the beginning of a day in UTC.
+fn start_of_day(now: Timestamp) -> Timestamp {
+    let now = now.as_second();
     Timestamp::from_second(now - now.rem_euclid(86_400)).unwrap_or_default()
 }
 

@@ -29,21 +29,13 @@ const LINE: usize = 76;
 /// The bytes of text in one encoded word; with its frame it stays below 76.
 const WORD: usize = 36;
 
-/// Writes a message for transmission: MIME, 7 bits, lines ending in CRLF, dated now.
+/// Writes a message of this date for transmission: MIME, 7 bits, lines ending in CRLF.
 /// Bcc is included, because drafts keep it; the sending service removes it.
 ///
 /// # Errors
 /// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
 /// or Message-ID. [`Kind::Internal`] if the bytes of an attachment are missing.
-pub fn mime(outgoing: &OutgoingMessage) -> Result<Vec<u8>> {
-    mime_at(outgoing, Timestamp::now())
-}
-
-/// Writes a message as [`mime`] does, with the given date.
-///
-/// # Errors
-/// As [`mime`].
-pub fn mime_at(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
+pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     check(outgoing)?;
     let mut message = MessageBuilder::new()
         .header("Date", HeaderType::Date(Date::new(date.as_second())))

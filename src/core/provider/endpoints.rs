@@ -5,6 +5,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::upstream::Share;
+use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
 
 /// The base URLs of the providers. Each ends in a slash if it is a base that
@@ -50,6 +51,20 @@ impl Endpoints {
             microsoft_authority: at("")?,
         })
     }
+
+    /// Returns all of them.
+    pub fn all(&self) -> [&Url; 8] {
+        [
+            &self.gmail,
+            &self.google_calendar,
+            &self.google_people,
+            &self.google_auth,
+            &self.google_token,
+            &self.google_revoke,
+            &self.graph,
+            &self.microsoft_authority,
+        ]
+    }
 }
 
 /// The settings of the adapters.
@@ -60,6 +75,8 @@ pub struct ServiceSettings {
     /// How long the effect of a write is looked for if its response was lost, before it
     /// is reported as unknown.
     pub look: Duration,
+    /// The clock.
+    pub clock: Clock,
     /// The share of all requests of the process that these adapters have.
     pub share: Share,
 }

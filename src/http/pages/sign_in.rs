@@ -121,7 +121,7 @@ pub(super) async fn ask(
     };
     let redirect = pages.address("/sign-in/callback");
     let (address, pending) = web.begin(&redirect).await?;
-    let expires = crate::store::now() + PATIENCE;
+    let expires = pages.server.now() + PATIENCE;
     let begun = serde_json::to_vec(&Begun { pending, path, expires })
         .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
     let sealed = pages.server.seal(BEGUN, &begun).await?;
@@ -221,7 +221,7 @@ async fn finished(
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
     let opened = pages.opened(BEGUN, sealed).await?.ok_or_else(other)?;
     let begun: Begun = serde_json::from_slice(&opened).map_err(|_| other())?;
-    if begun.expires <= crate::store::now() {
+    if begun.expires <= pages.server.now() {
         return Err(other());
     }
     let person = web.finish(begun.pending, query).await?;

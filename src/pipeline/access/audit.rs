@@ -47,7 +47,7 @@ impl Pipeline {
         domains.sort_unstable();
         domains.dedup();
         let line: Value = json!({
-            "time": self.date_context().now.to_string(),
+            "time": self.now().to_string(),
             "account": entry.account,
             "tool": entry.tool,
             "op": entry.op,

@@ -47,7 +47,7 @@ impl Pipeline {
     /// first, and notes on what could not be read.
     async fn guests_of_events(&self, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
         let owner = self.owner(account.clone()).await?;
-        let now = self.date_context().now;
+        let now = self.now();
         let range = (DAYS * 24).hours();
         let from = now.checked_sub(range).unwrap_or(now);
         let to = now.checked_add(range).unwrap_or(now);

@@ -141,7 +141,7 @@ impl Pipeline {
                 return Err(error);
             }
         }
-        let began = Timestamp::now();
+        let began = self.now();
         // Shorter than the time during which a message in doubt may still be sent, so
         // that nobody sends it after others concluded that it was not.
         let sending =
@@ -268,11 +268,10 @@ impl Pipeline {
             let sent = Sent { id: before.sent_id.clone(), thread: None };
             self.already(ready, &sent).await
         } else {
-            let age = Timestamp::now().duration_since(began);
+            let age = self.now().duration_since(began);
             let over = age.unsigned_abs() >= self.send_recovery.open && age.is_positive();
             // One that waits for its time may look like any other draft.
-            let over =
-                over && due.is_none_or(|due| Timestamp::now() > due + self.send_recovery.open);
+            let over = over && due.is_none_or(|due| self.now() > due + self.send_recovery.open);
             match ready.mailbox.send_status(&lookup).await? {
                 SendStatus::Sent(sent) => {
                     let mut outcome = self.already(ready, &sent).await;
@@ -335,7 +334,7 @@ impl Pipeline {
         if let Some(error) = cancelled.filter(|error| error.kind() == Kind::NotFound) {
             let detail = format!("{}, which cancels it: write a new draft", error.message());
             Outcome::new(&ready.name, OP, "not sent", detail)
-        } else if due > Timestamp::now() {
+        } else if due > self.now() {
             let time = due.to_zoned(self.config.zone.clone());
             let detail =
                 format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));

@@ -16,15 +16,14 @@ impl Store {
         let lock = self.lock_write(number, true).await?.ok_or_else(|| {
             Error::new(Kind::Internal, format!("the number {number} of a call is in use"))
         })?;
-        sqlx::query(
-            "INSERT INTO writes (owner, number, what, began) VALUES ($1, $2, $3, unixepoch())",
-        )
-        .bind(self.owner())
-        .bind(number)
-        .bind(what)
-        .execute(&mut *self.connection().await?)
-        .await
-        .map_err(|error| self.broken(&error))?;
+        sqlx::query("INSERT INTO writes (owner, number, what, began) VALUES ($1, $2, $3, $4)")
+            .bind(self.owner())
+            .bind(number)
+            .bind(what)
+            .bind(self.now())
+            .execute(&mut *self.connection().await?)
+            .await
+            .map_err(|error| self.broken(&error))?;
         Ok((number, lock))
     }
 

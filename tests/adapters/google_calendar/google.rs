@@ -7,6 +7,7 @@ use daysheet_sandbox::Options;
 use serde_json::{Value, json};
 
 use super::ME;
+use crate::common::clock;
 use crate::tap::{HttpRequest, HttpResponse, Tapped, respond};
 
 pub const GROUP: &str = "c_1881@group.calendar.google.com";
@@ -23,7 +24,7 @@ pub async fn scripted(
 pub async fn sandboxed() -> Tapped {
     let scopes = "https://www.googleapis.com/auth/gmail.readonly \
                   https://www.googleapis.com/auth/calendar";
-    Tapped::over("google", scopes, Options::default()).await
+    Tapped::over("google", scopes, Options::new(clock::clock())).await
 }
 
 /// What was asked, the list of calendars apart, in some order; the query decoded.

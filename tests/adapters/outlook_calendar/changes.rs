@@ -6,6 +6,8 @@ use daysheet_core::schemas::MESSAGE;
 
 use super::*;
 
+use crate::common::clock;
+
 const MAIN: &str = "AAMkAGVmMDEzMTM4-main";
 const CHOIR: &str = "AAMkAGVmMDEzMTM4-choir";
 
@@ -68,7 +70,7 @@ fn links(cursor: &str) -> Value {
 /// A cursor that was made at an instant.
 fn made(at: &str, main: &str, choir: &str) -> String {
     let at = at.parse::<jiff::Timestamp>().unwrap().as_millisecond();
-    let begun = jiff::Timestamp::now().as_millisecond();
+    let begun = clock::now().as_millisecond();
     json!({
         MAIN: {"link": main, "seen": at, "begun": begun},
         CHOIR: {"link": choir, "seen": at, "begun": begun},

@@ -8,6 +8,8 @@ use daysheet_core::provider::mail::{Origin, SendLookup, SendStatus, Sent, Stored
 
 use super::*;
 
+use crate::common::clock;
+
 /// What one reads of a draft with a file.
 fn reads(line: &str) -> Option<ScriptedAnswer> {
     if line.starts_with(&format!("GET /me/messages/{DRAFT}/attachments?")) {
@@ -186,7 +188,7 @@ async fn draft_is_never_created_twice() {
 
 #[tokio::test]
 async fn reply_draft_is_never_created_twice() {
-    let now = jiff::Timestamp::now();
+    let now = clock::now();
     let hour = jiff::SignedDuration::from_hours(1);
     let made = move |ids: &[(&str, bool)]| -> Vec<Value> {
         let one = |(id, new): &(&str, bool)| {
@@ -381,7 +383,7 @@ async fn message_is_found_in_whatever_folder() {
             draft: DRAFT.to_owned(),
             thread: "c".to_owned(),
             message_id: "o'ne@daysheet.example".to_owned(),
-            since: jiff::Timestamp::now(),
+            since: clock::now(),
         };
         let found = outlook.mailbox().await.send_status(&lookup).await;
         assert_eq!(found, Ok(expected));

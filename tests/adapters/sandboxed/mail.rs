@@ -14,12 +14,13 @@ use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{DateContext, Query, Term, parse};
 use daysheet_core::schemas::{Level, MESSAGE};
 use daysheet_sandbox::Options;
+use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{OTHER, both};
 use crate::common::client::ME;
+use crate::common::clock;
 use crate::common::messages::{file, outgoing, person};
 use crate::outlook_writes::ProgressLog;
 use crate::tap::{GMAIL, OUTLOOK, Tapped};
@@ -28,13 +29,13 @@ use crate::tap::{GMAIL, OUTLOOK, Tapped};
 /// uploads go to.
 async fn untapped() -> [Tapped; 2] {
     [
-        Tapped::untapped("google", GMAIL, Options::default()).await,
-        Tapped::untapped("microsoft", OUTLOOK, Options::default()).await,
+        Tapped::untapped("google", GMAIL, Options::new(clock::clock())).await,
+        Tapped::untapped("microsoft", OUTLOOK, Options::new(clock::clock())).await,
     ]
 }
 
 fn searched(query: &str) -> Query {
-    parse(query, &DateContext { now: Timestamp::now(), zone: TimeZone::UTC }).unwrap()
+    parse(query, &DateContext { now: clock::now(), zone: TimeZone::UTC }).unwrap()
 }
 
 /// Ids of the messages in a folder, the newest first.
@@ -84,7 +85,7 @@ fn send_lookup(draft: &StoredDraft) -> SendLookup {
         draft: draft.id.clone(),
         thread: draft.thread.clone(),
         message_id: draft.content.message_id.clone(),
-        since: Timestamp::now(),
+        since: clock::now(),
     }
 }
 
@@ -164,7 +165,7 @@ async fn message_is_drafted_changed_sent_and_received() {
             assert_eq!(mine.send(&now, None).await.unwrap_err().kind(), Kind::NotFound);
             let nowhere = SendLookup {
                 message_id: "nobody@example.com".to_owned(),
-                since: Timestamp::now() + SignedDuration::from_hours(1),
+                since: clock::now() + SignedDuration::from_hours(1),
                 ..lookup
             };
             assert_eq!(mine.send_status(&nowhere).await, Ok(SendStatus::Nowhere));

@@ -1,6 +1,6 @@
 //! Messages as bytes, read back by a parser that is not ours.
 
-use daysheet_core::compose::{mime, mime_at, read};
+use daysheet_core::compose::{mime, read};
 use daysheet_core::provider::mail::{
     Attachment, AttachmentContent, Importance, OutgoingMessage, Person,
 };
@@ -9,6 +9,9 @@ use mail_parser::{Address, MessageParser};
 use proptest::prelude::*;
 
 use super::{message, person};
+
+/// Tuesday, 3 February 2026, 10:00 UTC.
+const DATE: Timestamp = Timestamp::constant(1_770_112_800, 0);
 
 fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Attachment {
     Attachment {
@@ -46,7 +49,7 @@ fn full() -> OutgoingMessage {
 
 #[test]
 fn simple_message_is_written_as_these_bytes() {
-    let bytes = mime_at(&message(), Timestamp::from_second(1_770_112_800).unwrap()).unwrap();
+    let bytes = mime(&message(), DATE).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let boundary = text.split("boundary=\"").nth(1).unwrap().split('"').next().unwrap();
     let expected = "Date: Tue, 3 Feb 2026 10:00:00 +0000\r\n\
@@ -79,7 +82,7 @@ fn simple_message_is_written_as_these_bytes() {
 #[test]
 fn written_message_reads_back_unchanged() {
     let message = full();
-    let bytes = mime(&message).unwrap();
+    let bytes = mime(&message, DATE).unwrap();
     assert_seven_bits(&bytes);
     let mut back = read(&bytes).unwrap();
     back.text = back.text.trim_end_matches('\n').to_owned();
@@ -111,7 +114,7 @@ fn each_header_field_is_written_once() {
         "Date", "Message-ID", "From", "Reply-To", "To", "Cc", "Bcc", "Subject", "In-Reply-To",
         "References", "Importance", "X-Priority", "MIME-Version", "Content-Type",
     ];
-    assert_eq!(fields(&mime(&full()).unwrap()), names);
+    assert_eq!(fields(&mime(&full(), DATE).unwrap()), names);
 }
 
 /// The names of the fields of a message's header section, as a line reader
@@ -164,7 +167,7 @@ fn no_value_starts_a_new_header_field() {
         for (field, put) in places {
             let mut message = full();
             put(&mut message, evil.to_owned());
-            let error = mime(&message).unwrap_err();
+            let error = mime(&message, DATE).unwrap_err();
             assert_eq!(error.kind(), daysheet_core::error::Kind::Argument);
             let begins = format!("{field} contains a line break or NUL");
             assert!(error.message().starts_with(&begins), "{}", error.message());
@@ -185,7 +188,7 @@ fn invalid_ids_and_addresses_are_refused() {
     for (odd, put) in places {
         let mut message = full();
         put(&mut message, odd.to_owned());
-        assert!(mime(&message).is_err(), "{odd}");
+        assert!(mime(&message, DATE).is_err(), "{odd}");
     }
 }
 
@@ -196,7 +199,7 @@ fn text_resembling_encoded_words_reads_back_unchanged() {
     message.subject = odd.to_owned();
     message.to[0].name = Some(odd.to_owned());
     message.to.push(person("", "priya@example.com"));
-    let bytes = mime(&message).unwrap();
+    let bytes = mime(&message, DATE).unwrap();
     assert_seven_bits(&bytes);
     let back = read(&bytes).unwrap();
     assert_eq!((back.subject.as_str(), &back.to), (odd, &message.to));
@@ -212,7 +215,7 @@ fn attached_message_goes_unchanged_or_as_plain_file() {
     ] {
         let mut message = message();
         message.files = vec![file("x.eml", "message/rfc822", None, &inner)];
-        let bytes = mime(&message).unwrap();
+        let bytes = mime(&message, DATE).unwrap();
         assert_seven_bits(&bytes);
         let back = read(&bytes).unwrap();
         assert_eq!(back.files.len(), 1);
@@ -283,9 +286,9 @@ proptest! {
         message.files[1].name = file_name.clone();
         message.text = format!("{body}\r{body}\n{body}\0");
         message.html = body.clone();
-        let bytes = mime(&message).unwrap();
+        let bytes = mime(&message, DATE).unwrap();
         assert_seven_bits(&bytes);
-        prop_assert_eq!(fields(&bytes), fields(&mime(&full()).unwrap()));
+        prop_assert_eq!(fields(&bytes), fields(&mime(&full(), DATE).unwrap()));
         let parsed = MessageParser::default().parse(&bytes).unwrap();
         let Some(Address::List(to)) = parsed.to() else { panic!("{:?}", parsed.to()) };
         let addresses: Vec<_> = to.iter().map(|one| one.address().unwrap()).collect();

@@ -55,7 +55,7 @@ class World:
             new_recipients="allow", sends_per_hour="10000",
             recipients_per_hour="10000", limits_calls_per_minute="100000",
             limits_calls_at_once="64", keys_value=people.MASTER_KEY)
-        del daysheet.env["DAYSHEET_SANDBOX_TODAY"]
+        del daysheet.env["DAYSHEET_SANDBOX_NOW"]
         daysheet.env["DAYSHEET_ZONE"] = daysheet.env["TZ"] = "UTC"
         self.instances = [stage.Instance(daysheet) for _ in range(2)]
         people.Balancer([one.port for one in self.instances], self.port)

@@ -96,7 +96,7 @@ class Sandbox:
 
     def __init__(self, binary, root, token_life):
         bare = interop.Daysheet(binary)
-        del bare.env["DAYSHEET_SANDBOX_TODAY"]
+        del bare.env["DAYSHEET_SANDBOX_NOW"]
         self.port = interop.free_port()
         interop.start_server(
             [bare.binary, "sandbox", "--port", str(self.port), "--mail", root, "--calendar", root,

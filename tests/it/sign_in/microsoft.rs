@@ -15,6 +15,8 @@ use super::token_server::{
     Answer, TokenServer, config, get, parameter, redirect, sign_in_at, wait,
 };
 
+use crate::common::clock;
+
 pub const EMAIL: &str = "mira@example.com";
 pub const MIRA: &str = "microsoft:mira@example.com";
 const GUID: &str = "01234567-89ab-cdef-0123-456789abcdef";
@@ -26,7 +28,7 @@ pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> Tokens {
         tenant: Some(tenant.to_owned()),
         access: AccessToken::new("old".to_owned()),
         refresh: Some(RefreshToken::new(refresh.to_owned())),
-        expires: jiff::Timestamp::now().as_second() + lifetime,
+        expires: clock::now().as_second() + lifetime,
         scopes: Vec::new(),
     }
 }
@@ -260,7 +262,7 @@ fn tenant_setting_is_checked_at_start() {
             "DAYSHEET_MICROSOFT_TENANT" => Some(tenant.clone()),
             _ => None,
         };
-        Config::from(var, None, None).map(|config| config.microsoft_tenant)
+        Config::from(var, None, None, clock::clock()).map(|config| config.microsoft_tenant)
     };
     for (tenant, expected) in [
         ("", "common"),

@@ -17,6 +17,8 @@ use tokio::sync::Notify;
 
 use super::token_server::{Answer, TokenServer, config, sign_in};
 
+use crate::common::clock;
+
 const EMAIL: &str = "mira@example.com";
 const MIRA: &str = "google:mira@example.com";
 
@@ -27,7 +29,7 @@ fn tokens(access: &str, refresh: &str, lifetime: i64) -> Tokens {
         tenant: None,
         access: AccessToken::new(access.to_owned()),
         refresh: Some(RefreshToken::new(refresh.to_owned())),
-        expires: jiff::Timestamp::now().as_second() + lifetime,
+        expires: clock::now().as_second() + lifetime,
         scopes: vec!["mail".to_owned()],
     }
 }
@@ -126,7 +128,7 @@ async fn process_killed_during_refresh_blocks_nobody() {
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     // A process takes the lock. When it ends, the system releases it.
-    let store = Store::at(server.home.path(), KeyStore::File);
+    let store = Store::at(server.home.path(), KeyStore::File, clock::clock());
     let lock = store.lock_account(MIRA).await.unwrap().unwrap();
     let waiting = tokio::spawn(async move { accounts.bearer(MIRA).await });
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -324,7 +326,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     })
     .await;
     let accounts = server.accounts();
-    let store = Store::at(server.home.path(), KeyStore::File);
+    let store = Store::at(server.home.path(), KeyStore::File, clock::clock());
     store.handles(MIRA, HandleKind::Message, &["x"]).await.unwrap();
     for expected in [false, false, true] {
         accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();

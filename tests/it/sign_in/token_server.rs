@@ -13,6 +13,8 @@ use daysheet::store::Store;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::common::clock;
+
 /// The form of one request.
 pub type Form = HashMap<String, String>;
 
@@ -128,7 +130,7 @@ pub fn config(home: &Path, base: &str, client: Option<&str>) -> Config {
             _ => return None,
         })
     };
-    Config::from(var, None, None).unwrap()
+    Config::from(var, None, None, clock::clock()).unwrap()
 }
 
 async fn serve(

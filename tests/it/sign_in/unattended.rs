@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::outcome::Mira;
 use super::token_server::{Answer, TokenServer};
 use crate::common::client::{GOOGLE, ME, MICROSOFT, User};
+use crate::common::clock;
 use crate::common::harness::call;
 use crate::support;
 
@@ -25,7 +26,7 @@ const ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 /// A sandbox with nobody signed in, and settings for it.
 async fn sandbox() -> (TempDir, Sandbox, Config) {
     let home = TempDir::new().unwrap();
-    let sandbox = Sandbox::start(Options::default()).await.unwrap();
+    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
     let mut config = support::config(home.path(), &[]);
     config.use_sandbox(sandbox.base()).unwrap();
     (home, sandbox, config)

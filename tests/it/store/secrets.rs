@@ -14,6 +14,8 @@ use daysheet::store::Store;
 
 use super::{MIRA, account, raw, run};
 
+use crate::common::clock;
+
 /// True where no keychain can be reached, so that a test may ask for one without
 /// writing into that of whoever runs it.
 fn without_keychain() -> bool {
@@ -150,7 +152,7 @@ async fn key_stays_in_a_file_without_keychain() {
     }
     let home = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let store = Store::at(home.path(), KeyStore::Keychain);
+    let store = Store::at(home.path(), KeyStore::Keychain, clock::clock());
     let sealed = store.seal("x", b"y").await.unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
     assert!(home.path().join("key").exists());
@@ -159,7 +161,7 @@ async fn key_stays_in_a_file_without_keychain() {
         .await
         .unwrap();
     assert_eq!(choice, "file");
-    let again = Store::at(home.path(), KeyStore::Keychain);
+    let again = Store::at(home.path(), KeyStore::Keychain, clock::clock());
     assert_eq!(again.unseal("x", &sealed).await.unwrap(), b"y");
 }
 
@@ -170,7 +172,7 @@ async fn unreachable_keychain_creates_no_new_key() {
         return;
     }
     let home = tempfile::tempdir().unwrap();
-    let store = Store::at(home.path(), KeyStore::Keychain);
+    let store = Store::at(home.path(), KeyStore::Keychain, clock::clock());
     store.open().await.unwrap();
     run(home.path(), "INSERT INTO settings VALUES ('local', 'key_store', 'keychain:elsewhere')")
         .await;

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::config::KeyStore;
+use daysheet::clock::Clock;
+use daysheet::config::{Config, KeyStore};
 use daysheet::error::Kind;
 use daysheet::store::{HandleKind, Store, account_identity};
+use jiff::SignedDuration;
 
 use super::keys::{claimed, old_text};
 use super::person::fill;
 use super::{MIRA, account, fresh, run, store};
+use crate::common::clock;
 use crate::common::postgres;
 use crate::support::config;
 
@@ -36,32 +39,15 @@ async fn old_rows_are_deleted_as_the_settings_say() {
         (format!("DAYSHEET_RETENTION_{kind}"), if kind == "SENDS" { "30" } else { "9" })
     });
     let settings: Vec<(&str, &str)> = settings.iter().map(|(key, days)| (&**key, *days)).collect();
-    let store = Store::new(&config(home.path(), &settings));
-    for (days, left) in [(8, 1), (10, 0)] {
-        for owner in ["local", "p-1"] {
-            let mut raw = claimed(home.path(), owner).await;
-            for (table, column) in [
-                ("undos", "saved"),
-                ("cursors", "saved"),
-                ("seen_events", "saved"),
-                ("audit", "at"),
-            ] {
-                let sql = format!("UPDATE {table} SET {column} = unixepoch() - $1 * 86400");
-                let sql = sqlx::AssertSqlSafe(sql);
-                sqlx::query(sql).bind(days).execute(&mut raw).await.unwrap();
-            }
-            let sql = "UPDATE outputs SET saved = (unixepoch() - $1 * 86400) * 1000000";
-            sqlx::query(sql).bind(days).execute(&mut raw).await.unwrap();
-            let sql = "UPDATE sends SET started = unixepoch() - $1 * 86400";
-            sqlx::query(sql).bind(days + 21).execute(&mut raw).await.unwrap();
-            let day = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * (days + 21));
-            let sql = "UPDATE usage SET day = $1";
-            let day = day.strftime("%F").to_string();
-            sqlx::query(sql).bind(day).execute(&mut raw).await.unwrap();
-        }
+    // The tables with 9 days, and those with 30; `left` is the number of rows of each.
+    let lately = ["undos", "outputs", "cursors", "seen_events"];
+    for (days, [left, left_of_month]) in [(8, [1, 1]), (10, [0, 1]), (29, [0, 1]), (31, [0, 0])] {
+        let later = Clock::fixed(clock::now() + SignedDuration::from_hours(24 * days));
+        let store = Store::new(&Config { clock: later, ..config(home.path(), &settings) });
         store.purge().await.unwrap();
         let mut raw = claimed(home.path(), "p-1").await;
-        for table in ["sends", "undos", "outputs", "cursors", "seen_events", "usage"] {
+        let of_month = ["sends", "usage"].map(|table| (table, left_of_month));
+        for (table, left) in lately.map(|table| (table, left)).into_iter().chain(of_month) {
             let sql = format!("SELECT COUNT(*) FROM {table} WHERE owner = 'p-1'");
             let found: i64 =
                 sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut raw).await.unwrap();
@@ -149,12 +135,12 @@ async fn migration_says_from_which_version() {
 #[tokio::test]
 async fn backup_is_private_and_can_be_restored() {
     let home = tempfile::tempdir().unwrap();
-    let first = Store::at(home.path(), KeyStore::File);
+    let first = Store::at(home.path(), KeyStore::File, clock::clock());
     fill(&first.for_owner("p-1")).await;
     let elsewhere = tempfile::tempdir().unwrap();
     let copy = elsewhere.path().join("daysheet.db");
     // Somebody else is writing meanwhile.
-    let other = Store::at(home.path(), KeyStore::File);
+    let other = Store::at(home.path(), KeyStore::File, clock::clock());
     let (done, _) = tokio::join!(first.backup(&copy), other.save_cursor("meanwhile"));
     done.unwrap();
     #[cfg(unix)]
@@ -165,7 +151,7 @@ async fn backup_is_private_and_can_be_restored() {
     let error = first.backup(&copy).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Argument, "{error}");
     std::fs::copy(home.path().join("key"), elsewhere.path().join("key")).unwrap();
-    let restored = Store::at(elsewhere.path(), KeyStore::File);
+    let restored = Store::at(elsewhere.path(), KeyStore::File, clock::clock());
     let found = restored.check().await.unwrap();
     // The state that was put there is not really sealed.
     assert_eq!(found.problems, [format!("1 earlier states of p-1 {LOST}")]);
@@ -222,7 +208,7 @@ fn sqlite_is_moved_to_postgresql() {
 }
 
 async fn moved(home: &Path, database: &str) {
-    let here = Store::at(home, KeyStore::File);
+    let here = Store::at(home, KeyStore::File, clock::clock());
     let old = old_text(home);
     fill(&here.for_owner("p-1")).await;
     here.put_account(&account(old)).await.unwrap();

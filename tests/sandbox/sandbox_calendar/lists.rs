@@ -2,6 +2,8 @@
 
 use super::*;
 
+use crate::common::clock;
+
 #[tokio::test]
 async fn event_lists_are_filtered_and_ordered() {
     let sandbox = sandbox().await;
@@ -119,7 +121,7 @@ async fn sync_token_returns_what_has_changed() {
     // Expanded, a changed series is told by its occurrences.
     let single = mira.json(&format!("{EVENTS}?singleEvents=true")).await;
     let token = single["nextSyncToken"].as_str().unwrap().to_owned();
-    let year = jiff::Zoned::now().year();
+    let year = clock::now().to_zoned(jiff::tz::TimeZone::UTC).year();
     let now = with(
         meeting("now", &format!("{year}-06-05T09:00:00"), &format!("{year}-06-05T10:00:00")),
         json!({ "id": "nnnnn", "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }),

@@ -2,6 +2,8 @@
 
 use super::*;
 
+use crate::common::clock;
+
 #[tokio::test]
 async fn bad_requests_are_refused() {
     let sandbox = sandbox().await;
@@ -114,7 +116,7 @@ async fn read_only_calendars_are_not_written() {
     let options = Options {
         mail: Some(dir.path().join("mail")),
         calendar: Some(dir.path().join("calendars")),
-        ..Options::default()
+        ..Options::new(clock::clock())
     };
     let sandbox = Sandbox::start(options).await.unwrap();
     let mira = signed_in(&sandbox, MIRA).await;

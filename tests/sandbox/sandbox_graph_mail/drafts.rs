@@ -2,13 +2,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::clock::ManualClock;
+use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
 use super::{
     ANA, BEN, IMMUTABLE, SCOPES, addresses, at, does, made, mira, people, refused, subjects,
 };
 use crate::common::client::{ME, User, encoded};
-use crate::graph_client::text;
+use crate::common::clock;
+use crate::graph_client::{mailboxes_of_three, text};
 
 /// Everything that a draft can be given is there again, and what is changed is
 /// changed alone.
@@ -126,13 +129,16 @@ async fn draft_keeps_its_content_until_sent() {
 /// What is to be sent later waits in the outbox, and can be called back.
 #[tokio::test]
 async fn deferred_message_waits_in_the_outbox() {
-    let (_dir, sandbox, user) = mira().await;
+    let time = ManualClock::at(clock::now());
+    let dir = mailboxes_of_three();
+    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(time.clock()) };
+    let sandbox = Sandbox::start(options).await.unwrap();
+    let user = User::at_graph(sandbox.base(), ME, SCOPES).await;
     let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let at_time =
         |time: jiff::Timestamp| json!([{ "id": "SystemTime 0x3FEF", "value": time.to_string() }]);
-    let now = jiff::Timestamp::now();
-    let tomorrow = now + jiff::SignedDuration::from_hours(24);
-    let soon = now + jiff::SignedDuration::from_millis(1_500);
+    let tomorrow = clock::now() + jiff::SignedDuration::from_hours(24);
+    let soon = clock::now() + jiff::SignedDuration::from_mins(5);
     for (subject, time) in [("Soon", soon), ("Tomorrow", tomorrow), ("Never", soon)] {
         let body = json!({
             "subject": subject, "toRecipients": people(&[ANA]),
@@ -146,7 +152,7 @@ async fn deferred_message_waits_in_the_outbox() {
     let never = user.message("Never").await;
     assert_eq!(never["isDraft"], true);
     does(&user, "DELETE", &at(&never), Value::Null, 204).await;
-    tokio::time::sleep(std::time::Duration::from_millis(1_600)).await;
+    time.advance(std::time::Duration::from_secs(5 * 60));
     assert_eq!(subjects(&ana, "inbox").await, ["Soon"]);
     assert_eq!(subjects(&user, "outbox").await, ["Tomorrow"]);
     assert_eq!(subjects(&user, "sentitems").await, ["Soon", "Hello"]);

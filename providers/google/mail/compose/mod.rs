@@ -114,7 +114,7 @@ impl Drafts for Gmail {
             Origin::Reply { thread, .. } => Some(thread.as_str()),
             Origin::New | Origin::Forward { .. } => None,
         };
-        let bytes = mime(outgoing)?;
+        let bytes = mime(outgoing, self.google.now())?;
         let id = match self.put_draft(None, thread, &bytes, caller).await {
             Ok(made) => match just_made(&made, outgoing) {
                 Some(draft) => return Ok(draft),
@@ -135,7 +135,7 @@ impl Drafts for Gmail {
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.check_unchanged(current).await?;
-        let bytes = mime(&self.with_bytes(current, outgoing).await?)?;
+        let bytes = mime(&self.with_bytes(current, outgoing).await?, self.google.now())?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
         if !current.content.files.is_empty() {
             self.check_unchanged(current).await?;

@@ -391,7 +391,7 @@ async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
     let day = SignedDuration::from_hours(24);
     let from = start.instant(&TimeZone::UTC);
     let from = from.checked_sub(day).unwrap_or(from);
-    let now = Timestamp::now().max(from);
+    let now = graph.now().max(from);
     let to = now.checked_add(EXCEPTIONS).unwrap_or(now);
     let (from, to, top) = (from.to_string(), to.to_string(), MOST.to_string());
     let query = [

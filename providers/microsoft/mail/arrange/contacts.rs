@@ -33,7 +33,7 @@ pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
             .next("give its name or its e-mail addresses"));
     }
     let body = properties(card);
-    let since = Timestamp::now();
+    let since = outlook.graph().now();
     let made = async || {
         let select = format!("{CONTACT},businessPhones,createdDateTime");
         let query = [("$select", select.as_str()), ("$top", TOP)];

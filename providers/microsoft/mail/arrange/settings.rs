@@ -61,7 +61,7 @@ fn read(setting: &Value) -> AutoReply {
 /// is not given stays.
 pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Value> {
     outlook.own("settings")?;
-    let body = auto_reply_json(reply, Timestamp::now())?;
+    let body = auto_reply_json(reply, outlook.graph().now())?;
     change(outlook, &json!({ "automaticRepliesSetting": body })).await
 }
 
@@ -134,7 +134,7 @@ pub async fn set(
         body.insert("language".to_owned(), json!({ "locale": tag }));
     }
     if let Some(zone) = time_zone {
-        let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+        let today = outlook.graph().now().to_zoned(TimeZone::UTC).date();
         let known = zones::windows(zone.trim(), today);
         let known = known.ok_or_else(|| {
             Error::argument(format!("Outlook has no time zone `{}`", brief(zone)))

@@ -380,7 +380,7 @@ impl Outlook {
         outgoing: &OutgoingMessage,
     ) -> Result<Value> {
         check_id(message)?;
-        let since = Timestamp::now();
+        let since = self.graph().now();
         let request = self.graph().mailbox_url(&format!("{}/{action}", at(message)), &[]);
         let make = async |content: Value| {
             self.graph().write(&Method::POST, &request, None, Some(&content)).await

@@ -205,7 +205,7 @@ impl Upload<'_> {
         let _place = share.place().await;
         let sent = async {
             let answer = request.send().await.map_err(|error| connection_error(&error))?;
-            read(answer, ANSWER, share).await
+            read(answer, ANSWER, &self.graph.limiter).await
         };
         let response = async {
             tokio::time::timeout(PATIENCE, Box::pin(sent)).await.unwrap_or_else(|_elapsed| {

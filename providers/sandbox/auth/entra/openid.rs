@@ -4,11 +4,10 @@
 //! the token. It is not signed: one that comes from the token endpoint itself needs no
 //! signature (OpenID Connect Core, 3.1.3.7).
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper::StatusCode;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::error::answer;
@@ -59,9 +58,9 @@ pub(in crate::auth) fn instance(_: &State, request: &Request) -> Response {
     )
 }
 
-/// The token that says to a client who signed in.
-pub(super) fn id_token(address: &str, client: &str, seconds: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+/// The token that says to a client who signed in, issued at `now` for so many seconds.
+pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64) -> String {
+    let now = now.as_second().unsigned_abs();
     let owner = Ids::of(address);
     let claims = json!({
         "ver": "2.0",

@@ -1,6 +1,7 @@
 //! Microsoft's token endpoint: codes, refresh tokens and device codes traded.
 
 use hyper::StatusCode;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::error::{EntraError, answer as json_answer};
@@ -54,7 +55,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
         other => return Err(EntraError::unknown_grant(other)),
     };
     let issued = issued.map_err(|error| EntraError::failure(error.message()))?;
-    Ok(json_answer(StatusCode::OK, &body(&sign_in, issued, &form, client)))
+    Ok(json_answer(StatusCode::OK, &body(&sign_in, issued, &form, client, state.clock.now())))
 }
 
 /// The fields of a token request.
@@ -133,7 +134,7 @@ fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraEr
 }
 
 /// The answer with tokens.
-fn body(sign_in: &SignIn, issued: Issued, form: &Form, client: &str) -> Value {
+fn body(sign_in: &SignIn, issued: Issued, form: &Form, client: &str, now: Timestamp) -> Value {
     let seconds = sign_in.lifetime().as_secs();
     let requested = form.get("scope").unwrap_or_default();
     let mut body = json!({
@@ -148,7 +149,7 @@ fn body(sign_in: &SignIn, issued: Issued, form: &Form, client: &str) -> Value {
     let openid = issued.scope.split(' ').any(|scope| scope == "openid");
     let more = [
         ("refresh_token", issued.refresh),
-        ("id_token", openid.then(|| openid::id_token(&address, client, seconds))),
+        ("id_token", openid.then(|| openid::id_token(&address, client, now, seconds))),
         ("client_info", form.has("client_info").then(|| openid::client_info(&address))),
     ];
     if let Value::Object(body) = &mut body {

@@ -2,7 +2,6 @@
 //! them.
 
 use hyper::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::answer::EventRef;
@@ -101,7 +100,7 @@ fn respond(
     let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
     let reply = agenda::GuestAnswer {
         address: context.owner().to_owned(),
-        at: Timestamp::now(),
+        at: context.agenda.now(),
         comment,
         proposed,
     };

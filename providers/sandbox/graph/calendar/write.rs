@@ -43,8 +43,9 @@ pub(super) fn create(
     let zone = context.agenda.calendar(place).map(|it| it.zone.clone());
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let uid = global_id(&owner, context.agenda.mark);
-    let (start, end) = soon();
-    let mut event = Event::new(place, &event_id(&uid), &uid, start, end);
+    let (start, end) = soon(context.base.state.clock.now());
+    let now = context.agenda.now();
+    let mut event = Event::new(place, &event_id(&uid), &uid, start, end, now);
     event.organizer = organizer(context);
     draft.apply(&mut event, &zone, &owner)?;
     if let Some(id) = draft.transaction() {
@@ -239,9 +240,9 @@ fn keep_apart(
     }
 }
 
-/// The next half hour: when an event is that does not say so.
-fn soon() -> (ZonedTime, ZonedTime) {
-    let now = TimeZone::UTC.to_datetime(Timestamp::now());
+/// The half hour after `now`: when an event is that does not say so.
+fn soon(now: Timestamp) -> (ZonedTime, ZonedTime) {
+    let now = TimeZone::UTC.to_datetime(now);
     let minute = if now.minute() < 30 { 30 } else { 60 };
     let hour = now.date().at(now.hour(), 0, 0, 0);
     let start = hour.saturating_add(minute.minutes());

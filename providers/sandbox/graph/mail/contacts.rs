@@ -4,7 +4,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::{MailContext, now};
+use super::context::MailContext;
 use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::people;
@@ -64,7 +64,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     contact.insert("id".to_owned(), id.into());
     let folder = store.ids().other("folder", "contacts");
     contact.insert("parentFolderId".to_owned(), folder.into());
-    contact.insert("createdDateTime".to_owned(), time(now()).into());
+    contact.insert("createdDateTime".to_owned(), time(context.now()).into());
     let contact = merge_contact(context, contact, members)?;
     reply(context, contact, StatusCode::CREATED)
 }
@@ -112,7 +112,7 @@ fn merge_contact(
     }
     let number = context.with(|exchange| exchange.number());
     let key = context.store()?.ids().version(number);
-    let time = time(now());
+    let time = time(context.now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());
     contact.insert("changeKey".to_owned(), key.into());
     context.with(|exchange| exchange.contacts.insert(id_of(&contact), Some(contact.clone())));

@@ -2,7 +2,6 @@
 //! reads and changes, and how it is answered.
 
 use hyper::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::read::message;
@@ -40,6 +39,11 @@ impl<'a> MailContext<'a> {
         Store::of(self.state, &self.address).ok_or_else(denied)
     }
 
+    /// The time of now in milliseconds.
+    pub fn now(&self) -> i64 {
+        self.state.clock.now().as_millisecond()
+    }
+
     /// The message of an id.
     pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         self.store()?.message(id)
@@ -75,7 +79,7 @@ impl<'a> MailContext<'a> {
     pub fn note(&self, message: u64, change: impl FnOnce(&mut Notes)) {
         self.with(|exchange| {
             exchange.note(message, |notes| {
-                notes.changed = Some(now());
+                notes.changed = Some(self.now());
                 change(notes);
             });
         });
@@ -120,9 +124,4 @@ impl<'a> MailContext<'a> {
         let location = created.then(|| self.location(path)).transpose()?;
         Ok(GraphResponse { status, location, ..GraphResponse::of(context.single(members, of)) })
     }
-}
-
-/// The time of now in milliseconds.
-pub(super) fn now() -> i64 {
-    Timestamp::now().as_millisecond()
 }

@@ -9,7 +9,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::body::EditableMessage;
-use super::context::{MailContext, now};
+use super::context::MailContext;
 use super::file::File;
 use super::flag;
 use super::reply_body::{self, ReplyKind};
@@ -159,7 +159,8 @@ pub(super) fn arrange(
     }
     if labels != message.labels {
         context.change(Change::Labels(id, labels))?;
-        context.with(|exchange| exchange.notes.entry(id).or_default().changed = Some(now()));
+        context
+            .with(|exchange| exchange.notes.entry(id).or_default().changed = Some(context.now()));
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     let due = due
         .filter_map(|(id, value)| deferred(id, value).ok().flatten())
         .next()
-        .filter(|due| *due > Timestamp::now().as_millisecond());
+        .filter(|due| *due > context.state.clock.now().as_millisecond());
     match due {
         Some(due) => {
             let labels = folders::labels_in(&message.labels, OUTBOX);
@@ -78,7 +78,7 @@ fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError>
 
 /// Sends what has waited long enough, in all mailboxes.
 pub(crate) fn send_due(state: &State) {
-    let now = Timestamp::now().as_millisecond();
+    let now = state.clock.now().as_millisecond();
     let addresses: Vec<String> = state.mailboxes().map(|mailbox| mailbox.address.clone()).collect();
     for address in addresses {
         let due: Vec<u64> = state.graph.exchange(&address, |exchange| {
@@ -131,7 +131,7 @@ fn signed(
         return Err(send_as_denied());
     }
     editable.from = Some(from);
-    editable.date = Timestamp::now().as_second();
+    editable.date = context.state.clock.seconds();
     Ok(editable)
 }
 

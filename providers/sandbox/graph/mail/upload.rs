@@ -132,7 +132,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
             bytes: Vec::new(),
         },
         size: usize::try_from(size).unwrap_or(usize::MAX),
-        expires: Timestamp::now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
+        expires: context.state.clock.now().saturating_add(LIFETIME).unwrap_or(Timestamp::MAX),
     };
     let base = pages::base(context.request);
     let session = object(json!({
@@ -158,7 +158,7 @@ pub(crate) fn answer(
     request: &Request,
     token: &str,
 ) -> Result<GraphResponse, GraphError> {
-    let now = Timestamp::now();
+    let now = state.clock.now();
     state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
         Method::PUT => piece(state, request, token).inspect(|_| state.hit(PUT)),

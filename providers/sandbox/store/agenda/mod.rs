@@ -18,6 +18,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use daysheet_core::clock::Clock;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Guest, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
@@ -28,8 +29,9 @@ use daysheet_core::recurrence::Repeat;
 /// read of them is here; `expand.rs` works out occurrences,
 /// `write.rs` changes events, and `share.rs` carries a change to
 /// the other people of a meeting.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Agenda {
+    clock: Clock,
     pub(crate) calendars: Vec<Calendar>,
     pub(crate) events: Vec<Event>,
     /// How many changes there have been; the mark of the last one.
@@ -199,9 +201,15 @@ pub(crate) struct GuestAnswer {
 }
 
 impl Event {
-    /// An event with nothing said but when it is; new now.
-    pub fn new(calendar: usize, id: &str, uid: &str, start: ZonedTime, end: ZonedTime) -> Self {
-        let now = Timestamp::now();
+    /// An event with nothing said but when it is, created at `now`.
+    pub fn new(
+        calendar: usize,
+        id: &str,
+        uid: &str,
+        start: ZonedTime,
+        end: ZonedTime,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id: id.to_owned(),
             calendar,
@@ -268,6 +276,25 @@ pub(crate) fn instance_id(series: &str, original: EventTime) -> String {
 }
 
 impl Agenda {
+    /// No calendars yet.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            calendars: Vec::new(),
+            events: Vec::new(),
+            mark: 0,
+            by_calendar: Vec::new(),
+            by_id: HashMap::new(),
+            by_uid: HashMap::new(),
+            by_series: HashMap::new(),
+        }
+    }
+
+    /// The current time.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// Adds a calendar; its place.
     pub fn add_calendar(&mut self, mut calendar: Calendar) -> usize {
         self.mark += 1;

@@ -2,7 +2,6 @@
 //! goes to the copies in the others' main calendars, and their answers come
 //! back. All copies have one UID.
 
-use jiff::Timestamp;
 use serde_json::Map;
 
 use super::{Agenda, Event, GuestAnswer, instance_id, same};
@@ -236,8 +235,8 @@ impl Agenda {
             colour: None,
             categories: Vec::new(),
             private: Map::new(),
-            created: Timestamp::now(),
-            updated: Timestamp::now(),
+            created: self.now(),
+            updated: self.now(),
             ..event.clone()
         };
         // Where the series is there under another id, so is the occurrence.

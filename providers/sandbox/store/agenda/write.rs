@@ -1,8 +1,6 @@
 //! How events change: every change has its mark, and what is deleted stays as a
 //! tombstone.
 
-use jiff::Timestamp;
-
 use super::{Agenda, Calendar, Event};
 use daysheet_core::event_time::EventTime;
 
@@ -54,11 +52,8 @@ impl Agenda {
         if occurrence.place != series {
             return Some(occurrence.place);
         }
-        let event = Event {
-            created: Timestamp::now(),
-            updated: Timestamp::now(),
-            ..occurrence.event.into_owned()
-        };
+        let event =
+            Event { created: self.now(), updated: self.now(), ..occurrence.event.into_owned() };
         Some(self.load(event))
     }
 
@@ -110,7 +105,7 @@ impl Agenda {
         }
         self.mark += 1;
         event.mark = self.mark;
-        event.updated = Timestamp::now();
+        event.updated = self.clock.now();
         true
     }
 

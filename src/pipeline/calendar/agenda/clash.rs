@@ -26,7 +26,7 @@ impl Pipeline {
                 .next("give only from, to, account, tz and limit with it"));
         }
         let zone = self.zone(request.tz.as_deref())?;
-        let here = TimeContext { now: self.date_context().now, zone: zone.clone(), named: false };
+        let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
         let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         let ranged = self.ranged_agenda(range, &accounts, &zone).await?;

@@ -327,7 +327,7 @@ impl Pipeline {
             return Ok((plan.with(columns), Vec::new()));
         }
         let here = TimeContext {
-            now: self.date_context().now,
+            now: self.now(),
             zone: self.zone(request.tz.as_deref())?,
             // Times are shown in this zone, too; an offset may belong to another zone.
             named: false,

@@ -48,7 +48,7 @@ type SeenSchedule = Result<(Schedule, Api)>;
 impl Pipeline {
     pub(in crate::pipeline) async fn free(&self, request: Free) -> Result<Response> {
         let zone = self.zone(request.tz.as_deref())?;
-        let here = TimeContext { now: self.date_context().now, zone: zone.clone(), named: false };
+        let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
         let daily = request.hours.as_deref().map(Daily::read).transpose()?;
         let length = request.duration.as_deref().map(length).transpose()?;
         let (from, to) = (request.from.as_deref(), request.to.as_deref());

@@ -240,7 +240,7 @@ impl Pipeline {
             }
         }
         if change.time.is_some() || change.repeat.is_some() {
-            notes.extend(exceptions.notes(&self.config.zone, self.date_context().now));
+            notes.extend(exceptions.notes(&self.config.zone, self.now()));
         }
         let ready = self.ready(master, change, repeat, request).await?;
         Ok(ReadyChange { notes, ..ready })
@@ -437,7 +437,7 @@ impl Pipeline {
                 uid: facts.uid.clone(),
                 claim: clash::claim(change, Some(facts), main),
                 times: match moves(change) {
-                    true => clash::times(&start, &end, repeat.as_ref(), self.date_context().now),
+                    true => clash::times(&start, &end, repeat.as_ref(), self.now()),
                     false => Vec::new(),
                 },
                 itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),

@@ -141,7 +141,7 @@ impl Pipeline {
 
     /// Returns the items as far as they may clash.
     fn candidates(&self, items: &[NewEvent], to: &Destination) -> Vec<ClashCandidate> {
-        let now = self.date_context().now;
+        let now = self.now();
         let main = to.is_main();
         items
             .iter()

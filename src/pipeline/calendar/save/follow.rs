@@ -120,7 +120,7 @@ impl Pipeline {
         let mut notes = made.notes;
         let exceptions = self.find_exceptions(&master, Some(seen.0)).await;
         exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
-        notes.extend(exceptions.notes(&self.config.zone, self.date_context().now));
+        notes.extend(exceptions.notes(&self.config.zone, self.now()));
 
         let repeats = make::repeats(words.repeats.as_deref())?;
         let stays = to.clone().unwrap_or_else(|| EventSpan {

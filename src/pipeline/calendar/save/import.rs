@@ -348,7 +348,7 @@ impl Pipeline {
         to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
-        let now = self.date_context().now;
+        let now = self.now();
         let candidates: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {

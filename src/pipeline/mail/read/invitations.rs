@@ -122,7 +122,7 @@ impl Pipeline {
             if matches!(kind.as_str(), "request" | "publish" | "add" | "counter")
                 && !entry.cancelled
             {
-                let now = self.date_context().now;
+                let now = self.now();
                 let candidate = ClashCandidate {
                     title: entry.title.clone(),
                     // It is no double of itself.

@@ -227,7 +227,7 @@ impl Pipeline {
             error.context("`propose`")
         })?;
         match other.map(|other| (other.start, other.end)) {
-            Some((EventTime::At(from), _)) if from < self.date_context().now => {
+            Some((EventTime::At(from), _)) if from < self.now() => {
                 Err(Error::argument("`propose` is in the past").next("give a future time"))
             }
             Some((EventTime::At(from), EventTime::At(to))) => {

@@ -16,6 +16,7 @@
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
+//! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; writes that break off; calls that are cancelled; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
@@ -51,6 +52,7 @@ mod checks;
 mod cli;
 mod config;
 mod conformance;
+mod days;
 mod drafts;
 mod elicitation;
 mod faults;

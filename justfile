@@ -14,7 +14,7 @@ build:
 
 # Run all tests.
 test *args:
-    cargo test "$@"
+    cargo test --no-fail-fast "$@"
 
 # Run the tests of one suite whose path contains NAME: `just t core text::`, `just t it send::`.
 t suite *args:
@@ -37,7 +37,7 @@ fmt:
 # Check formatting and lints, as the gate does.
 lint:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
     cargo clippy --all-targets --no-default-features --locked -- -D warnings
 
 # Run the gate.
@@ -50,8 +50,8 @@ bench name="page" *args:
 
 # Set other people's servers beside ours on the same tasks, and write docs/peers.md; on Linux.
 peers *rows:
-    cargo build --release
-    tests/interop/peers/run target/release/daysheet --page docs/peers.md "$@"
+    cargo build --profile dist
+    tests/interop/peers/run target/dist/daysheet --page docs/peers.md "$@"
 
 # Mutate one file and run the tests of its crate; of the program, the tests nearest to it, or those named.
 mutants file *tests:
@@ -87,7 +87,7 @@ _nearest file:
 
 # Build the docs of the code.
 doc *args:
-    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --locked "$@"
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items --all-features --locked "$@"
 
 # Show the main job on the sandbox.
 demo *args:

@@ -78,7 +78,6 @@ struct Cli {
     ///
     /// Other users of the machine can read the command line: put a password in
     /// DAYSHEET_DATABASE or in ~/.pgpass instead.
-    #[cfg(feature = "postgres")]
     #[arg(long, global = true, value_name = "URL")]
     database: Option<String>,
 }
@@ -378,16 +377,16 @@ enum Account {
 
 #[cfg(feature = "sandbox")]
 impl Command {
-    /// Returns true if it starts a sandbox over the samples.
-    fn reads_samples(&self) -> bool {
+    /// Returns what the sandbox has in it that the command starts; `None` if it starts none.
+    fn sandbox_content(&self) -> Option<sandboxed::Content> {
         match self {
-            Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => {
-                sandboxed.reads_samples()
-            }
+            Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => sandboxed.content(),
             #[cfg(feature = "http")]
-            Self::Ui { sandboxed, .. } => sandboxed.reads_samples(),
-            Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => mail.is_none(),
-            _ => false,
+            Self::Ui { sandboxed, .. } => sandboxed.content(),
+            Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => {
+                Some(sandboxed::Content::of(mail.as_deref()))
+            }
+            _ => None,
         }
     }
 }
@@ -411,11 +410,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    #[cfg(feature = "postgres")]
-    let database = cli.database;
-    #[cfg(not(feature = "postgres"))]
-    let database: Option<String> = None;
-    match run(command, database.as_deref()) {
+    match run(command, cli.database.as_deref()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("daysheet: {error}");
@@ -469,9 +464,9 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         _ => {}
     }
     #[cfg(feature = "sandbox")]
-    let mut config = match command.reads_samples() {
-        true => sandboxed::load()?,
-        false => Config::load(None, Clock::system())?,
+    let mut config = match command.sandbox_content() {
+        Some(content) => sandboxed::load(content)?,
+        None => Config::load(None, Clock::system())?,
     };
     #[cfg(not(feature = "sandbox"))]
     let mut config = Config::load(None, Clock::system())?;
@@ -488,7 +483,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         _ => {}
     }
     if let Some(url) = database {
-        config.use_database(url)?;
+        config.use_database("--database", url)?;
     }
     #[cfg(feature = "http")]
     let over_http = matches!(command, Command::Serve { http: Some(_), .. });
@@ -542,7 +537,6 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Store(command) => store::run(config, &command).await,
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault, token_life } => {
-                config.stop_clock();
                 sandbox::run(crate::sandbox::Options {
                     port,
                     mail,

@@ -476,7 +476,7 @@ impl Config {
             home,
         };
         settings.nothing_else()?;
-        // A sandbox in a process of its own.
+        // A sandbox that runs in a process of its own.
         if config.endpoints.all().into_iter().all(is_loopback) {
             config.stop_clock();
         }

@@ -64,8 +64,8 @@ Answers:
                                    or disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
   DAYSHEET_SANDBOX_NOW             the instant at which the clock stands still over a sandbox, such
-                                   as 2026-11-16T11:05+01:00, around which the samples are written
-                                   (default: the clock runs, and the samples are moved to today)
+                                   as 2026-11-16T11:05+01:00; the samples are moved to its week
+                                   (default: the clock runs, and they are moved to this week)
 
 HTTP server (serve --http):
   DAYSHEET_HTTP_PUBLIC_URL         URL by which clients reach serve --http, such as

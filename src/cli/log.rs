@@ -11,6 +11,16 @@ use tracing_subscriber::{EnvFilter, Registry, fmt};
 use crate::config::{Config, LogForm};
 use crate::error::{Error, Kind, Result};
 
+/// Returns the variable by which the environment asks for the export of traces, if it does. Those
+/// that turn it off are not the library's business.
+fn wanted_traces() -> Option<&'static str> {
+    let value = |name| std::env::var(name).unwrap_or_default();
+    let is_off = value("OTEL_SDK_DISABLED").eq_ignore_ascii_case("true")
+        || value("OTEL_TRACES_EXPORTER").eq_ignore_ascii_case("none");
+    let endpoints = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+    endpoints.into_iter().find(|name| !is_off && !value(name).is_empty())
+}
+
 /// Starts the log; `over_http` is true for a server of HTTP, whose log programs read, and whose
 /// traces are exported by tasks of `runtime` if the environment asks for it. The export ends when
 /// what is returned is dropped.
@@ -50,12 +60,22 @@ pub(super) fn start(
     #[cfg(feature = "telemetry")]
     let (layers, traces) = {
         use crate::http::telemetry::Traces;
-        let traces = if over_http { Traces::start(runtime)? } else { None };
+        let wanted = over_http && wanted_traces().is_some();
+        let traces = wanted.then(|| Traces::start(runtime)).transpose()?;
         let of_traces = traces.iter().map(Traces::layer);
         (layers.into_iter().chain(of_traces).collect::<Vec<_>>(), traces)
     };
     #[cfg(not(feature = "telemetry"))]
-    let traces = runtime.clone();
+    let traces = {
+        if let Some(name) = wanted_traces().filter(|_| over_http) {
+            return Err(Error::new(
+                Kind::Config,
+                format!("{name} needs the export of traces, which this build leaves out"),
+            )
+            .next("build it with `--features telemetry`, or unset the variable"));
+        }
+        runtime.clone()
+    };
     tracing_subscriber::registry().with(layers).init();
     Ok(traces)
 }

@@ -2,7 +2,7 @@
 //! through the real flow.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -60,18 +60,38 @@ impl Sandboxed {
         self.sandbox
     }
 
-    /// Returns true if the sandbox has the samples in it.
-    pub(super) fn reads_samples(&self) -> bool {
-        self.sandbox && self.mail.is_none()
+    /// Returns what the sandbox has in it; `None` if it is not used.
+    pub(super) fn content(&self) -> Option<Content> {
+        self.sandbox.then(|| Content::of(self.mail.as_deref()))
     }
 }
 
-/// Reads the settings for a sandbox over the samples: today is their present, in the zone that
-/// their people live in. A setting makes the clock stand still, so that answers can be repeated.
-pub(super) fn load() -> Result<Config> {
-    let mut config = Config::load(TimeZone::get(SAMPLE_ZONE).ok(), Clock::system())?;
+/// What a sandbox has in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// The samples.
+    Samples,
+    /// A folder of the user's.
+    Folder,
+}
+
+impl Content {
+    /// Returns the content of a sandbox over this folder, or without one.
+    pub(super) fn of(mail: Option<&Path>) -> Self {
+        if mail.is_some() { Self::Folder } else { Self::Samples }
+    }
+}
+
+/// Reads the settings for a sandbox. A setting makes the clock stand still, so that answers can be
+/// repeated. Today is the present of the samples, in the zone that their people live in.
+pub(super) fn load(content: Content) -> Result<Config> {
+    let samples = content == Content::Samples;
+    let zone = samples.then(|| TimeZone::get(SAMPLE_ZONE).ok()).flatten();
+    let mut config = Config::load(zone, Clock::system())?;
     config.stop_clock();
-    config.sample_day = Some(config.clock.now().to_zoned(config.zone.clone()).date());
+    if samples {
+        config.sample_day = Some(config.clock.now().to_zoned(config.zone.clone()).date());
+    }
     Ok(config)
 }
 
@@ -114,7 +134,6 @@ impl App {
         who: Who,
     ) -> Result<(Self, Sandbox)> {
         let sample = mail.is_none();
-        config.stop_clock();
         let sandbox = Sandbox::start(Options {
             mail,
             calendar,

@@ -120,7 +120,7 @@ fn rotated(done: Rotated) -> Result<()> {
 
 async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     let mut there = config.clone();
-    there.use_database(to)?;
+    there.use_database("--to", to)?;
     let target = Store::new(&there);
     let moved = store.transfer(&target).await;
     target.close().await;

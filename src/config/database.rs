@@ -16,7 +16,8 @@ impl Database {
     /// What is wrong, to be put after the name of the setting.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
         if !cfg!(feature = "postgres") {
-            return Err("is set, but this Daysheet was built without PostgreSQL");
+            return Err("needs PostgreSQL, which this build leaves out: build it with \
+                        `--features postgres`");
         }
         let wrong = "is not a URL like postgres://user:password@host/name";
         let url = Url::parse(text).map_err(|_quotes_it| wrong)?;
@@ -59,13 +60,14 @@ impl std::fmt::Debug for Database {
 }
 
 impl Config {
-    /// Stores the state in the PostgreSQL database at this URL.
+    /// Stores the state in the PostgreSQL database at this URL, which `option` of the command line
+    /// gave.
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument) if it is not the URL of one.
-    pub fn use_database(&mut self, url: &str) -> Result<()> {
+    pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
         let database = Database::parse(url);
-        self.database = Some(database.map_err(|why| Error::argument(format!("--database {why}")))?);
+        self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);
         Ok(())
     }
 }

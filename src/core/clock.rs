@@ -1,9 +1,9 @@
 //! The current time, handed to everything that needs it.
 //!
 //! A program creates one [`Clock`] when it starts and passes clones of it down, so that a test, a
-//! sample or an example can run on any day. This is the only file that reads the machine's
-//! clock; a test of the layers holds every other file to that. Durations are measured with
-//! [`Instant`](std::time::Instant) instead, which no time zone and no user can set.
+//! sample or an example can run on any day. This is the only file of ours that reads the
+//! machine's clock; `tests/it/layers.rs` holds every other file to that. Durations are measured with
+//! [`Instant`](std::time::Instant) instead, which nobody can set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,7 +32,8 @@ impl Clock {
         ManualClock::at(now).clock()
     }
 
-    /// Returns the current time. That of the machine's clock may go back between two calls.
+    /// Returns the current time. The machine's clock may go backwards between two
+    /// calls.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             TimeSource::System => Timestamp::now(),
@@ -40,7 +41,7 @@ impl Clock {
         }
     }
 
-    /// Returns the current time in whole seconds since 1970, as stored times have it.
+    /// Returns the current time in whole seconds since 1970, the unit of stored times.
     pub fn seconds(&self) -> i64 {
         self.now().as_second()
     }
@@ -54,7 +55,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Creates a clock that shows `now`, in whole microseconds.
+    /// Creates a clock that shows `now`, truncated to microseconds.
     pub fn at(now: Timestamp) -> Self {
         Self { now: Arc::new(AtomicI64::new(now.as_microsecond())) }
     }

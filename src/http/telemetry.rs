@@ -7,7 +7,6 @@
 //!
 //! OpenTelemetry's own variables say where to, and how. The requests of the export are no spans.
 
-use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -21,9 +20,7 @@ use opentelemetry::trace::{
 };
 use opentelemetry::{Context, Key, KeyValue};
 use opentelemetry_http::{HeaderExtractor, HttpClient, HttpError};
-use opentelemetry_otlp::{
-    OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, SpanExporter, WithHttpConfig,
-};
+use opentelemetry_otlp::{SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider, Span as SdkSpan};
@@ -53,18 +50,11 @@ impl Drop for Traces {
 }
 
 impl Traces {
-    /// Starts the export, by tasks of `runtime`; none if the environment names no endpoint.
+    /// Starts the export to the endpoint that the environment names, by tasks of `runtime`.
     ///
     /// # Errors
     /// [`Kind::Config`] if it cannot be as the environment says.
-    pub fn start(runtime: &Handle) -> Result<Option<Self>> {
-        let is = |name, value| env::var(name).is_ok_and(|set| set.eq_ignore_ascii_case(value));
-        let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-        let wanted = set(OTEL_EXPORTER_OTLP_ENDPOINT) || set(OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
-        // These two are not the library's business.
-        if !wanted || is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
-            return Ok(None);
-        }
+    pub fn start(runtime: &Handle) -> Result<Self> {
         let client = Client { runtime: runtime.clone(), failing: AtomicBool::new(false) };
         let exporter =
             SpanExporter::builder().with_http().with_http_client(client).build().map_err(
@@ -83,7 +73,7 @@ impl Traces {
         let provider = SdkTracerProvider::builder()
             .with_resource(resource.build())
             .with_batch_exporter(exporter);
-        Ok(Some(Self(provider.build())))
+        Ok(Self(provider.build()))
     }
 
     /// Returns what makes OpenTelemetry's spans of ours.

@@ -125,8 +125,8 @@ impl Store {
         .bind(&row.scopes)
         .bind(self.now())
         .bind(&row.sealed)
-        // A random first version, so that an account that was removed and added again has none
-        // that a process may still remember; with room to count up from it.
+        // A random first version, so that no process mistakes an account that was added again for
+        // the one it remembers; with room to count up from it.
         .bind(i64::from_le_bytes(random()?) >> 1)
         .bind(&row.via)
         .bind(&row.tenant)

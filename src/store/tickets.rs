@@ -1,8 +1,8 @@
 //! Tickets: texts that are stored for a short while under an id that nobody can guess, and
 //! are given out once, such as the state of a sign-in or a question to the user.
 //!
-//! Any process may take a ticket that another one put; the clocks of their machines have to agree
-//! to within a ticket's time. Callers seal secret content.
+//! Any process may take a ticket that another one put, so the clocks of their machines have to
+//! agree to within a minute. Callers seal secret content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

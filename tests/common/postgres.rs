@@ -35,9 +35,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one; `None` if PostgreSQL is not installed.
+    /// Starts one; `None` if PostgreSQL is not installed or the build leaves it out.
     pub fn start() -> Option<Self> {
-        let programs = programs()?;
+        let programs = cfg!(feature = "postgres").then(programs).flatten()?;
         let folder = tempfile::Builder::new().prefix("daysheet-pg-").tempdir().unwrap().keep();
         std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).unwrap();
         let root = folder.metadata().unwrap().uid() == 0;

@@ -10,6 +10,11 @@ use tempfile::TempDir;
 
 use crate::common::clock;
 
+/// Whether the program can use PostgreSQL, and what it says if it cannot.
+const POSTGRES: bool = cfg!(feature = "postgres");
+const WITHOUT_POSTGRES: &str = "DAYSHEET_DATABASE needs PostgreSQL, which this build leaves out: \
+                                build it with `--features postgres`";
+
 /// Exit code, stdout, stderr.
 fn run(
     home: &TempDir,
@@ -172,6 +177,7 @@ fn readme_examples_are_true() {
             .args(["-c", &format!("daysheet() {{ '{program}' \"$@\"; }}; {call}")])
             .env("DAYSHEET_HOME", home.path())
             .env("DAYSHEET_KEY_STORE", "file")
+            .env(clock::SETTING, clock::WRITTEN)
             .output()
             .unwrap();
         assert!(output.status.success(), "{call}: {}", String::from_utf8_lossy(&output.stderr));
@@ -275,7 +281,21 @@ fn errors_are_one_line_with_the_next_step() {
         &["serve"], &[("DAYSHEET_LOG", "a=b=c")], "DAYSHEET_LOG is not a log filter: ";
         &["serve", "--http", "localhost:0", "--sandbox"],
             &[("DAYSHEET_DATABASE", "postgres://localhost/daysheet")],
-            "the sandbox's rows would be among those of people's own accounts: leave out ";
+            if POSTGRES {
+                "the sandbox's rows would be among those of people's own accounts: leave out "
+            } else {
+                WITHOUT_POSTGRES
+            };
+        &["--database", "mysql://localhost/daysheet", "account", "list"], &[],
+            if POSTGRES { "--database is not a URL like postgres://" } else { "--database needs " };
+        &["serve", "--http", "127.0.0.1:0", "--sandbox"],
+            &[("OTEL_EXPORTER_OTLP_ENDPOINT", "no URL")],
+            if cfg!(feature = "telemetry") {
+                "traces cannot be exported ("
+            } else {
+                "OTEL_EXPORTER_OTLP_ENDPOINT needs the export of traces, which this build leaves \
+                 out: build it with `--features telemetry`"
+            };
         &["serve", "--http", "127.0.0.1:0"],
             &[("DAYSHEET_HTTP_CERTIFICATE", "/no/such"), ("DAYSHEET_HTTP_KEY", "/no/such")],
             "/no/such cannot be used for TLS";
@@ -548,6 +568,11 @@ fn database_is_looked_after_by_commands() {
     let copy = copy.to_str().unwrap();
     let postgres = ("DAYSHEET_DATABASE", "postgres://me:hunter2@127.0.0.1:1/mail?password=x");
     let bad = ("DAYSHEET_BUDGET", "none");
+    let (dump, target) = if POSTGRES {
+        ("--file='/x.dump' 'postgres://127.0.0.1:1/mail'", "--to is not a URL")
+    } else {
+        (WITHOUT_POSTGRES, "--to needs PostgreSQL")
+    };
     for (arguments, variable, code, words) in [
         (vec!["check"], ("", ""), 1, "daysheet.db has no tables"),
         (vec!["migrate"], ("", ""), 0, "The database was created with version"),
@@ -559,8 +584,8 @@ fn database_is_looked_after_by_commands() {
         (vec!["purge"], ("", ""), 0, "Deleted: 0 rows."),
         (vec!["backup", copy], ("", ""), 0, "The database was copied to "),
         (vec!["backup", copy], ("", ""), 1, "name a file that does not exist"),
-        (vec!["backup", "/x.dump"], postgres, 1, "--file='/x.dump' 'postgres://127.0.0.1:1/mail'"),
-        (vec!["move", "--to", "mysql://x"], ("", ""), 1, "--database is not a URL"),
+        (vec!["backup", "/x.dump"], postgres, 1, dump),
+        (vec!["move", "--to", "mysql://x"], ("", ""), 1, target),
         (vec!["new-key"], bad, 0, "="),
     ] {
         let arguments = [vec!["store"], arguments].concat();
@@ -648,6 +673,7 @@ fn full_disk_is_a_temporary_error() {
             .args(["-c", &limited])
             .env("DAYSHEET_HOME", home.path())
             .env("DAYSHEET_KEY_STORE", "file")
+            .env(clock::SETTING, clock::WRITTEN)
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stderr);

@@ -1,6 +1,7 @@
 //! The adapters over the sandbox, which stores what is written: the same steps at both
 //! providers, and what each of them has alone.
 
+use daysheet_core::clock::Clock;
 use daysheet_sandbox::Options;
 
 use crate::common::clock;
@@ -14,9 +15,14 @@ const OTHER: &str = "mira@lindqvist-lamps.example";
 
 /// The two providers, each over the sample mailboxes, with calendars that are empty.
 async fn both() -> [Tapped; 2] {
+    both_at(clock::clock()).await
+}
+
+/// The same with another clock.
+async fn both_at(clock: Clock) -> [Tapped; 2] {
     let empty = tempfile::tempdir().unwrap();
     let options =
-        || Options { calendar: Some(empty.path().to_path_buf()), ..Options::new(clock::clock()) };
+        || Options { calendar: Some(empty.path().to_path_buf()), ..Options::new(clock.clone()) };
     [
         Tapped::over("google", GMAIL, options()).await,
         Tapped::over("microsoft", OUTLOOK, options()).await,

@@ -20,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::common::clock;
 use crate::stage::{Caller, MODERN, User};
 
 /// The trace and the span of a client.
@@ -55,6 +56,7 @@ impl Program {
             .env_clear()
             .env("DAYSHEET_HOME", home.path())
             .env("DAYSHEET_KEY_STORE", "file")
+            .env(clock::SETTING, clock::WRITTEN)
             .env("DAYSHEET_LOG", "info")
             .envs(variables.iter().copied())
             .stderr(Stdio::piped())

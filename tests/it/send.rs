@@ -25,13 +25,17 @@ use crate::common::messages::{outgoing, person, stored_draft};
 use crate::support::config;
 
 /// A mailbox with drafts, and processes that send them.
-pub struct Outbox(MailHarness, ManualClock);
+pub struct Outbox {
+    harness: MailHarness,
+    /// The clock of its processes.
+    time: ManualClock,
+}
 
 impl Deref for Outbox {
     type Target = MailHarness;
 
     fn deref(&self) -> &MailHarness {
-        &self.0
+        &self.harness
     }
 }
 
@@ -71,7 +75,7 @@ impl Outbox {
         mailbox.schedules = api == Api::Outlook;
         let time = ManualClock::at(clock::now());
         let harness = MailHarness::at(vec![mailbox], &[], time.clock()).await;
-        let outbox = Self(harness, time);
+        let outbox = Self { harness, time };
         for number in 1..=9 {
             outbox.put(&format!("draft{number}"), &["bo@example.com"]);
         }
@@ -93,7 +97,7 @@ impl Outbox {
     /// A process over the same state folder, which asks before it sends.
     pub fn process(&self, more: &[(&str, &str)]) -> Pipeline {
         let settings = [&[("DAYSHEET_NEW_RECIPIENTS", "confirm")], more].concat();
-        self.0.process(&settings).with_send_recovery(LOOK, OPEN)
+        self.harness.process(&settings).with_send_recovery(LOOK, OPEN)
     }
 
     pub async fn draft(&self, id: &str) -> String {
@@ -175,7 +179,7 @@ async fn message_in_doubt_is_looked_up_never_resent() {
             if let Fault::Late(late) = fault {
                 tokio::time::sleep(*late).await;
             }
-            outbox.1.advance(OPEN);
+            outbox.time.advance(OPEN);
         }
         let answer = send(&process, &d).await;
         assert_eq!(row(&answer).replace('"', ""), format!("d1|send|{second}"), "{draft}");
@@ -228,7 +232,7 @@ async fn unsent_after_three_minutes_counts_as_unsent() {
     let _files = crate::common::postgres::in_files();
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
     let outbox = Outbox::new().await;
-    let process = outbox.0.process(&[]);
+    let process = outbox.harness.process(&[]);
     let d = outbox.draft("draft1").await;
     outbox.fault(Fault::Before);
     assert!(send(&process, &d).await.contains("|unknown|"));
@@ -267,7 +271,7 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
     outbox.fault(Fault::Before);
     let answer = call(&process, &NonInteractive, "mail_send", later(&doubtful)).await;
     assert!(answer.contains("|unknown|"), "{answer}");
-    outbox.1.advance(OPEN);
+    outbox.time.advance(OPEN);
     assert!(send(&process, &doubtful).await.contains("|unknown|"));
     assert!(outbox.ana().sent().is_empty());
 }
@@ -295,7 +299,7 @@ async fn message_found_sent_stays_sent() {
     assert!(send(&process, &d).await.contains("|already sent|"));
     // It is not among what was sent any more, and may look like a draft.
     outbox.ana().sent.lock().unwrap().clear();
-    outbox.1.advance(OPEN);
+    outbox.time.advance(OPEN);
     assert!(send(&process, &d).await.contains("|already sent|"));
     assert!(outbox.ana().sent().is_empty());
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
+use crate::common::clock;
 use crate::support::{ME, config};
 
 /// A running `daysheet serve`.
@@ -32,6 +33,7 @@ impl Process {
             .env_clear()
             .env("DAYSHEET_HOME", home.path())
             .env("DAYSHEET_KEY_STORE", "file")
+            .env(clock::SETTING, clock::WRITTEN)
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

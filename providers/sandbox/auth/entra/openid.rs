@@ -60,7 +60,7 @@ pub(in crate::auth) fn instance(_: &State, request: &Request) -> Response {
 
 /// The token that says to a client who signed in, issued at `now` for so many seconds.
 pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64) -> String {
-    let now = now.as_second().unsigned_abs();
+    let now = u64::try_from(now.as_second()).unwrap_or_default();
     let owner = Ids::of(address);
     let claims = json!({
         "ver": "2.0",

@@ -43,8 +43,8 @@ pub(super) fn create(
     let zone = context.agenda.calendar(place).map(|it| it.zone.clone());
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let uid = global_id(&owner, context.agenda.mark);
-    let (start, end) = soon(context.base.state.clock.now());
     let now = context.agenda.now();
+    let (start, end) = soon(now);
     let mut event = Event::new(place, &event_id(&uid), &uid, start, end, now);
     event.organizer = organizer(context);
     draft.apply(&mut event, &zone, &owner)?;

@@ -176,8 +176,8 @@ def through_proxy(name, base, email, settings, answers_count):
     report = os.path.join(interop.temp_folder("report"), "report.jsonl")
     proxy = interop.start_proxy(base, report)
     daysheet = interop.Daysheet(
-        sys.argv[1], **settings(base, proxy), access="full", new_recipients="allow",
-        files=writing.folder_of_files(interop))
+        sys.argv[1], running=not answers_count, **settings(base, proxy), access="full",
+        new_recipients="allow", files=writing.folder_of_files(interop))
     code, printed, _, _ = interop.sign_in(daysheet, email)
     if checks.that(f"{name}: sign-in", code == 0, printed):
         # emulate has too little of calendars and writing for a whole scenario; what it

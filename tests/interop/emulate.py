@@ -484,7 +484,8 @@ def main():
         base = google_emulate.start()
         # `full` for the one deletion; nobody is new to a test.
         daysheet = interop.Daysheet(
-            sys.argv[1], **google_emulate.settings(base), access="full", new_recipients="allow")
+            sys.argv[1], running=True, **google_emulate.settings(base), access="full",
+            new_recipients="allow")
         for step in (sign_in, search, folders, read, modify, drafts, setting_up, calendar, sign_out, paste):
             with checks.section(step.__name__):
                 step(daysheet)

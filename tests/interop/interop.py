@@ -186,10 +186,18 @@ def start_proxy(upstream, report):
 # Daysheet -------------------------------------------------------------------
 
 
-class Daysheet:
-    """The binary under test with a state folder and endpoints of its own."""
+# Nobody answers there.
+NOWHERE = "http://127.0.0.1:9"
 
-    def __init__(self, binary, **settings):
+
+class Daysheet:
+    """The binary under test with a state folder and endpoints of its own.
+
+    Over a sandbox its clock stands still, so that the samples are as they are written, unless it
+    has to run beside the clock of a partner.
+    """
+
+    def __init__(self, binary, running=False, **settings):
         self.binary = os.path.abspath(binary)
         self.home = temp_folder("home")
         # Nothing of the caller's own accounts or settings may leak in.
@@ -198,9 +206,15 @@ class Daysheet:
             DAYSHEET_HOME=self.home,
             DAYSHEET_KEY_STORE="file",
             DAYSHEET_ZONE="Europe/Berlin",
-            DAYSHEET_SANDBOX_NOW="2026-11-16T11:05+01:00",
             TZ="Europe/Berlin",
         )
+        if not running:
+            self.env["DAYSHEET_SANDBOX_NOW"] = "2026-11-16T11:05+01:00"
+            # The clock is stopped only if all endpoints are on this machine.
+            if any(name.endswith("_url") for name in settings):
+                nowhere = google_at(NOWHERE) | microsoft_at(NOWHERE)
+                urls = {name: url for name, url in nowhere.items() if name.endswith("_url")}
+                settings = urls | settings
         self.env.update({f"DAYSHEET_{name.upper()}": value for name, value in settings.items()})
 
     def run(self, *arguments, stdin=""):

@@ -353,7 +353,7 @@ def main():
     started = time.monotonic()
     with checks.section("the part"):
         port = interop.free_port()
-        bare = interop.Daysheet(sys.argv[1])
+        bare = interop.Daysheet(sys.argv[1], running=True)
         interop.start_server([bare.binary, "sandbox", "--port", str(port)], port, env=bare.env)
         partner = Partner()
         gate = Gate(partner, port)

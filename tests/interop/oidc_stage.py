@@ -229,7 +229,7 @@ def daysheet_for(partner, gate, client="interop"):
         "google_people_url": gate.base,
         "microsoft_client_id": client,
     }
-    return interop.Daysheet(sys.argv[1], **settings)
+    return interop.Daysheet(sys.argv[1], running=True, **settings)
 
 
 def sign_in(daysheet, provider):

@@ -49,13 +49,12 @@ class World:
         self.port = interop.free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         daysheet = interop.Daysheet(
-            binary, **self.sandbox.settings(), database=self.postgres.url, access="send",
+            binary, running=True, **self.sandbox.settings(), database=self.postgres.url, access="send",
             http_issuer=self.issuer.base, http_public_url=self.base, http_client_id="daysheet",
             http_audience=self.base + "/mcp", http_client_secret="secret",
             new_recipients="allow", sends_per_hour="10000",
             recipients_per_hour="10000", limits_calls_per_minute="100000",
             limits_calls_at_once="64", keys_value=people.MASTER_KEY)
-        del daysheet.env["DAYSHEET_SANDBOX_NOW"]
         daysheet.env["DAYSHEET_ZONE"] = daysheet.env["TZ"] = "UTC"
         self.instances = [stage.Instance(daysheet) for _ in range(2)]
         people.Balancer([one.port for one in self.instances], self.port)

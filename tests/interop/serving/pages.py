@@ -58,7 +58,8 @@ def main():
         port = interop.free_port()
         base = f"http://127.0.0.1:{port}"
         daysheet = interop.Daysheet(
-            sys.argv[1], **sandbox.settings(), access="send", new_recipients="allow",
+            sys.argv[1], running=True, **sandbox.settings(), access="send",
+            new_recipients="allow",
             http_issuer=issuer.base, http_public_url=base, http_client_id="daysheet",
             http_client_secret="secret")
         stage.Instance(daysheet, port=port)

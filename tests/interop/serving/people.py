@@ -95,8 +95,7 @@ class Sandbox:
     """The sandbox as a process of its own, and a relay before its sign-ins that counts."""
 
     def __init__(self, binary, root, token_life):
-        bare = interop.Daysheet(binary)
-        del bare.env["DAYSHEET_SANDBOX_NOW"]
+        bare = interop.Daysheet(binary, running=True)
         self.port = interop.free_port()
         interop.start_server(
             [bare.binary, "sandbox", "--port", str(self.port), "--mail", root, "--calendar", root,

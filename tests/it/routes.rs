@@ -8,11 +8,13 @@
 use std::collections::HashMap;
 
 use daysheet::cli::sandboxed::Who;
+use daysheet::config::Config;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::answers::{STEPS, Step, filled, remembered};
-use crate::support::{Session, agree};
+use crate::common::clock;
+use crate::support::{Session, agree, config};
 
 const GOOGLE: &str = "mira@example.com";
 const MICROSOFT: &str = "mira@lindqvist-lamps.example";
@@ -268,7 +270,8 @@ async fn every_route_is_called() {
     std::fs::create_dir_all(&files).unwrap();
     let large = files.join("large.bin");
     std::fs::write(&large, vec![7; 4 << 20]).unwrap();
-    let mut session = Session::signed_in(home, None, Who::Usual).await;
+    let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
+    let mut session = Session::start(config, home, None, Who::Usual).await;
     session.sandbox.allow_rooms(true);
     let mut known = HashMap::from([("large", large.to_str().unwrap().to_owned())]);
     let mut wrong = run(&mut session, STEPS, &mut known).await;

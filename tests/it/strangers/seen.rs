@@ -17,6 +17,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::cli::sandboxed::Who;
+use daysheet::config::Config;
 use daysheet::sandbox::Alter;
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -27,7 +28,8 @@ use zip::write::SimpleFileOptions;
 
 use self::paper::{Paper, stream as pdf_stream};
 use super::{encoded, escaped};
-use crate::support::{ME, Session, write_message};
+use crate::common::clock;
+use crate::support::{ME, Session, config, write_message};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/strangers/seen.txt");
 
@@ -249,7 +251,9 @@ async fn seen(case: &Case<'_>) -> Vec<String> {
     let has_mail = write(mail.path(), &inputs);
     let who = if has_mail { Who::These(&[("google", ME)]) } else { Who::Usual };
     let folder = has_mail.then(|| mail.path());
-    let mut session = Session::signed_in(TempDir::new().unwrap(), folder, who).await;
+    let home = TempDir::new().unwrap();
+    let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
+    let mut session = Session::start(config, home, folder, who).await;
     session.ok("mail_search", serde_json::json!({"limit": 1})).await;
     if has_mail {
         session.ok("mail_attachment", serde_json::json!({"ids": "m1"})).await;

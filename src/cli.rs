@@ -378,13 +378,13 @@ enum Account {
 #[cfg(feature = "sandbox")]
 impl Command {
     /// Returns what the sandbox has in it that the command starts; `None` if it starts none.
-    fn sandbox_content(&self) -> Option<sandboxed::Content> {
+    fn sandbox_content(&self) -> Option<sandboxed::SandboxContent> {
         match self {
             Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => sandboxed.content(),
             #[cfg(feature = "http")]
             Self::Ui { sandboxed, .. } => sandboxed.content(),
             Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => {
-                Some(sandboxed::Content::of(mail.as_deref()))
+                Some(sandboxed::SandboxContent::of(mail.as_deref()))
             }
             _ => None,
         }

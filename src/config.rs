@@ -246,7 +246,7 @@ pub enum OutputStorage {
 
 impl Config {
     /// Reads the settings of this process: its environment and the settings
-    /// file. `zone` takes the place of the system's zone.
+    /// file. `zone` takes the place of the system's zone; `clock` is the program's.
     ///
     /// # Errors
     /// [`Kind::Config`], naming the variable or the key to correct.
@@ -344,8 +344,8 @@ impl Config {
     }
 
     /// Reads the settings from the given sources: an environment, the settings file
-    /// with its path (relative paths in it are taken from its folder) and the system's
-    /// zone. A `credentials.json` named by a setting is still read from disk.
+    /// with its path (relative paths in it are taken from its folder), the system's
+    /// zone and its clock. A `credentials.json` named by a setting is still read from disk.
     ///
     /// # Errors
     /// [`Kind::Config`], naming the variable or the key to correct.

@@ -61,21 +61,21 @@ impl Sandboxed {
     }
 
     /// Returns what the sandbox has in it; `None` if it is not used.
-    pub(super) fn content(&self) -> Option<Content> {
-        self.sandbox.then(|| Content::of(self.mail.as_deref()))
+    pub(super) fn content(&self) -> Option<SandboxContent> {
+        self.sandbox.then(|| SandboxContent::of(self.mail.as_deref()))
     }
 }
 
 /// What a sandbox has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum SandboxContent {
     /// The samples.
     Samples,
     /// A folder of the user's.
     Folder,
 }
 
-impl Content {
+impl SandboxContent {
     /// Returns the content of a sandbox over this folder, or without one.
     pub(super) fn of(mail: Option<&Path>) -> Self {
         if mail.is_some() { Self::Folder } else { Self::Samples }
@@ -84,8 +84,8 @@ impl Content {
 
 /// Reads the settings for a sandbox. A setting makes the clock stand still, so that answers can be
 /// repeated. Today is the present of the samples, in the zone that their people live in.
-pub(super) fn load(content: Content) -> Result<Config> {
-    let samples = content == Content::Samples;
+pub(super) fn load(content: SandboxContent) -> Result<Config> {
+    let samples = content == SandboxContent::Samples;
     let zone = samples.then(|| TimeZone::get(SAMPLE_ZONE).ok()).flatten();
     let mut config = Config::load(zone, Clock::system())?;
     config.stop_clock();

@@ -275,3 +275,27 @@ fn unknown_variables_are_named_with_the_nearest() {
         assert_eq!(found, Vec::from_iter(expected), "{name}");
     }
 }
+
+/// A setting that was left over must not stop the clock of real accounts.
+#[test]
+fn clock_is_stopped_only_if_every_endpoint_is_on_this_machine() {
+    let services = ["GMAIL", "GOOGLE_CALENDAR", "GOOGLE_PEOPLE", "GOOGLE_AUTH", "GOOGLE_TOKEN"];
+    let services = services.into_iter().chain(["GOOGLE_REVOKE", "GRAPH", "MICROSOFT_AUTHORITY"]);
+    let endpoints: Vec<String> = services.map(|name| format!("DAYSHEET_{name}_URL")).collect();
+    let now = |here: usize| {
+        let mut vars = vec![(clock::SETTING, "2027-03-28T03:30+02:00")];
+        let at = |name| (name, "http://127.0.0.1:9/");
+        vars.extend(endpoints.iter().take(here).map(String::as_str).map(at));
+        settings(&vars, None).unwrap().clock.now()
+    };
+    assert_eq!(now(endpoints.len()).to_string(), "2027-03-28T01:30:00Z");
+    for here in 0..endpoints.len() {
+        assert_eq!(now(here), clock::now(), "{here}");
+    }
+    let error = settings(&[(clock::SETTING, "2026-11-16")], None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "DAYSHEET_SANDBOX_NOW `2026-11-16` is not an instant: write it with its offset, like \
+         2026-11-16T11:05+01:00"
+    );
+}

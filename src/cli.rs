@@ -377,7 +377,7 @@ enum Account {
 
 #[cfg(feature = "sandbox")]
 impl Command {
-    /// Returns what the sandbox has in it that the command starts; `None` if it starts none.
+    /// Returns the content of the sandbox that the command starts; `None` if it starts none.
     fn sandbox_content(&self) -> Option<sandboxed::SandboxContent> {
         match self {
             Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => sandboxed.content(),

@@ -60,13 +60,13 @@ impl Sandboxed {
         self.sandbox
     }
 
-    /// Returns what the sandbox has in it; `None` if it is not used.
+    /// Returns the content of the sandbox; `None` if it is not used.
     pub(super) fn content(&self) -> Option<SandboxContent> {
         self.sandbox.then(|| SandboxContent::of(self.mail.as_deref()))
     }
 }
 
-/// What a sandbox has in it.
+/// The content of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SandboxContent {
     /// The samples.

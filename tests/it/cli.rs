@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::common::clock;
 
-/// Whether the program can use PostgreSQL, and what it says if it cannot.
+/// True if this build can use PostgreSQL; the error of the setting if it cannot.
 const POSTGRES: bool = cfg!(feature = "postgres");
 const WITHOUT_POSTGRES: &str = "DAYSHEET_DATABASE needs PostgreSQL, which this build leaves out: \
                                 build it with `--features postgres`";

@@ -346,7 +346,7 @@ fn created_at(start: Timestamp) -> Timestamp {
     start.checked_sub((14 * 24).hours()).unwrap_or(start)
 }
 
-/// Returns the beginning of a day in UTC.
+/// Returns the beginning of the day of `now` in UTC.
 fn start_of_day(now: Timestamp) -> Timestamp {
     let now = now.as_second();
     Timestamp::from_second(now - now.rem_euclid(86_400)).unwrap_or_default()

@@ -10,6 +10,8 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use toon_format::{DecodeOptions, EncodeOptions};
 
+use crate::common::thorough::thorough;
+
 /// Texts that match a pattern. It is compiled here, once; a pattern that stands as a
 /// strategy itself is compiled again for every text.
 pub(crate) fn matching(pattern: &str) -> impl Strategy<Value = String> {
@@ -17,7 +19,8 @@ pub(crate) fn matching(pattern: &str) -> impl Strategy<Value = String> {
 }
 
 /// Documents that our encoder is tried on.
-const CASES: u32 = 100_000;
+const CASES: u32 = 25_000;
+const THOROUGH_CASES: u32 = 100_000;
 
 /// Strings that look like something else.
 const NASTY: &[&str] = &[
@@ -138,8 +141,9 @@ fn document() -> impl Strategy<Value = Document> {
 
 #[test]
 fn every_document_decodes_strictly_to_the_values_of_its_json() {
+    let cases = if thorough() { THOROUGH_CASES } else { CASES };
     let mut runner =
-        TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let delimiters =
         proptest::sample::select(vec![Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe]);
     runner

@@ -16,6 +16,7 @@ use daysheet_core::schemas::{BODY, FOLDER, Level, MESSAGE};
 use daysheet_core::text::{Note, ours};
 use proptest::prelude::*;
 
+use crate::common::thorough::thorough;
 use crate::encode::matching;
 
 const SECRET: [u8; 32] = [7; 32];
@@ -382,7 +383,7 @@ fn budget() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if thorough() { 600 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// What must hold for any answer, any budget, any format.
     #[test]

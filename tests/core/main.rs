@@ -27,6 +27,7 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod messages;
+    pub mod thorough;
 }
 
 mod budget;

@@ -18,7 +18,8 @@ use futures_util::future::join_all;
 use tempfile::TempDir;
 
 use self::writes::{BOTH, Case, Done, Reported, Room, WRITES, reported};
-use crate::common::{clock, thorough};
+use crate::common::clock;
+use crate::common::thorough::thorough;
 use crate::support::{ME, config};
 
 const WORK: &str = "mira@lindqvist-lamps.example";

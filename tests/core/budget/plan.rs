@@ -6,6 +6,7 @@ use daysheet_core::budget::plan::{Block, Plan, Rendering, Tier, TooSmall, plan, 
 use proptest::prelude::*;
 
 use super::random::{Case, hostile};
+use crate::common::thorough::thorough;
 
 /// A block of `tokens:value` or `tokens:value/heading` renderings.
 fn block(tier: Tier, renderings: &str) -> Block {
@@ -299,7 +300,7 @@ fn chunks_hold(case: &Case) {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(100_000)
+        ..ProptestConfig::with_cases(if thorough() { 100_000 } else { 25_000 })
     })]
 
     #[test]

@@ -24,6 +24,7 @@ pub mod output;
 pub mod outward;
 pub mod save;
 pub mod search;
+mod synonyms;
 mod view;
 
 use serde_json::{Map, Value, json};
@@ -82,7 +83,7 @@ pub enum ArgKind {
     Switch,
     /// A list of objects with these members.
     Objects(&'static [Arg]),
-    /// An object whose members are columns of a table.
+    /// Columns of a table, each `name=value`; or an object of them.
     Settings,
 }
 
@@ -217,7 +218,8 @@ pub fn read(
     arguments: Option<Map<String, Value>>,
     format: Format,
 ) -> Result<Request> {
-    let args = Args::new(tool, arguments.unwrap_or_default())?;
+    let (tool, arguments) = synonyms::call(tool, arguments.unwrap_or_default());
+    let args = Args::new(tool, arguments)?;
     let view = View::read(&args)?;
     let action = (tool.read)(&args)?;
     let call = Call::of(tool, &args, action.effect().unwrap_or(tool.effect));
@@ -251,19 +253,17 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
             ArgKind::Columns(tables) => {
                 json!({"type": "array", "items": {"type": "string", "enum": columns(tables)}})
             }
-            ArgKind::Number(..) if arg.common => json!({"type": "integer"}),
-            ArgKind::Number(_, most, default) => {
-                json!({"type": "integer", "maximum": most, "default": default})
-            }
+            // Its limits are in the description, because some clients drop `maximum` and `default`.
+            ArgKind::Number(..) => json!({"type": "integer"}),
             ArgKind::Switch => json!({"type": "boolean"}),
             ArgKind::Objects(members) => {
                 json!({"type": "array", "items": object_schema(members)})
             }
-            ArgKind::Settings => json!({"type": "object"}),
+            // Strict schemas have no objects whose members are not listed.
+            ArgKind::Settings => json!({"type": "array", "items": {"type": "string"}}),
         };
-        let explained = arg.common || arg.doc.is_empty();
-        if let (Some(schema), false) = (schema.as_object_mut(), explained) {
-            schema.insert("description".to_owned(), Value::from(arg.doc));
+        if let (Some(schema), Some(about)) = (schema.as_object_mut(), description(arg)) {
+            schema.insert("description".to_owned(), Value::from(about));
         }
         properties.insert(arg.name.to_owned(), schema);
     }
@@ -275,6 +275,15 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
         schema.insert("required".to_owned(), Value::from(required));
     }
     schema
+}
+
+/// Returns what the list of tools says of an argument, if its name does not say it all.
+fn description(arg: &Arg) -> Option<String> {
+    match arg.kind {
+        _ if arg.common => None,
+        ArgKind::Number(least, most, _) if arg.doc.is_empty() => Some(format!("{least}-{most}")),
+        _ => (!arg.doc.is_empty()).then(|| arg.doc.to_owned()),
+    }
 }
 
 /// Returns the page `docs/tools.md`.
@@ -316,7 +325,9 @@ fn line(arg: &Arg, within: &str) -> String {
         ArgKind::Switch => "true · false".to_owned(),
         ArgKind::Objects(_) => "list of objects".to_owned(),
         ArgKind::Settings => {
-            "object with columns of the kind's table, see [tables](tables.md)".to_owned()
+            "list of `column=value`, or an object, with columns of the kind's table, see \
+             [tables](tables.md)"
+                .to_owned()
         }
     };
     let required = if arg.required { "Required. " } else { "" };

@@ -72,7 +72,9 @@ fn parse(tool: &str, arguments: &[String]) -> Result<Map<String, Value>> {
     }
     let is_list = |key: &str| {
         let arg = tools::find(tool).and_then(|tool| tool.args.iter().find(|arg| arg.name == key));
-        arg.is_some_and(|arg| matches!(arg.kind, ArgKind::List | ArgKind::Columns(_)))
+        arg.is_some_and(|arg| {
+            matches!(arg.kind, ArgKind::List | ArgKind::Columns(_) | ArgKind::Settings)
+        })
     };
     let mut found = Map::new();
     for argument in arguments {

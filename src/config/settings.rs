@@ -16,10 +16,7 @@ use toml::Value;
 use url::{Host, Url};
 
 use crate::error::{Error, Kind, Result};
-
-/// The minimum similarity of two keys for suggesting one instead of the other, as
-/// `strsim` measures it.
-const ALIKE: f64 = 0.75;
+use crate::words::nearest;
 
 /// How the environment's variables begin.
 const PREFIX: &str = "DAYSHEET_";
@@ -326,16 +323,6 @@ impl<'a> Settings<'a> {
         }
         Ok(url)
     }
-}
-
-/// Returns the name that is most like an unknown one, if it is similar or ends with it.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let alike = |known: &'a str| match known.strip_suffix(name) {
-        Some(before) if before.ends_with('_') => (1.0, known),
-        _ => (strsim::normalized_damerau_levenshtein(name, known), known),
-    };
-    let near = known.map(alike).max_by(|(one, _), (other, _)| one.total_cmp(other));
-    near.filter(|(alike, _)| *alike >= ALIKE).map(|(_, known)| known)
 }
 
 /// Returns a warning about each of the environment's variables that looks like one of Daysheet's

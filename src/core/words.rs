@@ -1,7 +1,11 @@
-//! Choices: enums whose words and variants are one declaration, and lists of the
-//! registry by their words.
+//! Choices: enums whose words and variants are one declaration, lists of the registry by
+//! their words, and the nearest of some words.
 
 use crate::schemas::{LISTINGS, Listing};
+
+/// The minimum similarity of two words for suggesting one instead of the other, as
+/// `strsim` measures it.
+const ALIKE: f64 = 0.75;
 
 /// A choice by its words.
 pub trait Words: Copy + PartialEq + 'static {
@@ -54,4 +58,14 @@ impl Words for &'static Listing {
         }
         words
     };
+}
+
+/// Returns the name that is most like an unknown one, if it is similar or ends with it.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let alike = |known: &'a str| match known.strip_suffix(name) {
+        Some(before) if before.ends_with('_') => (1.0, known),
+        _ => (strsim::normalized_damerau_levenshtein(name, known), known),
+    };
+    let near = known.map(alike).max_by(|(one, _), (other, _)| one.total_cmp(other));
+    near.filter(|(alike, _)| *alike >= ALIKE).map(|(_, known)| known)
 }

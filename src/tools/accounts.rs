@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::words::{Words, words};
 
 tool! {
-    /// List, add, remove or re-authorise mail accounts.
-    /// `add` opens a sign-in page and finishes in the background.
+    /// List, add (connect), remove or re-authorise Gmail, Google, Outlook, Microsoft 365 accounts.
+    /// `add` opens a sign-in page.
     accounts(Reversible, Read) => Accounts(AccountsRequest::meant);
     pub struct AccountsRequest {
         op: Op = default(),

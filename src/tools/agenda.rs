@@ -11,8 +11,8 @@ use crate::words;
 const MOST_IDS: usize = 50;
 
 tool! {
-    /// List events of all calendars by start: a range, words, or ids.
-    /// `from` defaults to now, `to` to 7 days later.
+    /// List events, meetings, appointments and who answered, by start (default: the next 7 days),
+    /// words or ids.
     calendar_search(Read, Read) => Agenda(Agenda::checked);
     // What is not given is `None`, because a cursor may have it. Times are as written:
     // they depend on now and on the zone.

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{Arg, ArgKind, Tool};
+use super::{Arg, ArgKind, Tool, synonyms};
 use crate::error::{Error, Result};
 use crate::text::brief;
-use crate::words::Words;
+use crate::words::{Words, nearest};
 
 /// Arguments by their declared names, read by their declared kinds.
 pub(super) struct Args {
@@ -34,18 +34,11 @@ impl Args {
         for (name, value) in arguments {
             let mut name = snake_case(&name);
             let takes = |name: &str| args.iter().any(|arg| arg.name == name);
-            // A call about one item may name it `id`.
-            if name == "id" && !takes("id") && takes("ids") {
-                name = "ids".to_owned();
+            if let Some(meant) = synonyms::argument(of, &name, takes) {
+                name = meant.to_owned();
             }
-            if !args.iter().any(|arg| arg.name == name) {
-                let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
-                return Err(Error::argument(format!(
-                    "{} takes no argument `{}`",
-                    of,
-                    shown(&Value::from(name))
-                ))
-                .next(format!("use some of: {}", known.join(", "))));
+            if !takes(&name) {
+                return Err(unknown(of, args, &name));
             }
             // A client may send null, or an empty text, for an argument that is not given.
             let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
@@ -144,16 +137,38 @@ impl Args {
         }
     }
 
-    /// Returns an object, or a text that is JSON for one; its members are unchanged.
-    pub(super) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>> {
-        match self.arg(name) {
-            None => Ok(None),
-            Some((_, Value::Object(members))) => Ok(Some(members.clone())),
-            Some((_, Value::String(text))) => serde_json::from_str(text)
-                .map(Some)
-                .map_err(|_| wrong(name, &Value::from(text.as_str()), "an object")),
-            Some((_, other)) => Err(wrong(name, other, "an object")),
+    /// Returns columns with their values: of a list of `column=value`, of an object, whose members
+    /// are unchanged, or of a text that is JSON for one of them.
+    pub(super) fn columns(&self, name: &str) -> Result<Option<Map<String, Value>>> {
+        const EXPECTED: &str = "a list of column=value";
+        let Some((_, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        let read;
+        let members = match value {
+            Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+                read = serde_json::from_str(text).map_err(|_| wrong(name, value, EXPECTED))?;
+                &read
+            }
+            other => other,
+        };
+        let pairs = match members {
+            Value::Object(members) => return Ok(Some(members.clone())),
+            Value::Array(pairs) => pairs.as_slice(),
+            one @ Value::String(_) => std::slice::from_ref(one),
+            other => return Err(wrong(name, other, EXPECTED)),
+        };
+        let mut columns = Map::new();
+        for pair in pairs {
+            let split = pair.as_str().and_then(|pair| pair.split_once('='));
+            let (column, text) = split.ok_or_else(|| wrong(name, pair, EXPECTED))?;
+            let column = column.trim();
+            if columns.insert(column.to_owned(), Value::from(text)).is_some() {
+                return Err(Error::argument(format!("`{name}` has `{}` twice", brief(column)))
+                    .next("give each column once; a list of values has commas between them"));
+            }
         }
+        Ok(Some(columns))
     }
 
     /// A list of objects with these members; one object is taken for a list of one,
@@ -189,7 +204,7 @@ impl Args {
         let Some((Arg { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name) else {
             return Ok(None);
         };
-        let word = value.as_str().map(str::trim);
+        let word = value.as_str().map(|word| synonyms::word(name, word.trim()));
         word.filter(|word| words.iter().any(|known| known.eq_ignore_ascii_case(word)))
             .and_then(T::of)
             .map(Some)
@@ -258,6 +273,19 @@ impl Args {
     }
 }
 
+/// Returns the error that there is no argument of that name. It names the one that is meant,
+/// perhaps, before all others.
+fn unknown(of: &str, args: &[Arg], name: &str) -> Error {
+    let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
+    let near = nearest(name, known.iter().copied());
+    let some = match near {
+        Some(near) => format!("use `{near}`, or some of: {}", known.join(", ")),
+        None => format!("use some of: {}", known.join(", ")),
+    };
+    let name = shown(&Value::from(name));
+    Error::argument(format!("{of} takes no argument `{name}`")).next(some)
+}
+
 fn wrong(name: &str, value: &Value, expected: &str) -> Error {
     Error::argument(format!("`{name}` cannot be `{}`", shown(value)))
         .next(format!("use {expected}"))
@@ -271,7 +299,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn snake_case(name: &str) -> String {
+pub(super) fn snake_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for char in name.chars() {
         if char.is_ascii_uppercase() {

@@ -3,8 +3,7 @@
 use super::kinds::{ANY_ACCOUNT, TEXT, tool};
 
 tool! {
-    /// The day, or any range, in one answer: what is on, what clashes, mail that needs you,
-    /// then the rest.
+    /// Today's agenda, or any range, in one answer: what is on, what clashes, mail that needs you.
     brief(Read, Read) => Brief;
     // Times are as written: they depend on now and on the zone.
     pub struct Brief {

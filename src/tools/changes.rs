@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::text::brief;
 
 tool! {
-    /// What is new, changed (and how) or gone in mail and calendars since a cursor.
-    /// The first call gives a cursor.
+    /// What is new, changed (and how) or gone in mail and calendars since a cursor; the first call
+    /// gives one.
     changes(Read, Read) => Changes(ChangesOf::checked);
     pub struct ChangesOf {
         // Since when; from now on without it.

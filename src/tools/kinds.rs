@@ -101,7 +101,7 @@ pub(super) const SWITCH: Kind<bool> =
 pub(super) const SWITCH_IF_GIVEN: Kind<Option<bool>> = Kind::new(ArgKind::Switch, Args::switch);
 /// Columns of a table, by name.
 pub(super) const SETTINGS: Kind<Map<String, Value>> =
-    Kind::new(ArgKind::Settings, |args, name| Ok(args.object(name)?.unwrap_or_default()));
+    Kind::new(ArgKind::Settings, |args, name| Ok(args.columns(name)?.unwrap_or_default()));
 
 /// Names of columns of these tables; an empty list says nothing.
 pub(super) const fn columns(tables: &'static [&'static Table]) -> Kind<Option<Vec<String>>> {

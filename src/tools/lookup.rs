@@ -10,7 +10,7 @@ use crate::text::brief;
 const MOST_EMAILS: usize = 50;
 
 tool! {
-    /// List folders with counts and the like; find contacts.
+    /// List folders, labels, rules and the like with counts; find contacts, email addresses.
     lookup(Read, Read) => Lookup(Lookup::checked);
     // What is not given is `None`, because a cursor may have it.
     pub struct Lookup {

@@ -10,6 +10,7 @@ tool! {
         id: String = NEEDED,
         /// First line
         offset: Option<u32> = common(1, 10_000_000, 1),
+        /// Lines
         limit: Option<u32> = number(1, 5_000, 200),
         /// Regular expression
         grep: Option<String> = TEXT,

@@ -26,7 +26,7 @@ tool! {
 }
 
 tool! {
-    /// Answer an invitation, an event or the message it came in; or forward it.
+    /// Accept, decline or answer an invitation, by event or message; or forward it.
     calendar_respond(Outward, Send) => Respond(Respond::checked);
     pub struct Respond {
         /// Event or message id
@@ -57,8 +57,8 @@ words! {
 }
 
 tool! {
-    /// Create, update, delete or run: folders, labels, categories, rules, contacts,
-    /// calendars; update auto_reply, signature, settings.
+    /// Create, update, delete or run: folders, labels, categories, rules, contacts, calendars;
+    /// update auto_reply (out of office), signature, settings.
     manage(Outward, Organize) => Manage;
     pub struct Manage {
         kind: ManageKind = needed(),
@@ -67,8 +67,8 @@ tool! {
         id: Option<String> = TEXT,
         /// The new name
         name: Option<String> = TEXT,
-        /// Columns as in lookup; rule: {"when": "from:ann", "then": "label:Ann archive"};
-        /// auto_reply: status on|off|scheduled
+        /// Columns as in lookup; rule: ["when=from:ann", "then=label:Ann archive"];
+        /// auto_reply: status=on|off|scheduled
         set: Map<String, Value> = SETTINGS,
         // Of a new calendar, of the times of an automatic reply, or of the settings.
         tz: Option<String> = TEXT,

@@ -16,8 +16,8 @@ use crate::words;
 pub const MOST_EVENTS: usize = 50;
 
 tool! {
-    /// Create events, or change some: each with its `id`, or all of `ids` alike;
-    /// only given fields change. Reports clashes and duplicates.
+    /// Schedule a meeting: create events, or change or move some, each with its `id`, or all of
+    /// `ids` alike; only given fields change. Reports clashes and duplicates.
     calendar_save(Outward, Organize) => Save(Save::checked);
     pub struct Save {
         ids: Vec<String> = IDS,

@@ -8,7 +8,7 @@ use crate::schemas::{MESSAGE, THREAD};
 use crate::words;
 
 tool! {
-    /// Find and list mail messages or threads, newest first, as one table row each.
+    /// Find email (Gmail, Outlook), in the inbox or anywhere: messages or threads, newest first.
     /// Use the ids (m12, t4) with mail_read.
     mail_search(Read, Read) => Search(Search::checked);
     // What is not given is `None`, because a cursor may have it.

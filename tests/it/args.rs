@@ -123,3 +123,43 @@ fn each_argument_is_read_by_its_tool() {
         assert!(read(tool, &more).starts_with("! "), "{}", tool.name);
     }
 }
+
+/// Calls as models write them at their first try, and the calls that they mean.
+#[test]
+fn guesses_are_read_as_what_they_mean() {
+    for (tool, guess, meant) in cases! {
+        "mail_search", json!({"query": "x", "max_results": 5}), ("mail_search", json!({"q": "x", "limit": 5}));
+        "mail_search", json!({"pageToken": "p1"}), ("mail_search", json!({"cursor": "p1"}));
+        "mail_read", json!({"message_id": "m1"}), ("mail_read", json!({"ids": ["m1"]}));
+        "mail_read", json!({"id": "m1"}), ("mail_read", json!({"ids": ["m1"]}));
+        "mail_modify", json!({"ids": "m1", "do": "mark_read"}), ("mail_modify", json!({"ids": "m1", "do": "read"}));
+        "mail_modify", json!({"ids": "m1", "action": "Mark as unread"}), ("mail_modify", json!({"ids": "m1", "do": "unread"}));
+        "calendar_search", json!({"start": "today", "end": "+2d", "timezone": "UTC"}),
+            ("calendar_search", json!({"from": "today", "to": "+2d", "tz": "UTC"}));
+        "calendar_free", json!({"attendees": ["bo@example.com"], "timeMin": "today"}),
+            ("calendar_free", json!({"who": ["bo@example.com"], "from": "today"}));
+        "calendar_save", json!({"title": "x", "start": "tomorrow 9am", "account": "a@example.com"}),
+            ("calendar_save", json!({"events": [{"title": "x", "start": "tomorrow 9am"}], "account": "a@example.com"}));
+        "calendar_save", json!({"summary": "x", "startTime": "tomorrow 9am", "attendees": ["bo@example.com"], "notify": "all"}),
+            ("calendar_save", json!({"events": [{"title": "x", "start": "tomorrow 9am", "people": ["bo@example.com"]}], "notify": "all"}));
+        "calendar_save", json!({"id": "e1", "location": "Hall"}),
+            ("calendar_save", json!({"ids": ["e1"], "events": [{"where": "Hall"}]}));
+        "calendar_respond", json!({"event_id": "e1", "response": "accepted"}),
+            ("calendar_respond", json!({"id": "e1", "response": "accept"}));
+        "output_read", json!({"hash": "kpe3ayevpe"}), ("output_read", json!({"id": "kpe3ayevpe"}));
+        "manage", json!({"kind": "rule", "op": "list"}), ("lookup", json!({"kind": "rules"}));
+        "manage", json!({"kind": "category", "op": "List", "name": "Bills"}),
+            ("lookup", json!({"kind": "categories", "q": "Bills"}));
+        "manage", json!({"kind": "auto_reply", "op": "get", "account": "a@example.com"}),
+            ("lookup", json!({"kind": "auto_reply", "account": "a@example.com"}));
+        "manage", json!({"kind": "rule", "op": "create", "set": ["when=from:ann", "then=label:a=b"]}),
+            ("manage", json!({"kind": "rule", "op": "create", "set": {"when": "from:ann", "then": "label:a=b"}}));
+    } {
+        let (other, meant) = meant;
+        let read =
+            |tool: &str, call: &Value| read(tools::find(tool).unwrap(), call.as_object().unwrap());
+        let expected = read(other, &meant);
+        assert!(!expected.starts_with('!'), "{meant}: {expected}");
+        assert_eq!(read(tool, &guess), expected, "{tool} {guess}");
+    }
+}

@@ -16,6 +16,7 @@
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
+//! | `discovery`, `strict` | what clients do with the list of tools: search it, and convert its schemas | |
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; writes that break off; calls that are cancelled; disks that are full | 16, 28, 29, 31 |
@@ -53,6 +54,7 @@ mod cli;
 mod config;
 mod conformance;
 mod days;
+mod discovery;
 mod drafts;
 mod elicitation;
 mod faults;
@@ -83,6 +85,7 @@ mod server;
 mod sign_in;
 mod store;
 mod strangers;
+mod strict;
 mod support;
 mod unsubscribe;
 mod unwritable;

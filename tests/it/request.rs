@@ -70,8 +70,19 @@ fn unintelligible_arguments_are_refused() {
             "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
             "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
-        "mail_search", json!({"query": "x"}),
-            "mail_search takes no argument `query`: use some of: q, account, folder, by, sort, fields, detail, limit, snippet, tz, cursor, budget, chunk, known, format";
+        "mail_search", json!({"colour": "x"}),
+            "mail_search takes no argument `colour`: use some of: q, account, folder, by, sort, fields, detail, limit, snippet, tz, cursor, budget, chunk, known, format";
+        "mail_search", json!({"limits": 5}),
+            "mail_search takes no argument `limits`: use `limit`, or some of: q, account, folder, by, sort, fields, detail, limit, snippet, tz, cursor, budget, chunk, known, format";
+        "mail_search", json!({"q": "x", "query": "x"}), "`q` is given twice: give it once, with all values";
+        "mail_draft", json!({"end": "x"}),
+            "mail_draft takes no argument `end`: use some of: mode, id, to, cc, bcc, subject, body, body_format, append, quote, from, attach, detach, importance, account, budget, format";
+        "calendar_save", json!({"title": "x", "events": [{"start": "tomorrow"}]}),
+            "calendar_save takes no argument `title`: use some of: ids, scope, account, calendar, events, ics, notify, if_conflict, dry_run, undo, format";
+        "manage", json!({"kind": "rule", "op": "create", "set": ["then"]}),
+            "`set` cannot be `then`: use a list of column=value";
+        "manage", json!({"kind": "rule", "op": "create", "set": ["then=read", "then=star"]}),
+            "`set` has `then` twice: give each column once; a list of values has commas between them";
         "mail_read", json!({}),
             "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
         "mail_read", json!({"ids": []}),

@@ -167,6 +167,8 @@ async fn check_calendars(harness: &CalendarHarness, calls: &[(&str, Value)]) -> 
     for (tool, arguments) in calls {
         let what = format!("{tool} {arguments:.200}");
         quoting += match harness.call(tool, arguments.clone()).await {
+            // Alone, a table has no notes behind it.
+            Ok(blocks) if blocks.len() == 1 => 0,
             Ok(blocks) => check_quotes(&what, blocks.last().unwrap()),
             Err(error) => check_quotes(&what, &error.to_string()),
         };

@@ -1,0 +1,59 @@
+//! Tools as MCP lists them: name, description, schema, hints, and what single clients read
+//! besides. What a tool is stands in `tools.rs`.
+
+use std::sync::Arc;
+
+use rmcp::model::{MetaObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::tools::{self, Effect};
+
+/// Tools that Claude Code has loaded from the beginning. It finds all others by a search of its
+/// own, one more call.
+const ALWAYS_LOADED: [&str; 2] = ["mail_search", "brief"];
+
+/// Tools whose answers may be longer than what Claude Code hands to a model otherwise, which is
+/// 50,000 characters. A model gets so much only if it asks for it by `budget`.
+const LONG_ANSWERS: [&str; 3] = ["mail_search", "mail_read", "output_read"];
+/// The characters that Claude Code then hands on.
+const LONG: u32 = 200_000;
+
+/// Tools that write, and reach nobody but the user: Codex runs them without asking.
+const PRIVATE: [&str; 2] = ["mail_attachment", "mail_draft"];
+
+/// Returns every tool as MCP shows it.
+pub fn list() -> Vec<Tool> {
+    tools::TOOLS.iter().map(tool).collect()
+}
+
+/// Returns a tool as MCP shows it.
+///
+/// It has every hint that differs from the protocol's default, and whether a tool that writes
+/// can destroy: the other defaults (not read-only, not idempotent, open to the world) are true
+/// of the others and would cost each of them tokens.
+pub(super) fn tool(tool: &tools::Tool) -> Tool {
+    let mut annotations = ToolAnnotations::default();
+    match tool.effect {
+        Effect::Read => annotations.read_only_hint = Some(true),
+        effect => annotations.destructive_hint = Some(effect == Effect::Outward),
+    }
+    if PRIVATE.contains(&tool.name) {
+        annotations.open_world_hint = Some(false);
+    }
+    let listed = Tool::new(tool.name, tool.doc, Arc::new(tools::input_schema(tool)))
+        .with_annotations(annotations);
+    let meta = client_meta(tool.name);
+    if meta.is_empty() { listed } else { listed.with_meta(MetaObject(meta)) }
+}
+
+/// Returns what clients read in a tool's `_meta`. None passes it to a model.
+fn client_meta(name: &str) -> Map<String, Value> {
+    let mut meta = Map::new();
+    if ALWAYS_LOADED.contains(&name) {
+        meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
+    }
+    if LONG_ANSWERS.contains(&name) {
+        meta.insert("anthropic/maxResultSizeChars".to_owned(), json!(LONG));
+    }
+    meta
+}

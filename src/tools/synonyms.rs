@@ -1,0 +1,179 @@
+//! What models guess instead of our names, taken where it can mean only one thing.
+//!
+//! None of it is listed in schemas, where it would cost tokens. A guess that could mean two
+//! things is refused, and the error names the nearest argument.
+
+use serde_json::{Map, Value, json};
+
+use super::args::snake_case;
+use super::kinds::Arguments;
+use super::lookup::Lookup;
+use super::save::{EventWords, Save};
+use super::{Tool, outward};
+
+/// The tools whose `from` and `to` are times; those of others are addresses or folders.
+const OF_RANGES: &[&str] = &["calendar_search", "calendar_free", "brief"];
+/// For a guess that means the same to every tool.
+const ANY: &[&str] = &[];
+
+/// Names of arguments: what is guessed, and what it means to a tool (one of these, if any are
+/// named) that takes the second and not the first. Other servers, and the APIs of Google and
+/// Microsoft, use these names.
+const ARGUMENTS: &[(&str, &str, &[&str])] = &[
+    ("query", "q", ANY),
+    ("search", "q", ANY),
+    ("max_results", "limit", ANY),
+    ("page_size", "limit", ANY),
+    ("page_token", "cursor", ANY),
+    ("start", "from", OF_RANGES),
+    ("start_date", "from", OF_RANGES),
+    ("start_time", "from", OF_RANGES),
+    ("time_min", "from", OF_RANGES),
+    ("end", "to", OF_RANGES),
+    ("end_date", "to", OF_RANGES),
+    ("end_time", "to", OF_RANGES),
+    ("time_max", "to", OF_RANGES),
+    ("start_date", "start", ANY),
+    ("start_time", "start", ANY),
+    ("end_date", "end", ANY),
+    ("end_time", "end", ANY),
+    ("timezone", "tz", ANY),
+    ("time_zone", "tz", ANY),
+    // A call about one item may name it `id`.
+    ("id", "ids", ANY),
+    ("message_id", "id", ANY),
+    ("message_id", "ids", ANY),
+    ("message_ids", "ids", ANY),
+    ("thread_id", "ids", ANY),
+    ("thread_ids", "ids", ANY),
+    ("draft_id", "id", ANY),
+    ("event_id", "id", ANY),
+    ("event_id", "ids", ANY),
+    ("event_ids", "ids", ANY),
+    ("attachment_id", "ids", ANY),
+    ("attachment_ids", "ids", ANY),
+    ("hash", "id", &["output_read"]),
+    ("action", "do", ANY),
+    ("attachments", "attach", ANY),
+    ("calendar_id", "calendar", ANY),
+    ("calendar_id", "calendars", ANY),
+    ("calendar_ids", "calendars", ANY),
+    ("attendees", "who", ANY),
+    ("participants", "who", ANY),
+    ("attendees", "people", ANY),
+    ("participants", "people", ANY),
+    ("guests", "people", ANY),
+    ("summary", "title", ANY),
+    ("location", "where", ANY),
+    ("description", "notes", ANY),
+    ("recurrence", "repeats", ANY),
+];
+
+/// Words of choices: the argument, what is guessed, and what it means.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("do", "mark_read", "read"),
+    ("do", "mark_as_read", "read"),
+    ("do", "mark_unread", "unread"),
+    ("do", "mark_as_unread", "unread"),
+    ("do", "report_spam", "spam"),
+    ("response", "accepted", "accept"),
+    ("response", "declined", "decline"),
+    ("response", "maybe", "tentative"),
+    ("mode", "replyall", "reply_all"),
+    ("body_format", "markdown", "md"),
+    ("body", "markdown", "md"),
+];
+
+/// Returns the argument that `name` means in a call of the tool, or a member of the argument, that
+/// is called `of` and takes what is `declared`; `None` if it takes that name.
+pub(super) fn argument(
+    of: &str,
+    name: &str,
+    declared: impl Fn(&str) -> bool,
+) -> Option<&'static str> {
+    if declared(name) {
+        return None;
+    }
+    let meant = |(guess, meant, tools): &&(&str, &str, &[&str])| {
+        *guess == name && declared(meant) && (tools.is_empty() || tools.contains(&of))
+    };
+    ARGUMENTS.iter().find(meant).map(|(_, meant, _)| *meant)
+}
+
+/// Returns the word that another one means in an argument, if it is no word of it.
+pub(super) fn word<'w>(argument: &str, given: &'w str) -> &'w str {
+    let same = |(of, guess, _): &&(&str, &str, &str)| {
+        *of == argument && guess.eq_ignore_ascii_case(&given.replace([' ', '-'], "_"))
+    };
+    WORDS.iter().find(same).map_or(given, |(_, _, meant)| meant)
+}
+
+/// Returns the call that a call means: its tool and its arguments.
+///
+/// `manage` with an `op` that only reads is the list of that kind, and the fields of one event
+/// beside `events` are that event.
+pub(super) fn call(
+    tool: &'static Tool,
+    arguments: Map<String, Value>,
+) -> (&'static Tool, Map<String, Value>) {
+    if tool.name == outward::Manage::TOOL.name {
+        match listed(&arguments) {
+            Some(lookup) => (&Lookup::TOOL, lookup),
+            None => (tool, arguments),
+        }
+    } else if tool.name == Save::TOOL.name {
+        (tool, with_event(arguments))
+    } else {
+        (tool, arguments)
+    }
+}
+
+/// Returns the arguments of `lookup` for a call of `manage` that wants to see a list.
+fn listed(arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let op = arguments.get("op")?.as_str()?.trim();
+    if !["list", "get", "show", "read"].iter().any(|reads| op.eq_ignore_ascii_case(reads)) {
+        return None;
+    }
+    let kind = arguments.get("kind")?.as_str()?.trim().to_lowercase();
+    let kind = match kind.as_str() {
+        "category" => "categories".to_owned(),
+        "auto_reply" | "settings" => kind,
+        one => format!("{one}s"),
+    };
+    let mut lookup = arguments.clone();
+    lookup.remove("op");
+    lookup.insert("kind".to_owned(), json!(kind));
+    // A name is what `lookup` calls `q`; the rest is checked as its arguments are.
+    for name in ["name", "id"] {
+        if let Some(name) = lookup.remove(name) {
+            lookup.insert("q".to_owned(), name);
+        }
+    }
+    Some(lookup)
+}
+
+/// Returns arguments of `calendar_save` with the fields of an event that stand beside `events`
+/// moved into it. Beside events that are given, they could belong to any: the call is left as it
+/// is, and refused.
+fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
+    if arguments.contains_key("events") {
+        return arguments;
+    }
+    let of_event = |name: &str| EventWords::ARGS.iter().any(|arg| arg.name == name);
+    let of_save = |name: &str| Save::ARGS.iter().any(|arg| arg.name == name);
+    let mut event = Map::new();
+    arguments.retain(|name, value| {
+        let name = snake_case(name);
+        let named = argument("events", &name, of_event).unwrap_or(&name);
+        // `id` names the event to change, which `ids` does, too.
+        if of_save(named) || named == "id" || !of_event(named) {
+            return true;
+        }
+        event.insert(named.to_owned(), value.take());
+        false
+    });
+    if !event.is_empty() {
+        arguments.insert("events".to_owned(), json!([event]));
+    }
+    arguments
+}

@@ -138,13 +138,9 @@ async fn ask(
 ) -> (Vec<String>, Value) {
     let mut arguments = arguments.clone();
     arguments["budget"] = budget.into();
-    let call = json!({"name": tool, "arguments": arguments});
-    let mut result = client.request("tools/call", call).await.unwrap();
-    let blocks = result["content"].as_array().unwrap();
-    let blocks = blocks.iter().filter_map(|block| block["text"].as_str());
-    let blocks = blocks.map(str::to_owned).collect();
-    assert!(result["isError"] != true, "{result}");
-    (blocks, result["_meta"]["daysheet"].take())
+    let (answer, stats) = client.call_with_stats(tool, arguments).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    (answer.blocks, stats)
 }
 
 /// The folder after `--mail`.

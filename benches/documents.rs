@@ -140,12 +140,9 @@ fn read(name: &str, bytes: &[u8]) -> (Duration, f64) {
 /// An answer of `mail_attachment as=text`: its tokens, and its notes.
 async fn ask(client: &mut Client, id: &str, budget: usize) -> (Value, String) {
     let arguments = json!({"ids": id, "as": "text", "budget": budget});
-    let call = json!({"name": "mail_attachment", "arguments": arguments});
-    let mut result = client.request("tools/call", call).await.unwrap();
-    assert!(result["isError"] != true, "{result}");
-    let blocks = result["content"].as_array().unwrap().iter();
-    let notes = blocks.filter_map(|block| block["text"].as_str()).next_back().unwrap().to_owned();
-    (result["_meta"]["daysheet"]["tokens"].take(), notes)
+    let (answer, stats) = client.call_with_stats("mail_attachment", arguments).await.unwrap();
+    assert!(!answer.is_error, "{answer:?}");
+    (stats["tokens"].clone(), answer.blocks.last().unwrap().clone())
 }
 
 #[tokio::main(flavor = "current_thread")]

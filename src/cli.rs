@@ -136,6 +136,9 @@ enum Command {
         /// The format of the answer: toon, json or stc.
         #[arg(long)]
         format: Option<String>,
+        /// Print the size of the answer on stderr: tokens, bytes and the like, as JSON.
+        #[arg(long)]
+        stats: bool,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
@@ -514,8 +517,8 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Ui { port, sandboxed, .. } => serve::run_pages(config, port, &sandboxed).await,
             #[cfg(feature = "sandbox")]
             Command::Demo { mail, calendar } => demo::run(config, mail, calendar).await,
-            Command::Call { tool, arguments, format, sandboxed, .. } => {
-                call::run(config, &tool, &arguments, format.as_deref(), &sandboxed).await
+            Command::Call { tool, arguments, format, stats, sandboxed, .. } => {
+                call::run(config, &tool, &arguments, format.as_deref(), stats, &sandboxed).await
             }
             Command::Account(Account::Add {
                 provider,

@@ -92,6 +92,8 @@ pub struct Config {
     pub retention: Retention,
     /// The default output format.
     pub format: Format,
+    /// True to send the size of every answer in `_meta`, whether or not the client asks for it.
+    pub stats: bool,
     /// The default budget of an answer in tokens.
     pub budget: usize,
     /// The tokenizer that counts.
@@ -399,6 +401,7 @@ impl Config {
                 let format = settings.choice("format", &formats)?;
                 format.unwrap_or(Format::Toon(delimiter))
             },
+            stats: settings.flag("stats", ["asked", "always"], false)?,
             budget: settings.number("budget", 100..=100_000, 8_000)?,
             tokenizer: settings.choice(
                 "tokenizer",

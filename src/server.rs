@@ -55,6 +55,7 @@ pub const WRITES_END: Duration = Duration::from_secs(60);
 
 pub use listing::list;
 use listing::tool;
+pub use result::STATS;
 #[cfg(feature = "http")]
 pub use streamable::unanswered;
 use watch::WatchedCall;
@@ -264,6 +265,8 @@ impl ServerHandler for Server {
         let client = elicitation::ElicitingClient::new(&params, &context, &self.questions)?;
         let client = Arc::new(client);
         let (caller, format) = (client.clone(), self.format_of(&context));
+        let asked = context.meta.get(result::STATS).is_some_and(|wanted| wanted == true);
+        let with_stats = asked || self.pipeline.config().stats;
         let call = async move {
             // Not before the call is admitted, so that one that is refused can be repeated.
             caller.take_answer().await;
@@ -276,7 +279,7 @@ impl ServerHandler for Server {
             (called, _) => called,
         };
         let result = match called {
-            Ok(answer) => result::result(answer),
+            Ok(answer) => result::result(answer, with_stats),
             Err(error) => {
                 tracing::debug!(kind = ?error.kind(), "a call was refused");
                 CallToolResult::error(vec![ContentBlock::text(result::diagnostics(&error))])

@@ -18,6 +18,7 @@ pub(super) async fn run(
     tool: &str,
     arguments: &[String],
     format: Option<&str>,
+    stats: bool,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
     let mut arguments = parse(tool, arguments)?;
@@ -25,21 +26,30 @@ pub(super) async fn run(
         arguments.insert("format".to_owned(), Value::from(format));
     }
     let (app, _sandbox) = App::open(config, sandboxed).await?;
-    let outcome = call_and_print(&app, tool, arguments).await;
+    let outcome = call_and_print(&app, tool, arguments, stats).await;
     app.close().await;
     outcome
 }
 
-async fn call_and_print(app: &App, tool: &str, arguments: Map<String, Value>) -> Result<ExitCode> {
+async fn call_and_print(
+    app: &App,
+    tool: &str,
+    arguments: Map<String, Value>,
+    stats: bool,
+) -> Result<ExitCode> {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut client = Client::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
-    let answer = client.call(tool, Value::Object(arguments)).await?;
+    let (answer, size) = client.call_with_stats(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
         eprintln!("daysheet: {text}");
         return Ok(ExitCode::FAILURE);
     }
     say!("{text}");
+    // Beside the answer, because a model gets none of it.
+    if stats {
+        eprintln!("{size}");
+    }
     // A sign-in that the call has started goes on until it is over.
     if tools::find(tool).is_some_and(|tool| tool.effect != tools::Effect::Read) {
         for note in app.pipeline.signed_in().await? {

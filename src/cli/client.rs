@@ -7,7 +7,7 @@ use tokio::io::{
 };
 
 use crate::error::{Error, Kind, Result};
-use crate::server::Server;
+use crate::server::{STATS, Server};
 
 /// Asks the user whether to do something.
 pub type ConfirmFn = fn(&str) -> bool;
@@ -28,6 +28,21 @@ pub struct ToolAnswer {
     pub blocks: Vec<String>,
     /// True when the call failed by something the caller can act on.
     pub is_error: bool,
+}
+
+impl ToolAnswer {
+    /// Returns the answer in the result of a call.
+    fn of(result: &Value) -> Self {
+        let blocks = result
+            .get("content")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .map(str::to_owned)
+            .collect();
+        Self { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) }
+    }
 }
 
 impl Client {
@@ -63,17 +78,20 @@ impl Client {
 
     /// Calls a tool.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolAnswer> {
-        let result =
-            self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
-        let blocks = result
-            .get("content")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .map(str::to_owned)
-            .collect();
-        Ok(ToolAnswer { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) })
+        let params = json!({"name": tool, "arguments": arguments});
+        Ok(ToolAnswer::of(&self.request("tools/call", params).await?))
+    }
+
+    /// Calls a tool and asks for the size of the answer, which is null of an error.
+    pub async fn call_with_stats(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<(ToolAnswer, Value)> {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {STATS: true}});
+        let result = self.request("tools/call", params).await?;
+        let stats = result.pointer("/_meta/daysheet").cloned().unwrap_or_default();
+        Ok((ToolAnswer::of(&result), stats))
     }
 
     /// Sends a request and waits for its result.

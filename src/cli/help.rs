@@ -60,6 +60,8 @@ Answers:
   DAYSHEET_TOKENIZER               o200k (default) or cl100k
   DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, separated by
                                    commas (docs/budget.md)
+  DAYSHEET_STATS                   whether answers have their size in _meta: asked (default: if the
+                                   request's _meta has daysheet/stats: true) or always
   DAYSHEET_OUTPUTS                 where shortened answers are stored in full: memory (default)
                                    or disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)

@@ -1,16 +1,20 @@
-//! Answers and errors in MCP's form: text blocks, a link to the whole, and the size of
-//! an answer in `_meta`.
+//! Answers and errors in MCP's form: text blocks and, for those who want it, the size of an
+//! answer in `_meta`.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
-use serde_json::json;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::outputs;
-use crate::pipeline::Answer;
+use crate::pipeline::{Answer, Stats};
 use crate::text::cell;
 
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";
+
+/// What a request's `_meta` has, with the value `true`, to get the size of the answer. Some clients
+/// pass a result's `_meta` on to the model, which pays for it, so nobody gets it unasked.
+pub const STATS: &str = "daysheet/stats";
 
 /// The maximum size of an error's text, in bytes.
 const DIAGNOSTICS: usize = 8 * 1024;
@@ -31,17 +35,19 @@ pub(super) fn diagnostics(error: &Error) -> String {
     text
 }
 
-/// Returns an answer in MCP's form: text blocks, a link to the whole if it is a part,
-/// and its size in `_meta`.
-pub(super) fn result(answer: Answer) -> CallToolResult {
+/// Returns an answer in MCP's form: its text blocks, and `with_stats` its size in `_meta`.
+pub(super) fn result(answer: Answer, with_stats: bool) -> CallToolResult {
     let Answer { blocks, stats, output } = answer;
-    let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
-    if let Some(id) = output {
-        let mut link = Resource::new(format!("{}{id}", outputs::URI), "whole answer");
-        link.mime_type = Some(TEXT_TYPE.to_owned());
-        content.push(ContentBlock::resource_link(link));
+    let mut result = CallToolResult::success(blocks.into_iter().map(ContentBlock::text).collect());
+    if with_stats {
+        let meta = stats_object(&stats, output.as_deref());
+        result.meta = Some(MetaObject(JsonObject::from_iter([("daysheet".to_owned(), meta)])));
     }
-    let mut result = CallToolResult::success(content);
+    result
+}
+
+/// Returns the size of an answer, and where the whole of a shortened one is.
+fn stats_object(stats: &Stats, output: Option<&str>) -> Value {
     let (chunk, chunks) = stats.chunk;
     let mut meta = json!({
         "tokens": stats.tokens,
@@ -57,18 +63,23 @@ pub(super) fn result(answer: Answer) -> CallToolResult {
         "chunks": chunks,
         "hash": stats.hash,
     });
-    if let (Some(version), Some(meta)) = (stats.stc_version, meta.as_object_mut()) {
-        meta.insert("stc_version".to_owned(), version.into());
+    let Some(members) = meta.as_object_mut() else {
+        return meta;
+    };
+    if let Some(id) = output {
+        members.insert("output".to_owned(), format!("{}{id}", outputs::URI).into());
     }
-    if let (Some(shortened), Some(meta)) = (stats.shortened, meta.as_object_mut()) {
+    if let Some(version) = stats.stc_version {
+        members.insert("stc_version".to_owned(), version.into());
+    }
+    if let Some(shortened) = &stats.shortened {
         let [minimal, standard, full] = shortened.levels;
-        meta.insert("planned".to_owned(), stats.planned.into());
-        meta.insert("shown".to_owned(), shortened.shown.into());
-        meta.insert("of".to_owned(), shortened.of.into());
-        meta.insert("windows".to_owned(), shortened.windows.into());
+        members.insert("planned".to_owned(), stats.planned.into());
+        members.insert("shown".to_owned(), shortened.shown.into());
+        members.insert("of".to_owned(), shortened.of.into());
+        members.insert("windows".to_owned(), shortened.windows.into());
         let levels = json!({"minimal": minimal, "standard": standard, "full": full});
-        meta.insert("levels".to_owned(), levels);
+        members.insert("levels".to_owned(), levels);
     }
-    result.meta = Some(MetaObject(JsonObject::from_iter([("daysheet".to_owned(), meta)])));
-    result
+    meta
 }

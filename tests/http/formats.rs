@@ -4,7 +4,7 @@ use daysheet::config::AccessBy;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use crate::stage::{Caller, OLD, Stage, person, text};
+use crate::stage::{Caller, OLD, Stage, person};
 
 /// The capabilities that a client declares, the argument, and the format of the answer.
 const FORMATS: &[(&str, &str, &str)] = &[
@@ -30,15 +30,15 @@ fn arguments(format: &str) -> Value {
     arguments
 }
 
-/// The format of a result; only one in STC names its version.
+/// The format of a result: only JSON and STC have braces around it.
 fn format_of(result: &Value) -> &'static str {
-    let stc = !result["_meta"]["daysheet"]["stc_version"].is_null();
-    let text = text(result);
-    match (stc, text.split('\n').next().is_some_and(|line| line.starts_with("{\""))) {
-        (true, false) => "stc",
-        (false, true) => "json",
-        (false, false) => "toon",
-        (true, true) => panic!("{text}"),
+    let first = result["content"][0]["text"].as_str().unwrap();
+    if serde_json::from_str::<Value>(first).is_ok() {
+        "json"
+    } else if first.starts_with('{') {
+        "stc"
+    } else {
+        "toon"
     }
 }
 

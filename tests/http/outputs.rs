@@ -103,10 +103,9 @@ async fn output(stage: &Stage, ann: &Caller) -> String {
         stage.shared.sandbox.deliver("ann@example.com", mail.as_bytes()).unwrap();
     }
     let call = json!({"q": "for", "limit": 50, "budget": 400, "detail": "full"});
-    let result = ann.call("mail_search", call).await;
-    let links = result["content"].as_array().unwrap().iter();
-    let link = links.filter_map(|block| block["uri"].as_str()).next().unwrap();
-    link.rsplit('/').next().unwrap().to_owned()
+    let answer = ann.ok("mail_search", call).await;
+    let (_, id) = answer.split_once("output_read id=").unwrap();
+    id.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned()
 }
 
 async fn get(caller: &Caller, method: &str, hash: &str, headers: &[(&str, &str)]) -> Reply {

@@ -56,9 +56,8 @@ class Answer:
         self.wire = json.dumps(result, ensure_ascii=False, sort_keys=True)
         content = result.get("content", [])
         self.texts = [block["text"] for block in content if block["type"] == "text"]
-        links = [block["uri"] for block in content if block["type"] == "resource_link"]
-        self.link = links[0] if links else None
         self.meta = (result.get("_meta") or {}).get("daysheet") or {}
+        self.link = self.meta.get("output")
         self.error = " ".join(self.texts) if result.get("isError") else ""
         needed = NEEDED.match(self.error)
         self.needed = int(needed[1]) if needed else None
@@ -393,7 +392,7 @@ async def run(binary):
 
     async def part(name, calls, *options, tokenizer="o200k_base"):
         with checks.section(name):
-            daysheet = interop.Daysheet(binary, tokenizer=tokenizer.removesuffix("_base"))
+            daysheet = interop.Daysheet(binary, tokenizer=tokenizer.removesuffix("_base"), stats="always")
             async with serving(daysheet, node, *options, tokenizer=tokenizer) as server:
                 await calls(server)
 

@@ -186,7 +186,7 @@ def signing_in(binary):
     port = interop.free_port()
     base = f"http://127.0.0.1:{port}"
     issuer = stage.issuer(base + "/mcp", base + "/sign-in/callback")
-    instance = stage.Instance(interop.Daysheet(binary), "--issuer", issuer, port=port)
+    instance = stage.Instance(interop.Daysheet(binary, stats="always"), "--issuer", issuer, port=port)
     server = Http(instance)
     status, headers, _ = interop.browse(server.url, {})
     challenge = headers.get("www-authenticate", "")
@@ -205,7 +205,7 @@ def signing_in(binary):
 def main():
     binary = sys.argv[1]
     with checks.section("the part"):
-        server = Http(stage.Instance(interop.Daysheet(binary), "--sandbox"))
+        server = Http(stage.Instance(interop.Daysheet(binary, stats="always"), "--sandbox"))
         for era in ("legacy", "modern"):
             with checks.section(f"inspector, {era}"):
                 clients.with_inspector(server, era)

@@ -132,6 +132,9 @@ pub struct Config {
     /// What to do with a message to an address that was never written to, once the
     /// process has shown untrusted text.
     pub new_recipients: NewRecipients,
+    /// True if whatever reaches other people needs the user's approval, and is refused where the
+    /// user cannot be asked.
+    pub always_confirm: bool,
     /// True if mail may be written with pictures that load from elsewhere.
     pub remote_pictures: bool,
     /// The maximum number of messages sent within an hour.
@@ -443,6 +446,7 @@ impl Config {
                     ("allow", NewRecipients::Allow),
                 ],
             )?,
+            always_confirm: settings.flag("confirm", ["possible", "always"], false)?,
             remote_pictures: settings.flag("remote_pictures", ["drop", "allow"], false)?,
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,

@@ -207,12 +207,11 @@ impl ElicitingClient {
     async fn ask(&self, question: ElicitRequestParams) -> Confirmation {
         if !self.by_answer {
             return match self.peer.create_elicitation(question).await {
-                Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
-                Ok(_) => Confirmation::No,
+                Ok(result) => confirmation(&result.action),
                 // The client declared support, but failed.
                 Err(error) => {
                     tracing::debug!(%error, "the client could not ask its user");
-                    Confirmation::No
+                    Confirmation::Unanswered
                 }
             };
         }
@@ -250,8 +249,15 @@ fn form(message: String) -> ElicitRequestParams {
 
 /// Interprets a client's answer; anything not understood means no.
 fn reply(answer: &Value) -> Confirmation {
-    match serde_json::from_value::<ElicitResult>(answer.clone()) {
-        Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
+    let answer = serde_json::from_value::<ElicitResult>(answer.clone());
+    answer.map_or(Confirmation::No, |answer| confirmation(&answer.action))
+}
+
+fn confirmation(action: &ElicitationAction) -> Confirmation {
+    match action {
+        ElicitationAction::Accept => Confirmation::Yes,
+        ElicitationAction::Cancel => Confirmation::Unanswered,
+        // Whatever else there may be is no agreement.
         _ => Confirmation::No,
     }
 }

@@ -420,6 +420,8 @@ async fn contact_is_deleted_after_the_user_confirms() {
     for (reply, arguments, expected, questions, written) in cases! {
         Confirmation::Yes, &delete, "done|permanently", 1, 1;
         Confirmation::No, &delete, "refused|the user declined", 1, 0;
+        Confirmation::Unanswered, &delete,
+            "refused|\"nobody confirmed: ask the user, and try again\"", 1, 0;
         Confirmation::Unavailable, &delete, "done|permanently", 1, 1;
         Confirmation::No, &planned,
             "planned|\"permanently: the user is asked first, where possible, and there is no \

@@ -311,6 +311,7 @@ async fn calendar_is_deleted_after_the_user_confirms() {
     for (reply, result, written) in [
         (Confirmation::Yes, "done|null", "Delete { id: \"garden\" }"),
         (Confirmation::No, "refused|the user declined", ""),
+        (Confirmation::Unanswered, "refused|\"nobody confirmed: ask the user, and try again\"", ""),
         (Confirmation::Unavailable, "done|null", "Delete { id: \"garden\" }"),
     ] {
         let harness = CalendarHarness::one().await;

@@ -371,6 +371,11 @@ async fn new_recipients_need_confirmation_before_any_write() {
         assert_eq!(error, refused("this client cannot ask the user"), "{tool} {call}");
         for (reply, expected) in [
             (Confirmation::No, "the user declined: nothing was done: ask what to do instead"),
+            (
+                Confirmation::Unanswered,
+                "nobody confirmed: nothing was done: ask the user to do it in the calendar program, \
+                 or to run `daysheet call` in a terminal",
+            ),
             (Confirmation::Later, "the user is being asked"),
         ] {
             let user = FakeUser::says(reply);

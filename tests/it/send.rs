@@ -346,6 +346,32 @@ async fn only_one_of_many_processes_sends() {
     assert_eq!(sent.count(), 1, "{answers:#?}");
 }
 
+/// Some clients neither ask nor can be asked, and send at the first call.
+#[tokio::test]
+async fn setting_has_everything_confirmed_that_is_sent() {
+    let outbox = Outbox::new().await;
+    let d = outbox.draft("draft1").await;
+    let process = outbox.process(&[("DAYSHEET_CONFIRM", "always")]);
+    let id = json!({"id": d});
+    for (reply, expected) in [
+        (
+            Confirmation::Unavailable,
+            "error: the settings require that the user approves sending, and this client cannot ask \
+             the user: ask the user to send d1 in the mail program, or to run `daysheet call \
+             mail_send id=d1` in a terminal",
+        ),
+        (Confirmation::No, "d1|send|refused|the user declined; the draft is unchanged"),
+    ] {
+        let user = FakeUser::says(reply);
+        let answer = call(&process, &user, "mail_send", id.clone()).await;
+        assert_eq!(row(&answer), expected);
+        assert_eq!(user.questions().len(), 1);
+        assert!(outbox.ana().sent().is_empty());
+    }
+    let yes = FakeUser::says(Confirmation::Yes);
+    assert!(call(&process, &yes, "mail_send", id).await.contains("|send|sent|"));
+}
+
 #[tokio::test]
 async fn users_answer_decides_about_sending() {
     let (outbox, process, d) = Outbox::with_draft().await;
@@ -356,6 +382,16 @@ async fn users_answer_decides_about_sending() {
     assert_eq!(
         no.questions().as_slice(),
         ["Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps"]
+    );
+    // Clients close a question by themselves when nobody is there to see it.
+    let nobody = FakeUser::says(Confirmation::Unanswered);
+    let answer = call(&process, &nobody, "mail_send", id.clone()).await;
+    assert_eq!(
+        row(&answer),
+        format!(
+            "{d}|send|refused|\"nobody confirmed; the draft is unchanged: ask the user to send {d} in \
+             the mail program, or to run `daysheet call mail_send id={d}` in a terminal\""
+        )
     );
     let later = FakeUser::says(Confirmation::Later);
     let answer = call(&process, &later, "mail_send", id.clone()).await;

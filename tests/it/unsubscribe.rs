@@ -167,6 +167,15 @@ async fn the_user_is_asked_first() {
     assert!(blocks[0].contains("m1|unsubscribe|refused|the user declined"), "{}", blocks[0]);
     harness.ana().drafts.lock().unwrap().clear();
 
+    let nobody = FakeUser::says(Confirmation::Unanswered);
+    let blocks = harness.call_as("mail_modify", all.clone(), &nobody).await.unwrap();
+    assert!(
+        blocks[0].contains("m1|unsubscribe|waiting|\"one click, but nobody confirmed"),
+        "{}",
+        blocks[0]
+    );
+    harness.ana().drafts.lock().unwrap().clear();
+
     let yes = FakeUser::says(Confirmation::Yes);
     let blocks = harness.call_as("mail_modify", all, &yes).await.unwrap();
     assert_eq!(

@@ -12,6 +12,9 @@ pub enum Confirmation {
     Yes,
     /// The user did not.
     No,
+    /// The question was closed without an answer. Perhaps nobody saw it: some clients do so by
+    /// themselves when nobody is there.
+    Unanswered,
     /// Nobody can be asked.
     Unavailable,
     /// The question ends this call; the client will repeat the call with the answer.

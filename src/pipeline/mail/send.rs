@@ -249,6 +249,11 @@ impl Pipeline {
                 "refused",
                 "the user declined; the draft is unchanged",
             )),
+            Decision::Unanswered => {
+                let next = self.by_hand(&act);
+                let detail = format!("nobody confirmed; the draft is unchanged: {next}");
+                Some(Outcome::new(&ready.name, OP, "refused", detail))
+            }
         })
     }
 

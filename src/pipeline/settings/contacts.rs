@@ -79,11 +79,9 @@ impl Pipeline {
                 owner.account.email
             );
             if let Some(caller) = caller
-                && !self.may_erase(&question, caller).await?
+                && let Some(why) = self.refused_erasure(&question, caller).await?
             {
-                let refused =
-                    self.one_outcome(id_or_name, "delete", "refused", "the user declined");
-                return refused.await;
+                return self.one_outcome(id_or_name, "delete", "refused", why).await;
             }
             let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
             let about = (id_or_name, "delete", "permanently");

@@ -129,6 +129,8 @@ pub(in crate::pipeline) enum Decision {
     Unasked,
     /// The user refused.
     Declined,
+    /// The user was asked, and did not answer.
+    Unanswered,
 }
 
 /// Records whether untrusted text was shown, and which recipients are known.
@@ -286,25 +288,27 @@ impl Pipeline {
                 true => "text of unknown senders was shown recently, and ",
                 false => "and ",
             };
-            Error::argument(match act.sent_from {
-                Some(_) => format!("this mailbox has never written to {new}, {seen}{why}"),
-                None => format!("it reaches people never written to ({new}), {seen}{why}"),
-            })
-            .next(match self.config.shared {
-                true => act.instead.clone(),
-                false => format!("{}, or to run `{}` in a terminal", act.instead, act.command),
-            })
+            let what = if !unsure {
+                format!("the settings require that the user approves {}, and {why}", act.what)
+            } else if act.sent_from.is_some() {
+                format!("this mailbox has never written to {new}, {seen}{why}")
+            } else {
+                format!("it reaches people never written to ({new}), {seen}{why}")
+            };
+            Error::argument(what).next(self.by_hand(act))
         };
         if unsure && setting == NewRecipients::Refuse {
             return Err(refused("the settings forbid it"));
         }
-        let must = unsure && setting == NewRecipients::Confirm;
+        let must = self.config.always_confirm || unsure && setting == NewRecipients::Confirm;
         if !must && act.asks == Asks::New {
             return Ok(Decision::Unasked);
         }
         // A dry run asks nobody, but notes that the real call has to.
         let Some(caller) = caller else {
-            if must {
+            if must && !unsure {
+                notes.push("the user has to approve it, or the call is refused".into());
+            } else if must {
                 notes.push(note!(
                     "never written to: {}; the user has to confirm, or the call is refused",
                     ours(&new)
@@ -321,6 +325,7 @@ impl Pipeline {
             Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
             Confirmation::Unavailable => Ok(Decision::Unasked),
             Confirmation::No => Ok(Decision::Declined),
+            Confirmation::Unanswered => Ok(Decision::Unanswered),
             // The question ends the call; the client repeats it with the answer.
             Confirmation::Later => Err(Error::argument("the user is being asked")),
         }
@@ -340,6 +345,19 @@ impl Pipeline {
             Decision::Unasked => Ok(false),
             Decision::Declined => Err(Error::argument("the user declined: nothing was done")
                 .next("ask what to do instead")),
+            Decision::Unanswered => {
+                Err(Error::argument("nobody confirmed: nothing was done").next(self.by_hand(act)))
+            }
+        }
+    }
+
+    /// Returns what the user can do to have a write done that was refused here.
+    pub(in crate::pipeline) fn by_hand(&self, act: &Act<'_>) -> String {
+        // On a server, no terminal is theirs.
+        if self.config.shared {
+            act.instead.clone()
+        } else {
+            format!("{}, or to run `{}` in a terminal", act.instead, act.command)
         }
     }
 
@@ -347,6 +365,7 @@ impl Pipeline {
     /// audience has to be read.
     pub(in crate::pipeline) async fn is_watchful(&self) -> Result<bool> {
         Ok(self.config.access < Access::Send
+            || self.config.always_confirm
             || !self.config.recipients.is_empty()
             || (self.config.new_recipients != NewRecipients::Allow && self.is_tainted().await?))
     }

@@ -134,9 +134,9 @@ impl Pipeline {
              undone.",
             owner.account.email
         );
-        if erases && !self.may_erase(&question, caller).await? {
+        if erases && let Some(why) = self.refused_erasure(&question, caller).await? {
             let report = WriteReport {
-                outcomes: vec![Outcome::new(&old, word, "refused", "the user declined")],
+                outcomes: vec![Outcome::new(&old, word, "refused", why)],
                 ..WriteReport::default()
             };
             return self.write_report(report).await;

@@ -177,12 +177,12 @@ impl Pipeline {
         let mut undo = None;
         if !dry_run {
             let refused = match caller {
-                Some(caller) if op == "delete" => !self.may_delete(&works, caller).await?,
-                _ => false,
+                Some(caller) if op == "delete" => self.refused_deletion(&works, caller).await?,
+                _ => None,
             };
             match refused {
-                true => refuse(&mut works),
-                false => {
+                Some(why) => refuse(&mut works, why),
+                None => {
                     undo = self
                         .write_changes(&mut works, op, &mut choice.notes)
                         .await
@@ -193,12 +193,15 @@ impl Pipeline {
         self.report_changes(works, op, choice, undo, dry_run).await
     }
 
-    /// Asks before messages are deleted permanently; returns false if the user refused.
-    /// If nobody can be asked, the access level counts as the user's consent.
-    async fn may_delete(&self, works: &[Work], caller: &dyn ClientPrompts) -> Result<bool> {
+    /// Asks before messages are deleted permanently; returns why they are not, if they are not.
+    async fn refused_deletion(
+        &self,
+        works: &[Work],
+        caller: &dyn ClientPrompts,
+    ) -> Result<Option<&'static str>> {
         let count: usize = works.iter().map(|one| one.changes.len()).sum();
         if count == 0 {
-            return Ok(true);
+            return Ok(None);
         }
         let owners: Vec<&str> = works
             .iter()
@@ -219,19 +222,20 @@ impl Pipeline {
         if more > 0 {
             lines.push(format!("and {more} more"));
         }
-        self.may_erase(&lines.join("\n"), caller).await
+        self.refused_erasure(&lines.join("\n"), caller).await
     }
 
-    /// Asks before something is deleted permanently; returns false if the user refused.
-    /// If nobody can be asked, the access level counts as the user's consent.
-    pub(in crate::pipeline) async fn may_erase(
+    /// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
+    /// can be asked, the access level counts as the user's consent.
+    pub(in crate::pipeline) async fn refused_erasure(
         &self,
         question: &str,
         caller: &dyn ClientPrompts,
-    ) -> Result<bool> {
+    ) -> Result<Option<&'static str>> {
         match caller.confirm(question).await {
-            Confirmation::Yes | Confirmation::Unavailable => Ok(true),
-            Confirmation::No => Ok(false),
+            Confirmation::Yes | Confirmation::Unavailable => Ok(None),
+            Confirmation::No => Ok(Some("the user declined")),
+            Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
             // The question ends the call; the client repeats it with the answer.
             Confirmation::Later => Err(Error::argument("the user is being asked")),
         }
@@ -509,10 +513,10 @@ async fn write(work: &mut Work, look: Duration) {
 }
 
 /// Marks what the user refused as unchanged.
-fn refuse(works: &mut [Work]) {
+fn refuse(works: &mut [Work], why: &'static str) {
     for work in works {
         for change in std::mem::take(&mut work.changes) {
-            work.miss(&change.before.id, "refused", "the user declined");
+            work.miss(&change.before.id, "refused", why);
         }
     }
 }

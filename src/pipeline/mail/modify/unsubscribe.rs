@@ -88,8 +88,12 @@ impl Pipeline {
                 (Way::Post(_), Confirmation::No, _) => {
                     Outcome::new(&list.handle, OP, "refused", "the user declined")
                 }
-                (Way::Post(url), Confirmation::Unavailable, _) => {
-                    let why = "one click, but the user cannot be asked here";
+                (Way::Post(url), Confirmation::Unavailable | Confirmation::Unanswered, _) => {
+                    let why = if reply == Confirmation::Unanswered {
+                        "one click, but nobody confirmed"
+                    } else {
+                        "one click, but the user cannot be asked here"
+                    };
                     Outcome::new(&list.handle, OP, "waiting", hand_over(why, url))
                 }
                 (_, _, Some(chosen)) => self.leave(list, chosen, caller, &mut report.notes).await,

@@ -96,6 +96,9 @@ pub struct Config {
     pub stats: bool,
     /// The default budget of an answer in tokens.
     pub budget: usize,
+    /// True if a setting says so: answers are then made for that budget alone, and not for what the
+    /// client hands on.
+    pub budget_is_set: bool,
     /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
     /// Where shortened answers are stored in full.
@@ -406,6 +409,7 @@ impl Config {
             },
             stats: settings.flag("stats", ["asked", "always"], false)?,
             budget: settings.number("budget", 100..=100_000, 8_000)?,
+            budget_is_set: !matches!(settings.get("budget"), Ok(None)),
             tokenizer: settings.choice(
                 "tokenizer",
                 &[("o200k", Tokenizer::O200k), ("cl100k", Tokenizer::Cl100k)],

@@ -5,6 +5,7 @@
 //! `isError`; a bug of ours is a protocol error. rmcp handles both protocol eras:
 //! `initialize`, and 2026-07-28 without it.
 
+mod clients;
 mod elicitation;
 pub mod framing;
 mod listing;

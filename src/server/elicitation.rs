@@ -21,6 +21,7 @@ use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::clients;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
 use crate::error::Result;
@@ -124,6 +125,8 @@ pub(super) struct ElicitingClient {
     can_show: bool,
     /// True if questions end the call.
     by_answer: bool,
+    /// The most bytes of an answer that it hands on.
+    answer_limit: Option<usize>,
     /// The state and the answer that came with the call.
     state: Option<String>,
     answer: Option<Confirmation>,
@@ -167,6 +170,7 @@ impl ElicitingClient {
             by_answer: context
                 .protocol_version()
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
+            answer_limit: clients::answer_limit(context),
             state,
             answer: answer.map(reply),
             asked: OnceLock::new(),
@@ -283,6 +287,10 @@ impl ClientPrompts for ElicitingClient {
             elicitation_id: digest(&self.call, page),
         };
         self.ask(question).await
+    }
+
+    fn answer_limit(&self) -> Option<usize> {
+        self.answer_limit
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {

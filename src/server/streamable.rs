@@ -47,7 +47,7 @@ use tokio::sync::{OnceCell, mpsc};
 use tokio::time::{Instant, sleep};
 
 use super::elicitation::{OPEN, Questions};
-use super::{FORMAT, Server, framing};
+use super::{FORMAT, Server, clients, framing};
 use crate::error::{Error, Kind, Result};
 use crate::store::{SERVER, Store};
 
@@ -80,8 +80,8 @@ pub(super) struct Shared {
     key: Arc<OnceCell<[u8; 32]>>,
 }
 
-/// What a client declared at initialization and later calls need: how to ask its user, and its
-/// format of answers.
+/// What a client declared at initialization and later calls need: how to ask its user, its format
+/// of answers, and its name if it cuts answers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {
     #[serde(rename = "v")]
@@ -90,6 +90,8 @@ struct Session {
     elicitation: Option<ElicitationCapability>,
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     format: Option<JsonObject>,
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
 }
 
 impl Shared {
@@ -117,10 +119,12 @@ impl Shared {
         let declared = |all: Option<BTreeMap<String, JsonObject>>| all?.remove(FORMAT);
         let format = declared(content.extensions).or_else(|| declared(content.experimental));
         let elicitation = content.elicitation;
-        if elicitation.is_none() && format.is_none() {
+        let name = initialize.pointer("/params/clientInfo/name").and_then(Value::as_str);
+        let name = name.filter(|name| clients::is_limited(name)).map(str::to_owned);
+        if elicitation.is_none() && format.is_none() && name.is_none() {
             return Ok(None);
         }
-        let content = serde_json::to_vec(&Session { version, elicitation, format })
+        let content = serde_json::to_vec(&Session { version, elicitation, format, name })
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
         let content = URL_SAFE_NO_PAD.encode(content);
         let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
@@ -139,14 +143,17 @@ impl Shared {
             return Ok(None);
         }
         let content = URL_SAFE_NO_PAD.decode(content).unwrap_or_default();
-        Ok(serde_json::from_slice(&content).ok().map(|Session { version, elicitation, format }| {
-            let mut capabilities = ClientCapabilities::default();
-            capabilities.elicitation = elicitation;
-            let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
-            capabilities.extensions = format;
-            InitializeRequestParams::new(capabilities, Implementation::default())
-                .with_protocol_version(version)
-        }))
+        Ok(serde_json::from_slice(&content).ok().map(
+            |Session { version, elicitation, format, name }| {
+                let mut capabilities = ClientCapabilities::default();
+                capabilities.elicitation = elicitation;
+                let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
+                capabilities.extensions = format;
+                let client =
+                    name.map_or_else(Implementation::default, |name| Implementation::new(name, ""));
+                InitializeRequestParams::new(capabilities, client).with_protocol_version(version)
+            },
+        ))
     }
 }
 

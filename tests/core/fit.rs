@@ -63,6 +63,7 @@ fn options(budget: usize, chunk: usize) -> FitOptions<'static> {
         format: Format::Toon(Delimiter::Tab),
         tokenizer: Tokenizer::O200k,
         budget,
+        ceiling: CEILING,
         room: budget,
         stated_budget: budget,
         chunk,

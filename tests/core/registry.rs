@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use daysheet_core::budget::Response;
 use daysheet_core::budget::count::Tokenizer;
-use daysheet_core::budget::fit::{FitOptions, fit};
+use daysheet_core::budget::fit::{CEILING, FitOptions, fit};
 use daysheet_core::budget::value::Strategy;
 use daysheet_core::encode::{Document, Format};
 use daysheet_core::flatten::{Context, Report, Room, flatten};
@@ -220,6 +220,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         format: Format::default(),
         tokenizer: Tokenizer::O200k,
         budget: 50_000,
+        ceiling: CEILING,
         room: 50_000,
         stated_budget: 50_000,
         chunk: 1,

@@ -78,9 +78,14 @@ impl Process {
     }
 
     fn initialize(&mut self, version: &str) -> Value {
+        self.initialize_as("test", version)
+    }
+
+    fn initialize_as(&mut self, client: &str, version: &str) -> Value {
+        let client = json!({"name": client, "version": "1"});
         let answer = self.ask(
             "initialize",
-            &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
+            &json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client}),
         );
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
         answer["result"].clone()
@@ -202,6 +207,97 @@ fn server_accepts_clients_without_initialize() {
         "{text}"
     );
     assert_eq!(process.end().0, 0);
+}
+
+/// Clients that give a model the whole result would make it pay for `_meta`.
+#[test]
+fn size_of_an_answer_is_sent_only_to_those_who_ask() {
+    let asking = json!({"daysheet/stats": true});
+    for (setting, meta, sent) in [
+        (None, json!({}), false),
+        (None, asking.clone(), true),
+        (Some(("DAYSHEET_STATS", "asked")), json!({"daysheet/stats": false}), false),
+        (Some(("DAYSHEET_STATS", "always")), json!({}), true),
+    ] {
+        let variables: Vec<(&str, &str)> = setting.into_iter().collect();
+        let mut process = Process::start(&["serve", "--sandbox"], &variables);
+        process.initialize("2025-11-25");
+        let arguments = json!({"limit": 20, "budget": 250});
+        let call = json!({"name": "mail_search", "arguments": arguments, "_meta": meta});
+        let found = process.ask("tools/call", &call);
+        let result = found["result"].as_object().unwrap();
+        let content = result["content"].as_array().unwrap();
+        assert!(content.iter().all(|block| block["type"] == "text"), "{content:?}");
+        let Some(stats) = result.get("_meta").map(|meta| &meta["daysheet"]) else {
+            assert!(!sent, "{setting:?} {meta}");
+            continue;
+        };
+        assert!(sent, "{setting:?} {meta}");
+        let mut blocks = content.iter().map(|block| block["text"].as_str().unwrap());
+        let bytes: usize = blocks.clone().map(str::len).sum();
+        assert_eq!(stats["bytes"], bytes);
+        let output = stats["output"].as_str().unwrap().strip_prefix("daysheet://output/").unwrap();
+        assert!(
+            blocks.next_back().unwrap().contains(&format!("output_read id={output}")),
+            "{content:?}"
+        );
+    }
+}
+
+/// Each client cuts what is longer than it hands on, and mostly the notes with it.
+#[test]
+fn answers_fit_what_the_client_hands_on() {
+    let catalogued = json!({"x-codex-turn-metadata": "{\"model\":\"gpt-5.5\"}"});
+    let other = json!({"x-codex-turn-metadata": {"model": "qwen3"}});
+    for (client, meta, most) in [
+        ("@cline/core", json!({}), 8_000),
+        ("codex-mcp-client", other, 12_000),
+        ("codex-mcp-client", json!({}), 12_000),
+        ("codex-mcp-client", catalogued, 40_000),
+    ] {
+        let mut process = Process::start(&["serve", "--sandbox"], &[]);
+        process.initialize_as(client, "2025-06-18");
+        let ids: Vec<String> = (1..=15).map(|id| format!("m{id}")).collect();
+        for (tool, arguments) in [
+            ("mail_search", json!({"limit": 100, "detail": "full", "budget": 50_000})),
+            ("mail_read", json!({"ids": ids, "quoted": true, "budget": 50_000})),
+            ("calendar_search", json!({"from": "-30d", "to": "+60d", "format": "json"})),
+        ] {
+            let mut chunk = 1;
+            loop {
+                let mut arguments = arguments.clone();
+                arguments["chunk"] = chunk.into();
+                let call = json!({"name": tool, "arguments": arguments, "_meta": meta});
+                let found = process.ask("tools/call", &call);
+                let result = &found["result"];
+                assert_eq!(result["isError"], false, "{result}");
+                let content = result["content"].as_array().unwrap();
+                let texts = content.iter().map(|block| block["text"].as_str().unwrap());
+                // All but Codex for models that it does not know count the result as JSON.
+                let size = match most {
+                    12_000 => texts.map(str::len).sum(),
+                    _ => result.to_string().chars().count(),
+                };
+                assert!(size <= most, "{client}: {tool}, chunk {chunk}: {size} characters");
+                let notes = content.last().unwrap()["text"].as_str().unwrap();
+                let more = notes.contains(&format!("chunk={}", chunk + 1));
+                if chunk == 1 && arguments.get("budget").is_some() {
+                    let is_whole = !more && !notes.contains("to fit budget=");
+                    assert_eq!(is_whole, !notes.contains("this client hands on "), "{notes}");
+                    assert!(!is_whole || most > 12_000, "{client}: {tool} is whole");
+                }
+                if !more {
+                    break;
+                }
+                chunk += 1;
+            }
+        }
+    }
+    // Whoever sets a budget knows better.
+    let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_BUDGET", "20000")]);
+    process.initialize_as("@cline/core", "2024-11-05");
+    let found = process.call("mail_search", &json!({"limit": 100, "detail": "full"}));
+    assert!(found["result"].to_string().len() > 8_000, "{found}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::time::Duration;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use daysheet::budget::Response;
 use daysheet::budget::count::Tokenizer;
-use daysheet::budget::fit::{FitOptions, fit};
+use daysheet::budget::fit::{CEILING, FitOptions, fit};
 use daysheet::budget::plan::{Block, Rendering, Tier, plan};
 use daysheet::budget::value::Strategy;
 use daysheet::encode::stc::Version;
@@ -117,6 +117,7 @@ fn planned(criterion: &mut Criterion) {
         format: Format::default(),
         tokenizer: Tokenizer::O200k,
         budget: 8_000,
+        ceiling: CEILING,
         room: 7_900,
         stated_budget: 8_000,
         chunk: 1,

@@ -43,6 +43,9 @@ pub struct FitOptions<'a> {
     /// The maximum number of tokens otherwise: less, because notes about the missing
     /// parts need space. It is the same for all chunks of an answer.
     pub room: usize,
+    /// The maximum number of bytes in all blocks, at most [`CEILING`]: some clients cut what is
+    /// longer, wherever that is.
+    pub ceiling: usize,
     /// The budget that the caller requested, for the notes.
     pub stated_budget: usize,
     /// The number of the requested chunk; the first is 1.
@@ -319,7 +322,7 @@ fn chunks(
 /// Returns all blocks, if they fit.
 fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<Fitted> {
     let bytes: usize = whole.blocks.iter().map(String::len).sum();
-    if bytes > CEILING {
+    if bytes > options.ceiling {
         return None;
     }
     let tokens = whole.blocks.iter().map(|block| options.tokenizer.count(block)).sum();
@@ -434,24 +437,27 @@ impl Chunk {
             // The index of chunks is not written yet.
             let bytes = bytes + notes.len() + 8 * index;
             let tokens = tokens + options.tokenizer.count(&notes) + 1 + index;
-            if tokens <= options.room && bytes <= CEILING {
+            if tokens <= options.room && bytes <= options.ceiling {
                 return Ok(Self {
                     chosen,
                     blocks: view.blocks,
                     planned: plan.tokens() + document + reserved,
                 });
             }
-            let over =
-                tokens.saturating_sub(options.room).max(bytes.saturating_sub(CEILING) / 8).max(1);
+            let over = tokens
+                .saturating_sub(options.room)
+                .max(bytes.saturating_sub(options.ceiling) / 8)
+                .max(1);
             let before = plan.tokens();
             let mut undone = false;
             while before.saturating_sub(plan.tokens()) < over && plan.undo() {
                 undone = true;
             }
             if !undone {
-                return Err(match bytes > CEILING {
-                    true => Short::Bytes(bytes),
-                    false => Short::Tokens(tokens + besides),
+                return Err(if bytes > options.ceiling {
+                    Short::Bytes { bytes, ceiling: options.ceiling }
+                } else {
+                    Short::Tokens(tokens + besides)
                 });
             }
         }
@@ -470,8 +476,8 @@ impl Chunk {
 enum Short {
     /// It needs this budget.
     Tokens(usize),
-    /// The number of bytes it would have.
-    Bytes(usize),
+    /// The number of bytes it would have, and how many it may.
+    Bytes { bytes: usize, ceiling: usize },
 }
 
 impl Short {
@@ -481,9 +487,9 @@ impl Short {
                 Error::new(Kind::BudgetTooSmall, format!("budget_too_small needed={needed}"))
                     .next("set budget to at least that, or ask for less")
             }
-            Self::Bytes(bytes) => Error::new(
+            Self::Bytes { bytes, ceiling } => Error::new(
                 Kind::BudgetTooSmall,
-                format!("the smallest form of the answer has {bytes} bytes, over {CEILING}"),
+                format!("the smallest form of the answer has {bytes} bytes, over {ceiling}"),
             )
             .next("ask for less: fewer ids, a lower limit, a shorter time"),
         }

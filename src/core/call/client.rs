@@ -34,6 +34,12 @@ pub trait ClientPrompts: Send + Sync {
         Confirmation::Unavailable
     }
 
+    /// Returns the most bytes of an answer that the client hands on to its model, if it is known
+    /// to cut what is longer.
+    fn answer_limit(&self) -> Option<usize> {
+        None
+    }
+
     /// Reports the progress of an upload: bytes done out of bytes in total, and what is uploaded.
     async fn progress(&self, done: u64, total: u64, what: &str);
 }

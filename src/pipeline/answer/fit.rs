@@ -92,6 +92,8 @@ pub(super) struct AnswerOptions {
     pub(super) reserve: usize,
     /// Tokens reserved for additional notes.
     pub(super) besides: usize,
+    /// The most bytes of all blocks.
+    pub(super) ceiling: usize,
 }
 
 /// Answers recently returned in chunks, the latest last.
@@ -211,7 +213,9 @@ impl Pipeline {
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
         let mut besides = usize::from(view.known.is_some()) * HASH;
-        if stale {
+        // Whoever sets a budget knows what the client hands on.
+        let limit = caller.answer_limit().filter(|_| !self.config.budget_is_set);
+        if stale || limit.is_some() && view.budget.is_some() {
             besides = BESIDES;
         }
         let how = AnswerOptions {
@@ -222,6 +226,7 @@ impl Pipeline {
             budget,
             reserve: view.reserve.unwrap_or(0) as usize,
             besides,
+            ceiling: limit.map_or(CEILING, |limit| limit.min(CEILING)),
         };
         let fits = self.fit_response(&response, how, secret).await;
         let (mut fitted, whole) = match fits {
@@ -234,6 +239,13 @@ impl Pipeline {
         };
         if stale {
             self.note(&mut fitted, &STALE.into());
+        }
+        if let (Some(limit), Some(_), Some(_)) = (limit, view.budget, &fitted.shortened)
+            // A token has three bytes or more.
+            && limit < 3 * budget
+        {
+            let limit = note!("this client hands on {} bytes, whatever the budget", ours(limit));
+            self.note(&mut fitted, &limit);
         }
         if fresh && fitted.chunk.1 > 1 {
             self.snapshots.keep(Snapshot {
@@ -307,6 +319,7 @@ impl Pipeline {
                 format: how.format,
                 tokenizer,
                 budget: how.budget.saturating_sub(how.besides),
+                ceiling: how.ceiling,
                 room: how.budget.saturating_sub(BESIDES),
                 stated_budget: how.budget + how.reserve,
                 chunk: how.chunk,

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::fit::AnswerOptions;
-use crate::budget::Response;
-use crate::budget::value;
+use crate::budget::fit::CEILING;
+use crate::budget::{Response, value};
 use crate::client::NonInteractive;
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
@@ -99,6 +99,7 @@ impl Pipeline {
                 budget,
                 reserve: view.reserve.unwrap_or(0) as usize,
                 besides: 0,
+                ceiling: CEILING,
             };
             let response = shown_in(format, &response);
             let (fitted, whole) = self.fit_response(&response.into(), how, secret).await?;

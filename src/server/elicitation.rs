@@ -289,6 +289,10 @@ impl ClientPrompts for ElicitingClient {
         self.ask(question).await
     }
 
+    fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
     fn answer_limit(&self) -> Option<usize> {
         self.answer_limit
     }

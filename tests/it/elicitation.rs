@@ -19,9 +19,13 @@ struct Wire {
 
 impl Wire {
     fn to(outbox: &Outbox) -> Self {
+        Self::with(outbox, &[])
+    }
+
+    fn with(outbox: &Outbox, settings: &[(&str, &str)]) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
-        let pipeline = Arc::new(outbox.process(&[]));
+        let pipeline = Arc::new(outbox.process(settings));
         let format = pipeline.config().format;
         tokio::spawn(Server::new(pipeline, format).serve(input, output));
         let (output, input) = tokio::io::split(ours);
@@ -121,6 +125,30 @@ async fn clients_without_elicitation_confirm_in_two_steps() {
         .await;
     let done = wire.read().await;
     assert_eq!(outcome(&done["result"]), "sent", "{done}");
+}
+
+/// Where nobody asks the user, they have to know.
+#[tokio::test]
+async fn accounts_say_if_mail_is_sent_without_a_question() {
+    let always = ("DAYSHEET_CONFIRM", "always");
+    for (capabilities, settings, noted) in [
+        (json!({}), &[][..], true),
+        (json!({"elicitation": {}}), &[][..], false),
+        (json!({}), &[always][..], false),
+        (json!({}), &[("DAYSHEET_ACCESS", "draft")][..], false),
+    ] {
+        let outbox = Outbox::new().await;
+        let mut wire = Wire::with(&outbox, settings);
+        wire.initialize(capabilities.clone()).await;
+        let params = json!({"name": "accounts", "arguments": {}});
+        wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}))
+            .await;
+        let listed = wire.read().await;
+        let content = listed["result"]["content"].as_array().unwrap();
+        let notes = content.last().unwrap()["text"].as_str().unwrap();
+        let has_note = notes.contains("mail_send asks nobody");
+        assert_eq!(has_note, noted, "{capabilities} {settings:?}: {notes}");
+    }
 }
 
 #[tokio::test]

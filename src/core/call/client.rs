@@ -34,6 +34,11 @@ pub trait ClientPrompts: Send + Sync {
         Confirmation::Unavailable
     }
 
+    /// Returns true if the client can show a question to the user.
+    fn can_ask(&self) -> bool {
+        false
+    }
+
     /// Returns the most bytes of an answer that the client hands on to its model, if it is known
     /// to cut what is longer.
     fn answer_limit(&self) -> Option<usize> {

@@ -240,6 +240,10 @@ impl Pending {
     }
 }
 
+/// The note for clients that show no questions. Some do not ask the user by themselves either.
+const UNASKED: &str =
+    "this client shows no questions: mail_send asks nobody (`confirm` = `always` changes that)";
+
 impl Pipeline {
     pub(in crate::pipeline) async fn accounts(
         &self,
@@ -247,7 +251,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         match op {
-            AccountsOp::List(provider) => self.account_list(provider).await,
+            AccountsOp::List(provider) => self.account_list(provider, caller).await,
             AccountsOp::Add(add) => self.account_add(add, caller).await,
             AccountsOp::Again { account, device } => {
                 let account = self.accounts.find(Some(&account)).await?;
@@ -313,7 +317,11 @@ impl Pipeline {
         }
     }
 
-    async fn account_list(&self, provider: Option<Provider>) -> Result<Response> {
+    async fn account_list(
+        &self,
+        provider: Option<Provider>,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         let known = self.accounts.list().await?;
         let mut objects: Vec<Value> = known
             .iter()
@@ -351,6 +359,10 @@ impl Pipeline {
         } else {
             note!("accounts: {}", rows.len())
         });
+        let sends = self.config.access >= Access::Send && !self.config.always_confirm;
+        if sends && !caller.can_ask() {
+            notes.push(UNASKED.into());
+        }
         Ok(Response {
             document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,

@@ -97,7 +97,7 @@ pub struct Config {
     /// The default budget of an answer in tokens.
     pub budget: usize,
     /// True if a setting says so: answers are then made for that budget alone, and not for what the
-    /// client hands on.
+    /// client passes on.
     pub budget_is_set: bool,
     /// The tokenizer that counts.
     pub tokenizer: Tokenizer,

@@ -253,7 +253,7 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
             ArgKind::Columns(tables) => {
                 json!({"type": "array", "items": {"type": "string", "enum": columns(tables)}})
             }
-            // Its limits are in the description, because some clients drop `maximum` and `default`.
+            // Some clients drop `maximum` and `default`: `description` says the limits of `limit`.
             ArgKind::Number(..) => json!({"type": "integer"}),
             ArgKind::Switch => json!({"type": "boolean"}),
             ArgKind::Objects(members) => {

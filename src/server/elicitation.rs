@@ -125,7 +125,7 @@ pub(super) struct ElicitingClient {
     can_show: bool,
     /// True if questions end the call.
     by_answer: bool,
-    /// The most bytes of an answer that it hands on.
+    /// The most bytes of an answer that it passes on.
     answer_limit: Option<usize>,
     /// The state and the answer that came with the call.
     state: Option<String>,
@@ -170,7 +170,7 @@ impl ElicitingClient {
             by_answer: context
                 .protocol_version()
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
-            answer_limit: clients::answer_limit(context),
+            answer_limit: clients::answer_limit(context, &params.name),
             state,
             answer: answer.map(reply),
             asked: OnceLock::new(),

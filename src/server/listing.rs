@@ -1,5 +1,5 @@
-//! Tools as MCP lists them: name, description, schema, hints, and what single clients read
-//! besides. What a tool is stands in `tools.rs`.
+//! Tools as MCP lists them: name, description, schema, hints, and what individual clients read
+//! besides. What a tool does is declared in `tools.rs`.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::tools::{self, Effect};
 /// own, one more call.
 const ALWAYS_LOADED: [&str; 2] = ["mail_search", "brief"];
 
-/// Tools whose answers may be longer than what Claude Code hands to a model otherwise, which is
+/// Tools whose answers may be longer than what Claude Code passes to a model otherwise, which is
 /// 50,000 characters. A model gets so much only if it asks for it by `budget`.
-const LONG_ANSWERS: [&str; 3] = ["mail_search", "mail_read", "output_read"];
-/// The characters that Claude Code then hands on.
-const LONG: u32 = 200_000;
+pub(super) const LONG_ANSWERS: [&str; 3] = ["mail_search", "mail_read", "output_read"];
+/// The characters that Claude Code then passes on.
+const LONG_ANSWER_CHARS: u32 = 200_000;
 
 /// Tools that write, and reach nobody but the user: Codex runs them without asking.
 const PRIVATE: [&str; 2] = ["mail_attachment", "mail_draft"];
@@ -53,7 +53,7 @@ fn client_meta(name: &str) -> Map<String, Value> {
         meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
     }
     if LONG_ANSWERS.contains(&name) {
-        meta.insert("anthropic/maxResultSizeChars".to_owned(), json!(LONG));
+        meta.insert("anthropic/maxResultSizeChars".to_owned(), json!(LONG_ANSWER_CHARS));
     }
     meta
 }

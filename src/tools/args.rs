@@ -273,8 +273,8 @@ impl Args {
     }
 }
 
-/// Returns the error that there is no argument of that name. It names the one that is meant,
-/// perhaps, before all others.
+/// Returns the error that there is no argument of that name. It names the most similar one
+/// first.
 fn unknown(of: &str, args: &[Arg], name: &str) -> Error {
     let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
     let near = nearest(name, known.iter().copied());

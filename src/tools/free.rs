@@ -9,7 +9,7 @@ use crate::text::brief;
 const MOST_PEOPLE: usize = 50;
 
 tool! {
-    /// Free and busy times of people and rooms, and the best slots to find for a meeting.
+    /// Free and busy times of people and rooms, and the best slots for a meeting.
     calendar_free(Read, Read) => Free(Free::checked);
     // Times are as written.
     pub struct Free {

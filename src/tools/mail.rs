@@ -188,7 +188,7 @@ tool! {
 }
 
 tool! {
-    /// Archive, delete, move, label or mark up to 1000 emails (read, spam) by ids or query;
+    /// Archive, trash (delete), move, label or mark up to 1000 emails (read, spam) by ids or query;
     /// unsubscribe from newsletters. Returns an undo id.
     mail_modify(Outward, Organize) => Modify(Modify::checked);
     pub struct Modify {

@@ -33,9 +33,10 @@ const ARGUMENTS: &[(&str, &str, &[&str])] = &[
     ("end_date", "to", OF_RANGES),
     ("end_time", "to", OF_RANGES),
     ("time_max", "to", OF_RANGES),
+    // Neither `end_date`, which elsewhere is the day after the last, nor `attendees`, which may be
+    // those to add to an event and not all of its guests, can mean one thing only.
     ("start_date", "start", ANY),
     ("start_time", "start", ANY),
-    ("end_date", "end", ANY),
     ("end_time", "end", ANY),
     ("timezone", "tz", ANY),
     ("time_zone", "tz", ANY),
@@ -60,9 +61,6 @@ const ARGUMENTS: &[(&str, &str, &[&str])] = &[
     ("calendar_ids", "calendars", ANY),
     ("attendees", "who", ANY),
     ("participants", "who", ANY),
-    ("attendees", "people", ANY),
-    ("participants", "people", ANY),
-    ("guests", "people", ANY),
     ("summary", "title", ANY),
     ("location", "where", ANY),
     ("description", "notes", ANY),
@@ -80,6 +78,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("response", "declined", "decline"),
     ("response", "maybe", "tentative"),
     ("mode", "replyall", "reply_all"),
+    ("mode", "reply_all", "reply_all"),
     ("body_format", "markdown", "md"),
     ("body", "markdown", "md"),
 ];
@@ -100,7 +99,7 @@ pub(super) fn argument(
     ARGUMENTS.iter().find(meant).map(|(_, meant, _)| *meant)
 }
 
-/// Returns the word that another one means in an argument, if it is no word of it.
+/// Returns the word that a guess means in an argument. No guess is a word of the argument itself.
 pub(super) fn word<'w>(argument: &str, given: &'w str) -> &'w str {
     let same = |(of, guess, _): &&(&str, &str, &str)| {
         *of == argument && guess.eq_ignore_ascii_case(&given.replace([' ', '-'], "_"))
@@ -135,18 +134,22 @@ fn listed(arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
         return None;
     }
     let kind = arguments.get("kind")?.as_str()?.trim().to_lowercase();
-    let kind = match kind.as_str() {
-        "category" => "categories".to_owned(),
-        "auto_reply" | "settings" => kind,
-        one => format!("{one}s"),
+    let kind = if kind == "category" {
+        "categories".to_owned()
+    } else if kind == "auto_reply" || kind.ends_with('s') {
+        kind
+    } else {
+        format!("{kind}s")
     };
     let mut lookup = arguments.clone();
-    lookup.remove("op");
+    for of_writing in ["op", "set", "dry_run"] {
+        lookup.remove(of_writing);
+    }
     lookup.insert("kind".to_owned(), json!(kind));
     // A name is what `lookup` calls `q`; the rest is checked as its arguments are.
     for name in ["name", "id"] {
-        if let Some(name) = lookup.remove(name) {
-            lookup.insert("q".to_owned(), name);
+        if let Some(name) = lookup.remove(name).filter(|name| !name.is_null()) {
+            lookup.entry("q").or_insert(name);
         }
     }
     Some(lookup)
@@ -169,7 +172,11 @@ fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
         if of_save(named) || named == "id" || !of_event(named) {
             return true;
         }
-        event.insert(named.to_owned(), value.take());
+        // Two guesses of one field stay two, and are refused: `start_date` and `start_time`.
+        let twice = event.contains_key(named);
+        if !value.is_null() {
+            event.insert(if twice { name.clone() } else { named.to_owned() }, value.take());
+        }
         false
     });
     if !event.is_empty() {

@@ -285,3 +285,27 @@ async fn each_era_learns_what_is_offered() {
     tools.push(listed["result"]["tools"].clone());
     assert!(tools.iter().all(|one| *one == tools[0] && !one.as_array().unwrap().is_empty()));
 }
+
+/// The id of a session has the name of a client that cuts answers.
+#[tokio::test]
+async fn answers_fit_a_client_that_cuts_at_any_instance() {
+    let one = Stage::of(&["ann"]).await;
+    let other = one.another().await;
+    for number in 0..60 {
+        let mail = format!(
+            "From: Ann <x@example.com>\r\nTo: ann@example.com\r\nSubject: {number} for the \
+             festival\r\nMessage-ID: <{number}@x.example>\r\n\r\nhello"
+        );
+        one.shared.sandbox.deliver("ann@example.com", mail.as_bytes()).unwrap();
+    }
+    for (client, fits) in [("@cline/core", true), ("test", false)] {
+        let mut old = Caller::new(&one, "ann", OLD);
+        old.initialize_as(client, json!({})).await;
+        for caller in [&old, &old.at(&other)] {
+            let arguments = json!({"q": "for", "limit": 100, "detail": "full"});
+            let found = caller.ok("mail_search", arguments).await;
+            assert_eq!(found.len() < 6_000, fits, "{client}: {} bytes", found.len());
+            assert_eq!(found.contains("to fit budget="), fits, "{client}: {found}");
+        }
+    }
+}

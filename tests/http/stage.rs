@@ -269,13 +269,18 @@ impl Caller {
 
     /// Shakes hands, and keeps the session's id if one is given.
     pub async fn initialize(&mut self, capabilities: Value) -> Value {
+        self.initialize_as("test", capabilities).await
+    }
+
+    /// The same by the client of this name.
+    pub async fn initialize_as(&mut self, client: &str, capabilities: Value) -> Value {
         let reply = self
             .send(
                 "initialize",
                 json!({
                     "protocolVersion": self.version,
                     "capabilities": capabilities,
-                    "clientInfo": {"name": "test", "version": "1"},
+                    "clientInfo": {"name": client, "version": "1"},
                 }),
             )
             .await;

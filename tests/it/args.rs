@@ -124,6 +124,27 @@ fn each_argument_is_read_by_its_tool() {
     }
 }
 
+/// Guesses that could mean two things.
+#[test]
+fn doubtful_guesses_are_refused() {
+    for (tool, guess, error) in cases! {
+        "calendar_save", json!({"title": "x", "start_date": "2026-02-03", "start_time": "15:00"}),
+            "`start` is given twice: give it once, with all values";
+        "calendar_save", json!({"title": "Board", "summary": "budget"}),
+            "`title` is given twice: give it once, with all values";
+        "calendar_save", json!({"id": "e1", "events": [{"attendees": ["bo@example.com"]}]}),
+            "events takes no argument `attendees`: use some of: id, title, start,";
+        "calendar_save", json!({"events": [{"title": "x", "start": "2026-02-03", "end_date": "2026-02-04"}]}),
+            "events takes no argument `end_date`: use some of: id, title, start,";
+        "mail_draft", json!({"start": "x"}), "mail_draft takes no argument `start`: use some of: mode,";
+        "calendar_respond", json!({"id": "e1", "response": "accept", "end": "Friday"}),
+            "calendar_respond takes no argument `end`: use some of: id,";
+    } {
+        let read = read(tools::find(tool).unwrap(), guess.as_object().unwrap());
+        assert!(read.starts_with(&format!("! {error}")), "{tool} {guess}: {read}");
+    }
+}
+
 /// Calls as models write them at their first try, and the calls that they mean.
 #[test]
 fn guesses_are_read_as_what_they_mean() {
@@ -140,7 +161,7 @@ fn guesses_are_read_as_what_they_mean() {
             ("calendar_free", json!({"who": ["bo@example.com"], "from": "today"}));
         "calendar_save", json!({"title": "x", "start": "tomorrow 9am", "account": "a@example.com"}),
             ("calendar_save", json!({"events": [{"title": "x", "start": "tomorrow 9am"}], "account": "a@example.com"}));
-        "calendar_save", json!({"summary": "x", "startTime": "tomorrow 9am", "attendees": ["bo@example.com"], "notify": "all"}),
+        "calendar_save", json!({"summary": "x", "startTime": "tomorrow 9am", "people": ["bo@example.com"], "notify": "all"}),
             ("calendar_save", json!({"events": [{"title": "x", "start": "tomorrow 9am", "people": ["bo@example.com"]}], "notify": "all"}));
         "calendar_save", json!({"id": "e1", "location": "Hall"}),
             ("calendar_save", json!({"ids": ["e1"], "events": [{"where": "Hall"}]}));
@@ -148,6 +169,11 @@ fn guesses_are_read_as_what_they_mean() {
             ("calendar_respond", json!({"id": "e1", "response": "accept"}));
         "output_read", json!({"hash": "kpe3ayevpe"}), ("output_read", json!({"id": "kpe3ayevpe"}));
         "manage", json!({"kind": "rule", "op": "list"}), ("lookup", json!({"kind": "rules"}));
+        "manage", json!({"kind": "folders", "op": "show", "set": {}, "dry_run": false, "id": null}),
+            ("lookup", json!({"kind": "folders"}));
+        "mail_draft", json!({"mode": "reply-all", "id": "m1"}), ("mail_draft", json!({"mode": "reply_all", "id": "m1"}));
+        "calendar_save", json!({"title": "x", "summary": null, "start": "tomorrow 9am"}),
+            ("calendar_save", json!({"events": [{"title": "x", "start": "tomorrow 9am"}]}));
         "manage", json!({"kind": "category", "op": "List", "name": "Bills"}),
             ("lookup", json!({"kind": "categories", "q": "Bills"}));
         "manage", json!({"kind": "auto_reply", "op": "get", "account": "a@example.com"}),

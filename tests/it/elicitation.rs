@@ -146,7 +146,7 @@ async fn accounts_say_if_mail_is_sent_without_a_question() {
         let listed = wire.read().await;
         let content = listed["result"]["content"].as_array().unwrap();
         let notes = content.last().unwrap()["text"].as_str().unwrap();
-        let has_note = notes.contains("mail_send asks nobody");
+        let has_note = notes.contains("mail_send sends without asking");
         assert_eq!(has_note, noted, "{capabilities} {settings:?}: {notes}");
     }
 }

@@ -4,6 +4,7 @@ use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
 use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::Guest;
+use daysheet::schemas::Api;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -302,6 +303,21 @@ async fn events_without_invitation_cannot_be_answered() {
         "outcomes[1|]{item|op|result|detail}:\n  e4 Invited|accept|unknown|\"no answer: it may \
          have been done anyway, so search before retrying\""
     );
+}
+
+/// What cannot be undone needs approval, too, if whatever reaches others does.
+#[tokio::test]
+async fn setting_has_deletion_of_a_calendar_approved() {
+    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;
+    harness.ok("manage", json!({"kind": "calendar", "op": "create", "name": "Garden"})).await;
+    harness.written();
+    let delete = json!({"kind": "calendar", "op": "delete", "id": "Garden"});
+    let nobody = FakeUser::says(Confirmation::Unavailable);
+    let blocks = harness.call_as("manage", delete, &nobody).await.unwrap();
+    let refused = "Garden|delete|refused|the settings require the user's approval, and this client \
+                   cannot ask";
+    assert!(blocks[0].ends_with(refused), "{}", blocks[0]);
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]

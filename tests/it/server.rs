@@ -244,9 +244,9 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     }
 }
 
-/// Each client cuts what is longer than it hands on, and mostly the notes with it.
+/// Each client cuts what is longer than it passes on, and often the notes with it.
 #[test]
-fn answers_fit_what_the_client_hands_on() {
+fn answers_fit_what_the_client_passes_on() {
     let catalogued = json!({"x-codex-turn-metadata": "{\"model\":\"gpt-5.5\"}"});
     let other = json!({"x-codex-turn-metadata": {"model": "qwen3"}});
     for (client, meta, most) in [
@@ -283,7 +283,7 @@ fn answers_fit_what_the_client_hands_on() {
                 let more = notes.contains(&format!("chunk={}", chunk + 1));
                 if chunk == 1 && arguments.get("budget").is_some() {
                     let is_whole = !more && !notes.contains("to fit budget=");
-                    assert_eq!(is_whole, !notes.contains("this client hands on "), "{notes}");
+                    assert_eq!(is_whole, !notes.contains("this client passes on "), "{notes}");
                     assert!(!is_whole || most > 12_000, "{client}: {tool} is whole");
                 }
                 if !more {

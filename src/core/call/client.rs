@@ -39,7 +39,7 @@ pub trait ClientPrompts: Send + Sync {
         false
     }
 
-    /// Returns the most bytes of an answer that the client hands on to its model, if it is known
+    /// Returns the most bytes of an answer that the client passes on to its model, if it is known
     /// to cut what is longer.
     fn answer_limit(&self) -> Option<usize> {
         None

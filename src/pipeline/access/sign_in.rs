@@ -242,7 +242,7 @@ impl Pending {
 
 /// The note for clients that show no questions. Some do not ask the user by themselves either.
 const UNASKED: &str =
-    "this client shows no questions: mail_send asks nobody (`confirm` = `always` changes that)";
+    "this client shows no questions: mail_send sends without asking (`confirm` = `always` refuses)";
 
 impl Pipeline {
     pub(in crate::pipeline) async fn accounts(

@@ -107,6 +107,8 @@ struct Snapshot {
     accounts: Vec<String>,
     /// The budget that the chunks were made for.
     budget: usize,
+    /// What the client that got them passes on; another would get other chunks.
+    limit: Option<usize>,
     format: Format,
     made: Instant,
 }
@@ -128,10 +130,15 @@ impl Snapshots {
     }
 
     /// Returns the stored answer to a call, if the same accounts are still signed in.
-    fn find(&self, call: &Call, accounts: &[String]) -> Option<(Arc<Response>, usize, Format)> {
+    fn find(
+        &self,
+        call: &Call,
+        accounts: &[String],
+        limit: Option<usize>,
+    ) -> Option<(Arc<Response>, usize, Format)> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.made.elapsed() < KEPT && one.accounts == accounts);
-        let found = all.iter().find(|one| one.call == *call)?;
+        let found = all.iter().find(|one| one.call == *call && one.limit == limit)?;
         Some((Arc::clone(&found.response), found.budget, found.format))
     }
 
@@ -170,6 +177,8 @@ impl Pipeline {
         let Request { action, format, view, call } = request;
         let mut budget = self.room(view.budget, view.reserve)?;
         let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
+        // Whoever sets a budget knows what the client passes on.
+        let limit = caller.answer_limit().filter(|_| !self.config.budget_is_set);
         let accounts = self.accounts.list().await?;
         let since: Vec<String> =
             accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
@@ -177,7 +186,7 @@ impl Pipeline {
         let secret = self.store.fence_secret().await?;
         let snapshot = match chunk {
             1 => None,
-            _ => self.snapshots.find(&call, &since),
+            _ => self.snapshots.find(&call, &since, limit),
         };
         let (response, fresh) = match snapshot {
             Some((response, then, written)) => {
@@ -213,9 +222,7 @@ impl Pipeline {
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
         let mut besides = usize::from(view.known.is_some()) * HASH;
-        // Whoever sets a budget knows what the client hands on.
-        let limit = caller.answer_limit().filter(|_| !self.config.budget_is_set);
-        if stale || limit.is_some() && view.budget.is_some() {
+        if stale || limit.is_some() {
             besides = BESIDES;
         }
         let how = AnswerOptions {
@@ -233,7 +240,8 @@ impl Pipeline {
             // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fit_response(&response, AnswerOptions { budget, ..how }, secret).await?
+                let how = AnswerOptions { budget, ceiling: CEILING, ..how };
+                self.fit_response(&response, how, secret).await?
             }
             fits => fits?,
         };
@@ -241,10 +249,11 @@ impl Pipeline {
             self.note(&mut fitted, &STALE.into());
         }
         if let (Some(limit), Some(_), Some(_)) = (limit, view.budget, &fitted.shortened)
-            // A token has three bytes or more.
+            // The space is for one note. A token usually has three bytes or more.
+            && !stale
             && limit < 3 * budget
         {
-            let limit = note!("this client hands on {} bytes, whatever the budget", ours(limit));
+            let limit = note!("this client passes on {} bytes, whatever the budget", ours(limit));
             self.note(&mut fitted, &limit);
         }
         if fresh && fitted.chunk.1 > 1 {
@@ -253,6 +262,7 @@ impl Pipeline {
                 response: Arc::clone(&response),
                 accounts: since,
                 budget,
+                limit,
                 format,
                 made: Instant::now(),
             });

@@ -288,7 +288,7 @@ impl Pipeline {
                 true => "text of unknown senders was shown recently, and ",
                 false => "and ",
             };
-            let what = if !unsure {
+            let what = if !unsure || setting == NewRecipients::Allow {
                 format!("the settings require that the user approves {}, and {why}", act.what)
             } else if act.sent_from.is_some() {
                 format!("this mailbox has never written to {new}, {seen}{why}")
@@ -300,13 +300,14 @@ impl Pipeline {
         if unsure && setting == NewRecipients::Refuse {
             return Err(refused("the settings forbid it"));
         }
-        let must = self.config.always_confirm || unsure && setting == NewRecipients::Confirm;
+        let approval = self.config.always_confirm && *audience != Audience::default();
+        let must = approval || unsure && setting == NewRecipients::Confirm;
         if !must && act.asks == Asks::New {
             return Ok(Decision::Unasked);
         }
         // A dry run asks nobody, but notes that the real call has to.
         let Some(caller) = caller else {
-            if must && !unsure {
+            if must && (!unsure || setting == NewRecipients::Allow) {
                 notes.push("the user has to approve it, or the call is refused".into());
             } else if must {
                 notes.push(note!(

@@ -233,6 +233,9 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Option<&'static str>> {
         match caller.confirm(question).await {
+            Confirmation::Unavailable if self.config.always_confirm => {
+                Ok(Some("the settings require the user's approval, and this client cannot ask"))
+            }
             Confirmation::Yes | Confirmation::Unavailable => Ok(None),
             Confirmation::No => Ok(Some("the user declined")),
             Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),

@@ -1,4 +1,4 @@
-//! How much of an answer a client passes on to its model.
+//! The size limits that clients apply to an answer before the model sees it.
 //!
 //! Clients cut what is longer, each in its way: from the middle, from the end, or every block
 //! after the one that they cut, and often the notes. An answer for such a client is made to fit,
@@ -31,7 +31,7 @@ const LIMITS: &[ClientLimit] = &[
 const CODEX: ClientLimit = ClientLimit { name: "codex-mcp-client", bytes: 30_000 };
 /// The same for all other models: 12,000 bytes.
 const CODEX_OTHER: usize = 11_500;
-/// What Codex writes into a request's `_meta`, with the name of the model as `model`.
+/// The member of a request's `_meta` in which Codex names its model, as `model`.
 const CODEX_TURN: &str = "x-codex-turn-metadata";
 
 /// Claude Code 2.1.332: 50,000 characters, unless the tool is listed with more.

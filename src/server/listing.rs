@@ -46,7 +46,8 @@ pub(super) fn tool(tool: &tools::Tool) -> Tool {
     if meta.is_empty() { listed } else { listed.with_meta(MetaObject(meta)) }
 }
 
-/// Returns what clients read in a tool's `_meta`. None passes it to a model.
+/// Returns what clients read in a tool's `_meta`. None of the clients that were tried passes it to
+/// a model.
 fn client_meta(name: &str) -> Map<String, Value> {
     let mut meta = Map::new();
     if ALWAYS_LOADED.contains(&name) {

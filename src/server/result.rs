@@ -12,8 +12,8 @@ use crate::text::cell;
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";
 
-/// What a request's `_meta` has, with the value `true`, to get the size of the answer. Some clients
-/// pass a result's `_meta` on to the model, which pays for it, so nobody gets it unasked.
+/// The member of a request's `_meta` that asks for the size of the answer, with the value `true`.
+/// It is not sent otherwise, because some clients pass a result's `_meta` on to the model.
 pub const STATS: &str = "daysheet/stats";
 
 /// The maximum size of an error's text, in bytes.

@@ -80,7 +80,7 @@ pub(super) struct Shared {
     key: Arc<OnceCell<[u8; 32]>>,
 }
 
-/// What a client declared at initialization and later calls need: how to ask its user, its format
+/// The parts of an initialization that later calls need: how the client asks its user, its format
 /// of answers, and its name if it cuts answers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {

@@ -107,7 +107,7 @@ struct Snapshot {
     accounts: Vec<String>,
     /// The budget that the chunks were made for.
     budget: usize,
-    /// What the client that got them passes on; another would get other chunks.
+    /// The size limit of the client that received them: another limit gives other chunks.
     limit: Option<usize>,
     format: Format,
     made: Instant,
@@ -177,7 +177,7 @@ impl Pipeline {
         let Request { action, format, view, call } = request;
         let mut budget = self.room(view.budget, view.reserve)?;
         let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
-        // Whoever sets a budget knows what the client passes on.
+        // A budget in the settings takes precedence over the limit of the client.
         let limit = caller.answer_limit().filter(|_| !self.config.budget_is_set);
         let accounts = self.accounts.list().await?;
         let since: Vec<String> =

@@ -282,13 +282,15 @@ impl Pipeline {
             new.extend(audience.unlisted.iter().cloned());
         }
         let unsure = !new.is_empty();
+        // Under `allow`, a new recipient is no reason to refuse.
+        let is_doubtful = unsure && setting != NewRecipients::Allow;
         let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
                 true => "text of unknown senders was shown recently, and ",
                 false => "and ",
             };
-            let what = if !unsure || setting == NewRecipients::Allow {
+            let what = if !is_doubtful {
                 format!("the settings require that the user approves {}, and {why}", act.what)
             } else if act.sent_from.is_some() {
                 format!("this mailbox has never written to {new}, {seen}{why}")
@@ -307,7 +309,7 @@ impl Pipeline {
         }
         // A dry run asks nobody, but notes that the real call has to.
         let Some(caller) = caller else {
-            if must && (!unsure || setting == NewRecipients::Allow) {
+            if must && !is_doubtful {
                 notes.push("the user has to approve it, or the call is refused".into());
             } else if must {
                 notes.push(note!(

@@ -39,8 +39,8 @@ pub enum Fault {
     Before,
     /// It breaks after it was accepted.
     After,
-    /// It breaks, and is accepted so much later.
-    Late(Duration),
+    /// It breaks, and is accepted when the test calls [`FakeMailbox::accept_late`].
+    Late,
     /// It takes so long.
     Slow(Duration),
 }
@@ -91,7 +91,8 @@ pub struct FakeMailbox {
     /// How the next write of a draft fails, and what happens during it.
     pub fails: Mutex<Option<Error>>,
     pub meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    pub sent: Arc<Mutex<Vec<String>>>,
+    pub sent: Mutex<Vec<String>>,
+    late: Mutex<Vec<String>>,
     /// What becomes of the next sends.
     pub faults: Mutex<VecDeque<Fault>>,
     /// True if it sends at a later time, too.
@@ -138,7 +139,8 @@ impl FakeMailbox {
             bends: Mutex::default(),
             fails: Mutex::default(),
             meanwhile: Mutex::default(),
-            sent: Arc::default(),
+            sent: Mutex::default(),
+            late: Mutex::default(),
             faults: Mutex::default(),
             schedules: false,
             known: Mutex::default(),
@@ -226,6 +228,11 @@ impl FakeMailbox {
     /// Which drafts were made, changed and deleted since this was last asked.
     pub fn drafted(&self) -> Vec<String> {
         std::mem::take(&mut self.drafted.lock().unwrap())
+    }
+
+    /// Accepts the messages that [`Fault::Late`] held back.
+    pub fn accept_late(&self) {
+        self.sent.lock().unwrap().append(&mut self.late.lock().unwrap());
     }
 
     /// What was sent: Message-IDs, in order.
@@ -515,12 +522,8 @@ impl Drafts for FakeMailbox {
         match fault {
             Some(Fault::Refused) => return Err(Error::new(Kind::Provider(400), "bad recipient")),
             Some(Fault::Before) => return Err(broken()),
-            Some(Fault::Late(wait)) => {
-                let sent = self.sent.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(wait).await;
-                    sent.lock().unwrap().push(id);
-                });
+            Some(Fault::Late) => {
+                self.late.lock().unwrap().push(id);
                 return Err(broken());
             }
             Some(Fault::Slow(wait)) => {

@@ -46,7 +46,7 @@ use crate::query::DateContext;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Table};
 use crate::store::{HandleKind, Store};
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, NoteKey, note, ours, quoted};
 use crate::tools::Action;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
@@ -417,10 +417,11 @@ type Missing<P> = (Error, Option<P>);
 
 /// Returns the note about a missing account.
 fn missing_line<P>((error, again): Missing<P>) -> Note {
-    match again {
-        Some(_) => note!("missing here, retried with the next page: {}", error),
-        None => note!("left out: {}", error),
-    }
+    let line = match again {
+        Some(_) => note!("{} (retried with the next page)", error),
+        None => Note::from(&error),
+    };
+    line.with_key(NoteKey::Missing)
 }
 
 /// Returns a note about the `failed` items among the rows, by their handles.
@@ -451,7 +452,8 @@ fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
         None => quoted(id).to_string(),
     };
     let ids: Vec<_> = failed.iter().map(|(id, _)| named(id)).collect();
-    Some(note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first))
+    let line = note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first);
+    Some(line.with_key(NoteKey::Missing))
 }
 
 /// Returns the columns of `table` up to `level`; the account is included only if there

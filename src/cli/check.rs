@@ -21,9 +21,10 @@ use crate::schemas::{self, Table};
 
 /// Scalars that stand before the tables of a document.
 const SCALARS: &[&str] = &[
-    "zone", "next", "newsletters", "done", "planned", "unchanged", "undo", "output", "lines",
-    "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached", "thread",
-    "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
+    "zone", "next", "missing", "cut", "warning", "newsletters", "done", "planned", "unchanged",
+    "undo", "output", "lines", "from", "to", "text", "draft", "account", "cc", "bcc", "subject",
+    "attached", "thread", "signature", "quote", "path", "name", "type", "bytes", "sha256", "link",
+    "base64",
 ];
 
 /// What is printed of a file that is as it should be.

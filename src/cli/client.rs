@@ -24,7 +24,7 @@ pub struct Client {
 /// What a tool call answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAnswer {
-    /// The text blocks, in order.
+    /// The text blocks, in order, without the line break that begins each but the first.
     pub blocks: Vec<String>,
     /// True when the call failed by something the caller can act on.
     pub is_error: bool,
@@ -39,7 +39,7 @@ impl ToolAnswer {
             .into_iter()
             .flatten()
             .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .map(str::to_owned)
+            .map(|text| text.strip_prefix('\n').unwrap_or(text).to_owned())
             .collect();
         Self { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) }
     }

@@ -22,7 +22,7 @@ use crate::provider::calendar::{Changes, Difference};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, NoteKey, note, ours};
 use crate::tools::changes::ChangesOf;
 use crate::words::{Words, words};
 
@@ -139,12 +139,13 @@ impl Pipeline {
                 Ok(source) => source,
                 Err(error) => {
                     let of = place.of.word();
-                    notes.push(note!(
+                    let line = note!(
                         "{}, {}: not included; retried on the next call: {}",
                         ours(&label),
                         ours(of),
                         error
-                    ));
+                    );
+                    notes.push(line.with_key(NoteKey::Missing));
                     continue;
                 }
             };
@@ -154,12 +155,13 @@ impl Pipeline {
                 continue;
             }
             if source.pages.iter().any(|page| page.started_over) {
-                notes.push(note!(
+                let line = note!(
                     "{}, {}: the cursor was too old; earlier changes are unknown, later ones are \
                      reported from now on",
                     ours(&label),
                     ours(place.of.word())
-                ));
+                );
+                notes.push(line.with_key(NoteKey::Missing));
             }
             for note in source.pages.iter().flat_map(|page| &page.notes) {
                 notes.push(note.under(ours(&label)));

@@ -38,7 +38,10 @@ pub(super) fn diagnostics(error: &Error) -> String {
 /// Returns an answer in MCP's form: its text blocks, and `with_stats` its size in `_meta`.
 pub(super) fn result(answer: Answer, with_stats: bool) -> CallToolResult {
     let Answer { blocks, stats, output } = answer;
-    let mut result = CallToolResult::success(blocks.into_iter().map(ContentBlock::text).collect());
+    // A document or a fence stays whole lines in clients that join blocks without a separator.
+    let blocks = blocks.into_iter().enumerate();
+    let blocks = blocks.map(|(at, block)| if at == 0 { block } else { format!("\n{block}") });
+    let mut result = CallToolResult::success(blocks.map(ContentBlock::text).collect());
     if with_stats {
         let meta = stats_object(&stats, output.as_deref());
         result.meta = Some(MetaObject(JsonObject::from_iter([("daysheet".to_owned(), meta)])));

@@ -17,6 +17,7 @@ use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::store::{HandleKind, Store};
+use daysheet::text::NoteKey;
 use daysheet::tools;
 use daysheet::unsubscribe::post::OneClickUnsubscriber;
 use oauth2::{AccessToken, RefreshToken};
@@ -279,4 +280,24 @@ pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> Tokens {
         scopes: Vec::new(),
         tenant: None,
     }
+}
+
+/// Returns the notes of an answer: the lines of its last block, then those that are values before
+/// the rows, as `key: note`.
+pub fn notes(blocks: &[String]) -> String {
+    let document = blocks.first().map_or("", String::as_str);
+    let values = NoteKey::ALL.into_iter().filter_map(|key| {
+        let line =
+            document.lines().find_map(|line| line.strip_prefix(key.name())?.strip_prefix(": "));
+        let json: Option<Value> = serde_json::from_str(document).ok();
+        let text = match (line, json) {
+            (_, Some(document)) => document.get(key.name())?.as_str()?.to_owned(),
+            (Some(line), None) if line.starts_with('"') => serde_json::from_str(line).unwrap(),
+            (line, None) => line?.to_owned(),
+        };
+        Some(format!("{}: {text}", key.name()))
+    });
+    let last = blocks.get(1..).unwrap_or_default().last().cloned();
+    let last = last.filter(|last| !last.ends_with(">>>"));
+    last.into_iter().chain(values).collect::<Vec<_>>().join("\n")
 }

@@ -189,9 +189,10 @@ pub fn remembered(
     for (name, place) in remember {
         let found = match place.starts_with('/') {
             true => document.pointer(place).and_then(Value::as_str),
-            false => blocks.last().and_then(|notes| {
+            // A value before the rows, or a note after them.
+            false => blocks.first().into_iter().chain(blocks.last()).find_map(|notes| {
                 let (_, rest) = notes.split_once(place)?;
-                rest.split([';', ' ', '\n']).next()
+                rest.split([';', ' ', '\n', '"']).next()
             }),
         };
         match found {

@@ -364,7 +364,7 @@ async fn long_texts_are_read_on() {
     let arguments = json!({"ids": "a1", "as": "text", "budget": 500});
     let blocks = session.ok("mail_attachment", arguments).await;
     assert!(blocks[1].contains("line 1 of") && blocks[1].contains("lines left out, offset="));
-    let (_, id) = blocks[2].split_once("output_read id=").unwrap();
+    let (_, id) = blocks[0].split_once("output_read id=").unwrap();
     let id: String = id.chars().take_while(char::is_ascii_alphanumeric).collect();
     for again in [false, true] {
         if again {

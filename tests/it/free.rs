@@ -75,6 +75,7 @@ async fn busy_times_are_reported_by_person() {
         harness.call("calendar_free", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
+             missing: \"free/busy of who@knows.example: nobody has that address\"\n\
              busy[5\t]{who\tstart\tend\tshow}:\n  \
              ana@example.com\tMon 2031-03-31 09h00\t11h00\tbusy\n  \
              ana@example.com\tMon 2031-03-31 11h00\t12h00\ttentative\n  \
@@ -82,8 +83,7 @@ async fn busy_times_are_reported_by_person() {
              bo@example.com\tMon 2031-03-31 12h00\tTue 2031-04-01 12h00\toof\n  \
              di@partner.example\tMon 2031-03-31 15h00\t16h00\telsewhere",
             "busy: 5, Mon 2031-03-31 to Tue 2031-04-01\n\
-             free throughout: CY@partner.example\n\
-             unknown: who@knows.example: nobody has that address",
+             free throughout: CY@partner.example",
         ]
     );
     // Whoever asks is meant when nobody is named.
@@ -146,7 +146,7 @@ async fn slots_are_listed_best_first() {
             json!([["09h00", 2, "cy@knows.example unknown"]]),
             "slots: 1, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31\n\
-             unknown: cy@knows.example: nobody has that address";
+             missing: free/busy of cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
@@ -177,10 +177,9 @@ async fn slots_are_listed_best_first() {
     } {
         let notes = harness.notes("calendar_free", arguments(more.clone())).await;
         let besides = "also counted: fay@example.com";
-        let (first, rest) = reported.split_once("\nno common").unwrap_or((reported, ""));
-        let reported = match rest {
-            "" => format!("{first}\n{besides}"),
-            rest => format!("{first}\n{besides}\nno common{rest}"),
+        let reported = match reported.split_once('\n') {
+            None => format!("{reported}\n{besides}"),
+            Some((first, rest)) => format!("{first}\n{besides}\n{rest}"),
         };
         assert_eq!(notes, reported, "{more}");
         let found = harness.json("calendar_free", arguments(more.clone())).await;
@@ -208,7 +207,7 @@ async fn busy_times_come_from_whichever_account_knows() {
         harness.notes("calendar_free", arguments.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
-         unknown: bo@example.com: bo@example.com: no answer within 0 seconds"
+         missing: free/busy of bo@example.com: bo@example.com: no answer within 0 seconds"
     );
     let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
     {

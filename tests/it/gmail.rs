@@ -335,8 +335,8 @@ async fn windowed_long_body_loses_nothing() {
     let tokens: usize = blocks.iter().map(|block| count::tokens(block)).sum();
     assert!((1_600..=2_000).contains(&tokens), "{tokens}");
     assert!(blocks.iter().any(|block| block.contains("\nJust this.\n")));
-    let notes = blocks.last().unwrap();
-    let (_, id) = notes.split_once("whole: output_read id=").unwrap();
+    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
+    let (id, _) = id.split_once('"').unwrap();
 
     let block = blocks.iter().find(|block| block.contains("line number 0 of")).unwrap();
     let lines: Vec<&str> = block.lines().collect();
@@ -382,11 +382,10 @@ async fn omitted_row_content_is_noted_and_available() {
     let row: Vec<&str> = row.split('\t').collect();
     assert!(row[0].ends_with("… <nina@example.com>"), "{row:?}");
     assert!(row[2].ends_with("p5@example.com +4"), "{row:?}");
-    let (expected, id) = blocks[1].split_once("; whole: output_read id=").unwrap();
-    assert_eq!(
-        expected,
-        "messages: 1 of 1, newest first; spam and trash not searched\nshortened to … or +N: from in 1, subject in 1, to in 1"
-    );
+    let (_, cut) = blocks[0].split_once("cut: \"").unwrap();
+    let (expected, id) = cut.split_once("; whole: output_read id=").unwrap();
+    assert_eq!(expected, "to … or +N: from in 1, subject in 1, to in 1");
+    let (id, _) = id.split_once('"').unwrap();
     let whole = session.ok("output_read", json!({ "id": id })).await;
     for (column, text) in [
         ("from", format!("{name} <nina@example.com>")),
@@ -409,8 +408,8 @@ async fn output_is_continued_by_another_process() {
     let mut session = Session::sample().await;
     let arguments = json!({"detail": "full", "limit": 60, "budget": 1500});
     let blocks = session.ok("mail_search", arguments.clone()).await;
-    let (_, id) = blocks[1].split_once("whole: output_read id=").unwrap();
-    let id = id.lines().next().unwrap().to_owned();
+    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
+    let id = id.split('"').next().unwrap().to_owned();
     let here = session.ok("output_read", json!({"id": id, "limit": 9})).await;
     let mut other = Session::in_home(session.home, None).await;
     let there = other.ok("output_read", json!({"id": id, "limit": 9})).await;
@@ -454,8 +453,8 @@ async fn changed_output_is_not_continued() {
     let mut session = Session::sample().await;
     let short = json!({"detail": "full", "limit": 60, "budget": 1500});
     let blocks = session.ok("mail_search", short).await;
-    let (_, id) = blocks[1].split_once("whole: output_read id=").unwrap();
-    let id = id.lines().next().unwrap().to_owned();
+    let (_, id) = blocks[0].split_once("whole: output_read id=").unwrap();
+    let id = id.split('"').next().unwrap().to_owned();
     let mut other = Session::in_home(session.home, None).await;
     let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
     assert!(other.sandbox.deliver(ME, new).unwrap());
@@ -471,7 +470,7 @@ async fn no_mail_is_kept_on_disk() {
     assert!(page.to_string().contains("Guest list"), "{page}");
     let short = json!({"q": "in:anywhere", "limit": 60, "detail": "full", "budget": 1500});
     let blocks = session.ok("mail_search", short).await;
-    assert!(blocks[1].contains("whole: output_read id="), "{blocks:?}");
+    assert!(blocks[0].contains("whole: output_read id="), "{blocks:?}");
     let next = session.json("mail_search", json!({"q": "in:anywhere", "limit": 7})).await;
     session.ok("mail_search", json!({"cursor": next["next"]})).await;
     session.ok("mail_read", json!({"ids": column(&page, "messages", "id")[..9]})).await;
@@ -643,7 +642,7 @@ async fn handles_are_permanent_and_shared() {
     // Among good ids, a bad one is a note.
     let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;
     assert!(
-        blocks.last().unwrap().contains("1 could not be fetched (m999): there is no `m999`"),
+        blocks[0].contains("missing: \"1 could not be fetched (m999): there is no `m999`"),
         "{blocks:?}"
     );
 }
@@ -797,7 +796,7 @@ async fn handle_of_a_signed_out_account_is_noted() {
     session.ok("accounts", json!({"op": "remove", "account": "bo@example.com"})).await;
     let blocks = session.ok("mail_read", json!({"ids": ["m1", "m2"]})).await;
     assert!(
-        blocks.last().unwrap().contains(
+        blocks[0].contains(
             "1 could not be fetched (m2): the account bo@example.com is not signed in: \
              call accounts with op=add"
         ),

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
+use crate::common::harness;
 use crate::support::column;
 
 /// A message: minutes since some day, and whether the query finds it.
@@ -257,11 +258,11 @@ async fn failing_or_slow_account_is_a_note() {
     let fields = json!(["subject"]);
     let first = bench.call("mail_search", json!({"limit": 4, "fields": fields})).await.unwrap();
     assert_eq!(
-        first[1],
+        harness::notes(&first),
         "messages: 4 in 4 accounts, newest first; cursor=p1 has more\n\
-         left out: bo@example.com: the grant has ended: sign in again\n\
-         missing here, retried with the next page: cy@example.com: the filter was too slow\n\
-         missing here, retried with the next page: di@example.com: no answer within 0 seconds"
+         missing: bo@example.com: the grant has ended: sign in again; cy@example.com: the filter \
+         was too slow (retried with the next page); di@example.com: no answer within 0 seconds \
+         (retried with the next page)"
     );
     // Those that may come back do, and nothing of theirs is lost.
     *bench.fakes[2].failure.lock().unwrap() = None;
@@ -330,8 +331,9 @@ async fn lookups_ask_all_accounts() {
     assert_eq!(
         bench.call("lookup", red).await.unwrap(),
         [
-            "labels[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
-            "labels: 1 of 1\nleft out: ana@example.com: it has ended",
+            "missing: \"ana@example.com: it has ended\"\n\
+             labels[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
+            "labels: 1 of 1",
         ]
     );
 }
@@ -347,9 +349,9 @@ async fn lookup_survives_account_failure_between_pages() {
     let first = bench.call("lookup", folders).await.unwrap();
     assert_eq!(names(&first), ["1 of ana", "2 of ana", "3 of ana", "null", "1 of bo"]);
     assert_eq!(
-        first[1],
+        harness::notes(&first),
         "folders: 5 of 8; cursor=p1 has more\n\
-         ana@example.com: 1 could not be fetched (f4): it broke"
+         missing: ana@example.com: 1 could not be fetched (f4): it broke"
     );
     *bench.fakes[1].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
     let rest = json!({"kind": "folders", "cursor": "p1"});
@@ -358,7 +360,10 @@ async fn lookup_survives_account_failure_between_pages() {
     *bench.fakes[1].failure.lock().unwrap() = None;
     let last = bench.call("lookup", rest).await.unwrap();
     assert_eq!(names(&last), ["2 of bo", "3 of bo", "null"]);
-    assert_eq!(last[1], "folders: 3 of 8\nbo@example.com: 1 could not be fetched (f8): it broke");
+    assert_eq!(
+        harness::notes(&last),
+        "folders: 3 of 8\nmissing: bo@example.com: 1 could not be fetched (f8): it broke"
+    );
     // What could not be fetched may be what is looked for.
     let one = json!({"kind": "folders", "q": "3 of", "account": "ana@example.com"});
     assert_eq!(names(&bench.call("lookup", one).await.unwrap()), ["3 of ana", "null"]);
@@ -371,7 +376,7 @@ async fn contact_lookup_says_when_more_exist() {
     let mut notes = Vec::new();
     for page in 1..4 {
         let blocks = bench.call("lookup", arguments).await.unwrap();
-        notes.push(blocks[1].clone());
+        notes.push(harness::notes(&blocks));
         arguments = json!({"kind": "contacts", "cursor": format!("p{page}")});
     }
     assert_eq!(
@@ -379,7 +384,7 @@ async fn contact_lookup_says_when_more_exist() {
         [
             "contacts: 3; cursor=p1 has more",
             "contacts: 3; cursor=p2 has more",
-            "contacts: 1 of 7\npeople of events are missing: no calendars here",
+            "contacts: 1 of 7\nmissing: people of events: no calendars here",
         ]
     );
 }

@@ -6,6 +6,7 @@ use daysheet::schemas::Api;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
+use crate::common::harness;
 
 fn object(id: &str) -> Value {
     json!({"id": id, "labelIds": ["INBOX"], "internalDate": "1770138300000",
@@ -49,18 +50,20 @@ async fn missing_message_is_a_noted_row() {
     assert_eq!(
         harness.call("mail_search", arguments).await.unwrap(),
         [
-            "next: p1\nmessages[3\t]{id\tsubject\tflags}:\n\
+            "next: p1\n\
+             missing: \"1 could not be fetched (m2): Gmail has no such item: search again\"\n\
+             messages[3\t]{id\tsubject\tflags}:\n\
              \x20 m1\tabout aa\t\"\"\n  m2\tnull\tnull\n  m3\tabout cc\t\"\"",
             "messages: 3 of ~90, newest first; cursor=p1 has more\n\
-             1 could not be fetched (m2): Gmail has no such item: search again\n\
              a note of the provider",
         ]
     );
     // Read together with others it is a note, alone it is the answer.
     let blocks = harness.call("mail_read", json!({"ids": ["m1", "m2"]})).await.unwrap();
     assert_eq!(
-        blocks.last().unwrap(),
-        "messages: 1\nit has no text at all\n1 could not be fetched (m2): Gmail has no such item: search again"
+        harness::notes(&blocks),
+        "messages: 1\nit has no text at all\nmissing: 1 could not be fetched (m2): Gmail has no \
+         such item: search again"
     );
     let alone = harness.call("mail_read", json!({"ids": ["m2"]})).await;
     assert_eq!(alone.unwrap_err().to_string(), "m2: Gmail has no such item: search again");

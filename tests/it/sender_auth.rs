@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
-use crate::common::harness::Harness;
+use crate::common::harness::{self, Harness};
 
 #[test]
 fn authentication_results_of_all_providers_are_read() {
@@ -307,8 +307,8 @@ async fn reading_mentions_only_failed_authentication() {
         assert!(answer.contains("|\"failed: spf dmarc; none: dkim\"|dmarc\n"), "{answer}");
         assert!(answer.contains("|\"passed: spf dkim dmarc\"|\"\"\n"), "{answer}");
         assert_eq!(
-            answer.rsplit("--\n").next().unwrap(),
-            "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
+            harness::notes(&answer.split("\n--\n").map(str::to_owned).collect::<Vec<_>>()),
+            "messages: 3\nwarning: m1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         assert!(answer.contains("|not checked|\"\"\n"), "{answer}");
         // One's own mail has no warning and no column for one.
@@ -353,10 +353,9 @@ async fn look_alikes_of_known_people_are_warned_of() {
         assert!(found.contains("m1|\"\"\n  m2|\"\"\n  m3|lookalike\n"), "{found}");
         let calls = *harness.ana().call_count.lock().unwrap();
         let read = harness.ok("mail_read", json!({"ids": ["m1", "m3"], "body": "none"})).await;
-        let notes = read.rsplit("--\n").next().unwrap();
         let expected = "the sender `aurel@holunder-billing.example` looks like \
                         `aurel@holunder.example`, one of your contacts or correspondents";
-        assert_eq!(notes, format!("messages: 2\nm3: {expected}"), "{read}");
+        assert!(read.contains(&format!("\nwarning: \"m3: {expected}\"\nmessages[2")), "{read}");
         // People are remembered, and what was found out of a sender.
         assert_eq!(*harness.ana().call_count.lock().unwrap(), calls);
 

@@ -238,9 +238,34 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
         assert_eq!(stats["bytes"], bytes);
         let output = stats["output"].as_str().unwrap().strip_prefix("daysheet://output/").unwrap();
         assert!(
-            blocks.next_back().unwrap().contains(&format!("output_read id={output}")),
+            blocks.next().unwrap().contains(&format!("output_read id={output}")),
             "{content:?}"
         );
+    }
+}
+
+/// Zed joins blocks without a separator, others with one.
+#[test]
+fn blocks_are_whole_lines_however_they_are_joined() {
+    let mut process = Process::start(&["serve", "--sandbox"], &[]);
+    process.initialize("2025-06-18");
+    for q in ["from:accounts@holunder-billing.example", "from:henrike subject:Vesper"] {
+        process.call("mail_search", &json!({"q": q, "limit": 1}));
+    }
+    let read = process.call("mail_read", &json!({"ids": ["m1", "m2"], "budget": 600}));
+    let content = read["result"]["content"].as_array().unwrap();
+    let texts: Vec<&str> = content.iter().map(|block| block["text"].as_str().unwrap()).collect();
+    assert!(texts.len() == 4, "{texts:?}");
+    for separator in ["", "\n", "\n\n"] {
+        let joined = texts.join(separator);
+        let at = |start: &str| {
+            let found = joined.lines().position(|line| line.starts_with(start));
+            found.unwrap_or_else(|| panic!("no line begins with {start:?}:\n{joined}"))
+        };
+        // What must not be missed is before the rows.
+        let places = ["cut: ", "warning: ", "messages[", "<<<b1 ", "<<<b2 ", "messages: 2"].map(at);
+        assert!(places.is_sorted(), "{places:?}:\n{joined}");
+        assert_eq!(joined.lines().filter(|line| line.ends_with(">>>")).count(), 2, "{joined}");
     }
 }
 
@@ -282,7 +307,8 @@ fn answers_fit_what_the_client_passes_on() {
                 let notes = content.last().unwrap()["text"].as_str().unwrap();
                 let more = notes.contains(&format!("chunk={}", chunk + 1));
                 if chunk == 1 && arguments.get("budget").is_some() {
-                    let is_whole = !more && !notes.contains("to fit budget=");
+                    let first = content[0]["text"].as_str().unwrap();
+                    let is_whole = !more && !first.contains("to fit budget=");
                     assert_eq!(is_whole, !notes.contains("this client passes on "), "{notes}");
                     assert!(!is_whole || most > 12_000, "{client}: {tool} is whole");
                 }

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
 use crate::common::fake_calendars::CalendarHarness;
+use crate::common::harness;
 use crate::support::{ME, Session, column, write_message};
 
 /// Line breaks, an order, a fence, a terminal's escapes, turned messages, and ten
@@ -169,7 +170,7 @@ async fn check_calendars(harness: &CalendarHarness, calls: &[(&str, Value)]) -> 
         quoting += match harness.call(tool, arguments.clone()).await {
             // Alone, a table has no notes behind it.
             Ok(blocks) if blocks.len() == 1 => 0,
-            Ok(blocks) => check_quotes(&what, blocks.last().unwrap()),
+            Ok(blocks) => check_quotes(&what, &harness::notes(&blocks).replace("; ", "\n")),
             Err(error) => check_quotes(&what, &error.to_string()),
         };
     }
@@ -325,10 +326,10 @@ async fn messages_cannot_write_notes() {
             // A refusal may repeat what the call itself said.
             let notes = match answer.is_error {
                 true if own => None,
-                true => answer.blocks.first(),
-                false => answer.blocks.get(1..).unwrap_or_default().last(),
+                true => answer.blocks.first().cloned(),
+                false => Some(harness::notes(&answer.blocks).replace("; ", "\n")),
             };
-            quoting += notes.map_or(0, |notes| check_quotes(&what, notes));
+            quoting += notes.map_or(0, |notes| check_quotes(&what, &notes));
         }
         assert!(quoting > 1, "{quoting}");
     }

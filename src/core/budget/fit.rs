@@ -109,7 +109,9 @@ impl WholeBlocks {
     pub fn of(response: &Response, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(response, &Sizes::none(format), secret);
         let chosen = pieces.whole();
-        let view = view::view(response, &pieces, &chosen, format);
+        let notes = response.notes.iter().chain(&response.legend).cloned().collect();
+        let (first, notes) = words::split(response, notes);
+        let view = view::view(response, &pieces, &chosen, first, format);
         let mut line = 1;
         let mut starts = vec![0; response.texts.len()];
         for (at, block) in view.blocks.iter().enumerate() {
@@ -122,9 +124,8 @@ impl WholeBlocks {
             line += lines(block).len().max(1) + usize::from(block.ends_with('\n'));
         }
         let mut blocks = view.blocks;
-        let notes = response.notes.iter().chain(&response.legend).cloned();
-        blocks.extend(words::block(notes));
-        Self { blocks, starts, notes: !(response.notes.is_empty() && response.legend.is_empty()) }
+        blocks.extend(words::block(&notes));
+        Self { blocks, starts, notes: !notes.is_empty() }
     }
 
     /// Returns all of a response in the form that is stored for `output_read`, whatever
@@ -203,20 +204,15 @@ pub fn fit(
     let mut output = Some(output);
     let mut keep =
         |whole: &WholeBlocks| output.take().map(|output| output(whole)).unwrap_or_default();
-    let noted;
-    let (response, known) = match cuts.is_empty() {
-        true => (response, None),
-        false => {
-            let whole = kept();
-            let id = keep(&whole);
-            noted = Response {
-                notes: [response.notes.clone(), vec![words::cut_note(&cuts, &id)]].concat(),
-                ..response.clone()
-            };
-            (&noted, Some((whole, id)))
-        }
+    let (whole, known) = if cuts.is_empty() {
+        (WholeBlocks::of(response, options.format, options.secret), None)
+    } else {
+        let whole = kept();
+        let id = keep(&whole);
+        let mut noted = response.clone();
+        noted.notes.push(words::cut_note(&cuts, &id));
+        (WholeBlocks::of(&noted, options.format, options.secret), Some((whole, id)))
     };
-    let whole = WholeBlocks::of(response, options.format, options.secret);
     if let Some(fitted) = as_it_is(&whole, options) {
         return match options.chunk {
             0 | 1 => Ok(Fitted { cut, ..fitted }),
@@ -228,29 +224,30 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
-    let (pieces, chunks) = chunks(response, options, &id, &kept.starts).map_err(|short| {
-        // The first part that does not fit determines the next attempt; repeat until
-        // everything fits.
-        let mut short = short;
-        for _ in 0..TRIES {
-            let Short::Tokens(needed) = short else {
-                break;
-            };
-            let more = FitOptions {
-                room: options.room.saturating_add(needed.saturating_sub(options.stated_budget)),
-                stated_budget: needed,
-                ..*options
-            };
-            match self::chunks(response, &more, &id, &kept.starts) {
-                Ok(_) => break,
-                Err(Short::Tokens(again)) => {
-                    short = Short::Tokens(again.max(needed + 1 + needed / 64));
+    let (pieces, chunks) =
+        chunks(response, options, &cuts, &id, &kept.starts).map_err(|short| {
+            // The first part that does not fit determines the next attempt; repeat until
+            // everything fits.
+            let mut short = short;
+            for _ in 0..TRIES {
+                let Short::Tokens(needed) = short else {
+                    break;
+                };
+                let more = FitOptions {
+                    room: options.room.saturating_add(needed.saturating_sub(options.stated_budget)),
+                    stated_budget: needed,
+                    ..*options
+                };
+                match self::chunks(response, &more, &cuts, &id, &kept.starts) {
+                    Ok(_) => break,
+                    Err(Short::Tokens(again)) => {
+                        short = Short::Tokens(again.max(needed + 1 + needed / 64));
+                    }
+                    Err(other) => short = other,
                 }
-                Err(other) => short = other,
             }
-        }
-        short.error()
-    })?;
+            short.error()
+        })?;
     let count = chunks.len();
     let number = options.chunk.max(1);
     let Some(chunk) = chunks.get(number - 1) else {
@@ -258,7 +255,7 @@ pub fn fit(
         return Err(no_such_chunk(number, count, cut.map(|line| (id.as_str(), line))));
     };
     let shortened = pieces.count_shortened(&chunk.chosen);
-    let mut notes = words::notes(
+    let notes = words::notes(
         response,
         &pieces,
         &chunk.chosen,
@@ -266,11 +263,13 @@ pub fn fit(
             budget: options.stated_budget,
             chunk: (number, count),
             shortened,
+            cuts: &cuts,
             id: &id,
         },
     );
-    let mut blocks = chunk.blocks.clone();
-    let spent: usize = blocks.iter().map(|block| options.tokenizer.count(block)).sum();
+    let (first, mut notes) = words::split(response, notes);
+    let mut blocks = view::view(response, &pieces, &chunk.chosen, first, options.format).blocks;
+    let spent = tokens_of(&blocks, options.tokenizer);
     if number == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
         let room = options.room.saturating_sub(spent);
@@ -278,23 +277,23 @@ pub fn fit(
             options.tokenizer.count(notes) <= room
         });
     }
-    blocks.extend(words::block(notes.into_iter()));
-    let tokens = blocks.iter().map(|block| options.tokenizer.count(block)).sum();
+    blocks.extend(words::block(&notes));
     Ok(Fitted {
+        tokens: tokens_of(&blocks, options.tokenizer),
         blocks,
-        tokens,
         planned: chunk.planned,
         chunk: (number, count),
-        notes: true,
+        notes: !notes.is_empty(),
         shortened: Some(shortened),
         cut,
     })
 }
 
-/// Returns all chunks of an answer, given the output's id and where its texts start.
+/// Returns all chunks of an answer, given its cut cells, the output's id and where its texts start.
 fn chunks(
     response: &Response,
     options: &FitOptions<'_>,
+    cuts: &[(&'static str, usize)],
     id: &str,
     starts: &[usize],
 ) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
@@ -303,12 +302,13 @@ fn chunks(
     let mut pieces = pieces::pieces(response, &sizes, options.secret);
     pieces.value(response, options.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(response, &pieces, &sizes, options.stated_budget);
+    let fixed = Fixed::of_all(response, &pieces, &sizes, cuts, options.stated_budget);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     // Something is always shown, so there are no more chunks than items.
     while !left.is_empty() || chunks.is_empty() {
-        let chunk = Chunk::next(response, &pieces, &left, chunks.len() + 1, &fixed, options)?;
+        let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, options };
+        let chunk = source.next(&left, chunks.len() + 1)?;
         let before = left.len();
         left.retain(|item| !chunk.shows(*item));
         chunks.push(chunk);
@@ -319,13 +319,25 @@ fn chunks(
     Ok((pieces, chunks))
 }
 
+/// Returns the number of tokens of all blocks, with a line break before each but the first: the
+/// server sends one, because some clients join blocks without a separator.
+pub fn tokens_of(blocks: &[String], tokenizer: Tokenizer) -> usize {
+    let tokens: usize = blocks.iter().map(|block| tokenizer.count(block)).sum();
+    tokens + blocks.len().saturating_sub(1)
+}
+
+/// Returns the number of bytes of all blocks and the line breaks between them.
+pub fn bytes_of(blocks: &[String]) -> usize {
+    let bytes: usize = blocks.iter().map(String::len).sum();
+    bytes + blocks.len().saturating_sub(1)
+}
+
 /// Returns all blocks, if they fit.
 fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<Fitted> {
-    let bytes: usize = whole.blocks.iter().map(String::len).sum();
-    if bytes > options.ceiling {
+    if bytes_of(&whole.blocks) > options.ceiling {
         return None;
     }
-    let tokens = whole.blocks.iter().map(|block| options.tokenizer.count(block)).sum();
+    let tokens = tokens_of(&whole.blocks, options.tokenizer);
     (tokens <= options.budget).then(|| Fitted {
         blocks: whole.blocks.clone(),
         tokens,
@@ -346,13 +358,20 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn of_all(response: &Response, pieces: &Pieces, sizes: &Sizes, budget: usize) -> Self {
+    fn of_all(
+        response: &Response,
+        pieces: &Pieces,
+        sizes: &Sizes,
+        cuts: &[(&'static str, usize)],
+        budget: usize,
+    ) -> Self {
         let mut empty = response.document.clone();
         empty.tables.retain(crate::row::RowTable::is_empty);
         let notes = |first| {
-            let notes = words::likely(response, pieces, budget, first);
-            // Lines that are joined may cost a token more each.
-            sizes.count(&notes.join("\n")) + notes.len()
+            let notes = words::likely(response, pieces, cuts, budget, first);
+            // Lines that are joined may cost a token more each, and so may keys and quotes.
+            let keys = notes.iter().filter(|note| note.key().is_some()).count();
+            sizes.count(&notes.join("\n")) + notes.len() + 3 * keys
         };
         Self {
             document: match response.document == crate::encode::Document::default() {
@@ -369,47 +388,46 @@ impl Fixed {
     }
 }
 
-/// One chunk, as written.
+/// One chunk.
 struct Chunk {
     chosen: Chosen,
-    blocks: Vec<String>,
     planned: usize,
 }
 
-impl Chunk {
+/// The answer that chunks are made of.
+struct ChunkSource<'a> {
+    response: &'a Response,
+    pieces: &'a Pieces,
+    cuts: &'a [(&'static str, usize)],
+    fixed: &'a Fixed,
+    options: &'a FitOptions<'a>,
+}
+
+impl ChunkSource<'_> {
     /// Makes the next chunk of what is left. The first chunk also holds the index of
     /// the others, if there are others.
-    fn next(
-        response: &Response,
-        pieces: &Pieces,
-        left: &[usize],
-        number: usize,
-        fixed: &Fixed,
-        options: &FitOptions<'_>,
-    ) -> std::result::Result<Self, Short> {
-        let first = number == 1;
-        let make =
-            |index| Self::make(response, pieces, left, number, fixed.of(first), index, options);
+    fn next(&self, left: &[usize], number: usize) -> std::result::Result<Chunk, Short> {
+        let make = |index| self.make(left, number, index);
         let (most, least) = INDEX;
         let all = make(0);
-        let whole = |chunk: &Self| left.iter().all(|item| chunk.shows(*item));
-        if !first || !options.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
+        let whole = |chunk: &Chunk| left.iter().all(|item| chunk.shows(*item));
+        let options = self.options;
+        if number > 1 || !options.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
             return all;
         }
         make(most.min(options.room / 8).max(least)).or_else(|_| make(least))
     }
 
-    /// Plans, writes and counts a chunk; takes back what exceeds the plan. `saying` and
-    /// `index` are the tokens that notes may use.
+    /// Plans, writes and counts a chunk; takes back what exceeds the plan. `index` is the number
+    /// of tokens that the index of chunks may use.
     fn make(
-        response: &Response,
-        pieces: &Pieces,
+        &self,
         left: &[usize],
         number: usize,
-        (document, saying): (usize, usize),
         index: usize,
-        options: &FitOptions<'_>,
-    ) -> std::result::Result<Self, Short> {
+    ) -> std::result::Result<Chunk, Short> {
+        let Self { response, pieces, cuts, options, .. } = *self;
+        let (document, saying) = self.fixed.of(number == 1);
         let reserved = saying + index;
         let room = options.room.saturating_sub(document + reserved);
         let besides = options.stated_budget.saturating_sub(options.room);
@@ -417,9 +435,6 @@ impl Chunk {
             .map_err(|TooSmall { needed }| Short::Tokens(needed + document + reserved + besides))?;
         loop {
             let chosen = plan.chosen().to_vec();
-            let view = view::view(response, pieces, &chosen, options.format);
-            let tokens: usize =
-                view.blocks.iter().map(|block| options.tokenizer.count(block)).sum();
             let notes = words::notes(
                 response,
                 pieces,
@@ -429,20 +444,18 @@ impl Chunk {
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
                     shortened: pieces.count_shortened(&chosen),
+                    cuts,
                     id: &pieces.id,
                 },
             );
-            let notes = notes.join("\n");
-            let bytes: usize = view.blocks.iter().map(String::len).sum();
+            let (first, notes) = words::split(response, notes);
+            let mut blocks = view::view(response, pieces, &chosen, first, options.format).blocks;
+            blocks.extend(words::block(&notes));
             // The index of chunks is not written yet.
-            let bytes = bytes + notes.len() + 8 * index;
-            let tokens = tokens + options.tokenizer.count(&notes) + 1 + index;
+            let bytes = bytes_of(&blocks) + 8 * index;
+            let tokens = tokens_of(&blocks, options.tokenizer) + 1 + index;
             if tokens <= options.room && bytes <= options.ceiling {
-                return Ok(Self {
-                    chosen,
-                    blocks: view.blocks,
-                    planned: plan.tokens() + document + reserved,
-                });
+                return Ok(Chunk { chosen, planned: plan.tokens() + document + reserved });
             }
             let over = tokens
                 .saturating_sub(options.room)
@@ -462,7 +475,9 @@ impl Chunk {
             }
         }
     }
+}
 
+impl Chunk {
     fn shows(&self, item: usize) -> bool {
         matches!(self.chosen.get(item), Some(Some(_)))
     }

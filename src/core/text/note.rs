@@ -30,19 +30,57 @@ pub struct Note {
     text: String,
     /// The literal it was made from.
     kind: &'static str,
+    key: Option<NoteKey>,
+}
+
+/// The name of a value before the rows. It holds the notes that a reader must not miss: clients
+/// that shorten an answer keep its beginning, and some pass on nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteKey {
+    /// Parts of the answer that could not be fetched: an account, a calendar, a message.
+    Missing,
+    /// Parts of the answer that are not shown because it would be too long.
+    Cut,
+    /// Signs that a message is forged or malicious.
+    Warning,
+}
+
+impl NoteKey {
+    /// All, in the order in which they are written.
+    pub const ALL: [Self; 3] = [Self::Missing, Self::Cut, Self::Warning];
+
+    /// Returns the name itself.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Cut => "cut",
+            Self::Warning => "warning",
+        }
+    }
 }
 
 impl Note {
     /// Makes a note; only [`note!`] calls it.
     #[doc(hidden)]
     pub fn made(kind: &'static str, text: fmt::Arguments<'_>) -> Self {
-        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind }
+        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind, key: None }
     }
 
     /// Prefixes the note with the object, account or block it is about: `of: note`.
     #[must_use]
     pub fn under(&self, of: impl NotePart) -> Self {
-        Self::made(self.kind, format_args!("{of}: {self}"))
+        Self { key: self.key, ..Self::made(self.kind, format_args!("{of}: {self}")) }
+    }
+
+    /// Has the note written before the rows, in the value of this key.
+    #[must_use]
+    pub fn with_key(self, key: NoteKey) -> Self {
+        Self { key: Some(key), ..self }
+    }
+
+    /// Returns the key of a note that is written before the rows.
+    pub const fn key(&self) -> Option<NoteKey> {
+        self.key
     }
 
     /// Limits notes as a [`Tally`] with at most `most` of each kind does.
@@ -72,7 +110,7 @@ impl Tally {
 
     /// Takes a note.
     pub fn add(&mut self, note: Note) {
-        let alike = |(one, _): &(Note, usize)| one.kind == note.kind;
+        let alike = |(one, _): &(Note, usize)| (one.kind, one.key) == (note.kind, note.key);
         let many = self.notes.iter().filter(|one| alike(one)).count();
         let same = self.notes.iter().position(|(one, _)| *one == note);
         let last = self.notes.iter().rposition(alike);
@@ -87,7 +125,10 @@ impl Tally {
     pub fn notes(self) -> Vec<Note> {
         let counted = |(note, more): (Note, usize)| match more {
             0 => note,
-            more => Note::made(note.kind, format_args!("{note} (and {more} more like this)")),
+            more => Note {
+                key: note.key,
+                ..Note::made(note.kind, format_args!("{note} (and {more} more like this)"))
+            },
         };
         self.notes.into_iter().map(counted).collect()
     }

@@ -45,7 +45,8 @@ const STALE: &str = "there is no snapshot of the first chunk: this one is of the
 /// The result of a tool call, before it is converted to MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// Text blocks: the document in the requested format, fenced long texts, and last the notes.
+    /// Text blocks: the document in the requested format, with the most important notes before
+    /// its rows, then fenced long texts, and last the other notes.
     pub blocks: Vec<String>,
     /// The size of the answer.
     pub stats: Stats,
@@ -286,7 +287,7 @@ impl Pipeline {
             stats: Stats {
                 tokens: fitted.tokens,
                 tokenizer: self.config.tokenizer.name(),
-                bytes: fitted.blocks.iter().map(String::len).sum(),
+                bytes: fit::bytes_of(&fitted.blocks),
                 source_bytes: response.document.tables.iter().map(RowTable::source_bytes).sum(),
                 shortened: fitted.shortened,
                 cut: fitted.cut,
@@ -403,8 +404,7 @@ impl Pipeline {
                 fitted.notes = true;
             }
         }
-        let count = |block: &String| self.config.tokenizer.count(block);
-        fitted.tokens = fitted.blocks.iter().map(count).sum();
+        fitted.tokens = fit::tokens_of(&fitted.blocks, self.config.tokenizer);
     }
 
     /// Returns the answer to a caller that already has it.

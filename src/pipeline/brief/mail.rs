@@ -25,7 +25,7 @@ use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, NoteKey, note, ours};
 
 /// Messages per page.
 const PAGE: usize = 100;
@@ -294,7 +294,8 @@ impl Mail {
                 inbox.drafts = list.items;
             }
             Err(error) => {
-                self.notes.push(note!("{}: drafts are unknown: {}", ours(&label), error));
+                let line = note!("{}: drafts are unknown: {}", ours(&label), error);
+                self.notes.push(line.with_key(NoteKey::Missing));
             }
         }
         for (what, list) in [("the inbox", listed), ("sent mail", sent)] {
@@ -307,13 +308,14 @@ impl Mail {
                 ));
             }
             if let Some(error) = list.failed.first() {
-                self.notes.push(note!(
+                let line = note!(
                     "{}: {} messages in {} could not be fetched: {}",
                     ours(&label),
                     list.failed.len(),
                     ours(&what),
                     error
-                ));
+                );
+                self.notes.push(line.with_key(NoteKey::Missing));
             }
             let notes = list.notes.into_iter().map(|note| note.under(ours(&label)));
             self.notes.extend(notes);

@@ -34,7 +34,7 @@ use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
 use crate::words::Words;
@@ -481,14 +481,14 @@ fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
         .missing
         .iter()
         .map(|error| match both(&error) {
-            true => note!("left out: {}", error),
-            false => note!("mail left out: {}", error),
+            true => Note::from(error),
+            false => note!("mail: {}", error),
         })
         .collect();
     let calendars = agenda.missing.iter();
     let calendars = calendars.filter(|error| !mail.missing.contains(error));
-    notes.extend(calendars.map(|error| note!("calendars left out: {}", error)));
-    notes
+    notes.extend(calendars.map(|error| note!("calendars: {}", error)));
+    notes.into_iter().map(|note| note.with_key(NoteKey::Missing)).collect()
 }
 
 fn all_failed(missing: &[Error], accounts: usize) -> Error {

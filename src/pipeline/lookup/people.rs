@@ -15,7 +15,7 @@ use crate::provider::calendar::EventListRequest;
 use crate::provider::{Account, Page, People};
 use crate::row::RowTable;
 use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, NoteKey, note, ours, quoted};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;
@@ -104,7 +104,8 @@ impl Pipeline {
         guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
         let mut notes = Vec::new();
         if failed > 0 {
-            notes.push(note!("calendars that could not be read: {}", failed));
+            let line = note!("calendars that could not be read: {}", failed);
+            notes.push(line.with_key(NoteKey::Missing));
         }
         if !calendars.is_empty() {
             notes.push("only the first events of the last and next 90 days were read".into());
@@ -122,7 +123,8 @@ impl Pipeline {
         let (guests, notes) = match self.guests_of_events(account).await {
             Ok(found) => found,
             Err(error) => {
-                list.page.notes.push(note!("people of events are missing: {}", &error));
+                let line = note!("people of events: {}", &error);
+                list.page.notes.push(line.with_key(NoteKey::Missing));
                 return;
             }
         };
@@ -170,7 +172,7 @@ impl Pipeline {
                 guests
             }
             Err(error) => {
-                notes.push(note!("rooms of events are missing: {}", &error));
+                notes.push(note!("rooms of events: {}", &error).with_key(NoteKey::Missing));
                 Vec::new()
             }
         };

@@ -11,7 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, MESSAGE};
-use crate::text::{Address, Note, note, ours};
+use crate::text::{Address, Note, NoteKey, note, ours};
 
 /// The column with the warnings.
 pub(in crate::pipeline) const WARNINGS: &str = "warn";
@@ -88,7 +88,8 @@ impl LookAlikes {
                 (warnings.is_empty(), rows.cell(at, "id"))
             {
                 let id = format!("{kind}{number}");
-                notes.push(note!("{}: {}", ours(id), ours(warnings.join("; "))));
+                let line = note!("{}: {}", ours(id), ours(warnings.join("; ")));
+                notes.push(line.with_key(NoteKey::Warning));
             }
         }
         notes

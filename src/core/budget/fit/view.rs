@@ -32,9 +32,16 @@ pub(super) struct PlacedText {
     pub(super) fenced: bool,
 }
 
-/// Writes what was chosen.
-pub(super) fn view(response: &Response, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
+/// Writes what was chosen, with `first` among the values before the rows.
+pub(super) fn view(
+    response: &Response,
+    pieces: &Pieces,
+    chosen: &Chosen,
+    first: Vec<(&'static str, Cell)>,
+    format: Format,
+) -> View {
     let mut view = unwritten(response, pieces, chosen, format);
+    view.document.scalars.extend(first);
     if view.document != Document::default() {
         view.blocks.insert(0, view.document.encode(format));
         for text in &mut view.texts {

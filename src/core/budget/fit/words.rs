@@ -5,9 +5,10 @@ use super::Shortened;
 use super::pieces::Pieces;
 use super::view::Chosen;
 use crate::budget::response::Response;
+use crate::encode::Document;
 use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, NoteKey, note, ours, quoted};
 
 /// The maximum number of characters of the draft's own notes in a shortened answer.
 const OWN: usize = 1_600;
@@ -22,20 +23,45 @@ pub(super) struct NoteContext<'a> {
     /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
     pub(super) shortened: Shortened,
+    /// The cells that show a part of their value, by column.
+    pub(super) cuts: &'a [(&'static str, usize)],
     /// The id of the whole output.
     pub(super) id: &'a str,
 }
 
 /// Returns the note on cells that show a part of their value, by column.
 pub(super) fn cut_note(cuts: &[(&'static str, usize)], id: &str) -> Note {
+    note!("{}; whole: output_read id={}", ours(cut_cells(cuts)), ours(id)).with_key(NoteKey::Cut)
+}
+
+fn cut_cells(cuts: &[(&'static str, usize)]) -> String {
     let columns: Vec<String> =
         cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
-    note!("shortened to … or +N: {}; whole: output_read id={}", ours(columns.join(", ")), ours(id))
+    format!("to … or +N: {}", columns.join(", "))
+}
+
+/// Separates the notes that are written before the rows, as one value for each key, from the
+/// others. An answer without a document has them all after its text.
+pub(super) fn split(
+    response: &Response,
+    notes: Vec<Note>,
+) -> (Vec<(&'static str, Cell)>, Vec<Note>) {
+    let (first, others): (Vec<Note>, Vec<Note>) =
+        notes.into_iter().partition(|note| note.key().is_some());
+    let values = NoteKey::ALL.into_iter().filter_map(|key| {
+        let own = first.iter().filter(|note| note.key() == Some(key));
+        let own: Vec<&str> = own.map(|note| &**note).collect();
+        (!own.is_empty()).then(|| (key.name(), own.join("; ")))
+    });
+    if response.document == Document::default() {
+        let lines = values.map(|(name, text)| note!("{}: {}", name, ours(text)));
+        return (Vec::new(), lines.chain(others).collect());
+    }
+    (values.map(|(name, text)| (name, Cell::Text(text))).collect(), others)
 }
 
 /// Returns the block of notes; `None` if there are none.
-pub(super) fn block(notes: impl Iterator<Item = Note>) -> Option<String> {
-    let notes: Vec<Note> = notes.collect();
+pub(super) fn block(notes: &[Note]) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
@@ -44,7 +70,9 @@ pub(super) fn block(notes: impl Iterator<Item = Note>) -> Option<String> {
 pub(super) fn own(response: &Response) -> Vec<Note> {
     let mut chars = 0;
     let mut notes: Vec<Note> = Vec::new();
-    for note in &response.notes {
+    let (first, others): (Vec<&Note>, Vec<&Note>) =
+        response.notes.iter().partition(|note| note.key().is_some());
+    for note in first.into_iter().chain(others) {
         let length = note.chars().count();
         if chars + length <= OWN {
             chars += length;
@@ -69,7 +97,8 @@ pub(super) fn notes(
     let (chunk, count) = context.chunk;
     let mut notes = match chunk {
         1 => own(response),
-        _ => response.notes.first().cloned().into_iter().collect(),
+        // The first note has the counts.
+        _ => response.notes.iter().find(|note| note.key().is_none()).cloned().into_iter().collect(),
     };
     notes.extend(response.legend.iter().cloned());
     let mut parts = Vec::new();
@@ -92,12 +121,13 @@ pub(super) fn notes(
     if parts.is_empty() {
         parts.push("notes cut".to_owned());
     }
-    notes.push(note!(
-        "to fit budget={}: {}; whole: output_read id={}",
-        ours(&context.budget),
-        ours(parts.join(", ")),
-        ours(&context.id)
-    ));
+    let mut cut = format!("to fit budget={}: {}", context.budget, parts.join(", "));
+    if !context.cuts.is_empty() {
+        cut.push_str("; ");
+        cut.push_str(&cut_cells(context.cuts));
+    }
+    let cut = note!("{}; whole: output_read id={}", ours(cut), ours(&context.id));
+    notes.push(cut.with_key(NoteKey::Cut));
     if chunk == 1 {
         notes.extend(response.calls.iter().filter_map(|(table, call)| {
             let rows = response.document.tables.get(*table)?;
@@ -112,6 +142,7 @@ pub(super) fn notes(
 pub(super) fn likely(
     response: &Response,
     pieces: &Pieces,
+    cuts: &[(&'static str, usize)],
     budget: usize,
     first: bool,
 ) -> Vec<Note> {
@@ -127,6 +158,7 @@ pub(super) fn likely(
             windows: response.texts.len(),
             ..Shortened::default()
         },
+        cuts,
         id: &pieces.id,
     };
     notes(response, pieces, &chosen, &context)

@@ -21,7 +21,7 @@ use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::fence::theirs;
-use crate::text::{Note, note};
+use crate::text::{Note, NoteKey, note};
 use crate::tools::Columns;
 use crate::tools::agenda::{Agenda, EventForm};
 
@@ -113,7 +113,7 @@ impl Pipeline {
             if let Some(port) = port {
                 match port.event(std::slice::from_ref(&series)).await.into_iter().next() {
                     Some(Ok(item)) => found.push(FetchedEvent { item, account: event.account }),
-                    Some(Err(error)) => notes.push(note!("left out: {}", error)),
+                    Some(Err(error)) => notes.push(Note::from(&error).with_key(NoteKey::Missing)),
                     None => {}
                 }
             }

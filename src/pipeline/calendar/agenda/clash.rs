@@ -4,7 +4,7 @@ use super::range;
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::clashes::{clashes, is_declined, not_competing};
 use crate::pipeline::{Pipeline, Response, zone_line};
-use crate::text::{note, ours};
+use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm};
 
@@ -62,7 +62,8 @@ impl Pipeline {
             "not counted: declined events, calendars you cannot write to, {}",
             ours(not_competing())
         ));
-        let missing = ranged.missing.iter().map(|error| note!("left out: {}", error));
+        let missing = ranged.missing.iter();
+        let missing = missing.map(|error| Note::from(error).with_key(NoteKey::Missing));
         response.notes.extend(missing);
         response.notes.extend(ranged.notes);
         Ok(response)

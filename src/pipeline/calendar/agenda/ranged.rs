@@ -18,7 +18,7 @@ use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level};
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, NoteKey, note, ours, quoted};
 
 /// The maximum number of events.
 const MOST: u32 = 500;
@@ -112,7 +112,8 @@ impl Pipeline {
             ));
         }
         for part in &parts {
-            notes.extend(part.failures(&plan).map(|error| note!("left out: {}", error)));
+            let failures = part.failures(&plan);
+            notes.extend(failures.map(|error| Note::from(&error).with_key(NoteKey::Missing)));
             let more = part.gathered.notes.iter();
             notes.extend(more.map(|note| note.under(ours(&part.label))));
         }

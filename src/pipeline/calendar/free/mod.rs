@@ -32,7 +32,7 @@ use crate::provider::Account;
 use crate::provider::calendar::Schedule;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::{self, TimeContext};
 use crate::tools::free::Free;
 use crate::words::Words;
@@ -205,7 +205,8 @@ impl Pipeline {
         }
         let notes = unknown
             .into_iter()
-            .map(|(why, those)| note!("unknown: {}: {}", ours(those.join(", ")), ours(why)))
+            .map(|(why, those)| note!("free/busy of {}: {}", ours(those.join(", ")), ours(why)))
+            .map(|note| note.with_key(NoteKey::Missing))
             .collect();
         Ok((people, notes))
     }

@@ -248,13 +248,15 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.offered().map(tool).collect()))
+        let client = context.client_info().map_or_else(String::new, |client| client.name);
+        let tools = self.offered().map(|one| tool(one, &client));
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offered().find(|tool| tool.name == name).map(tool)
+        self.offered().find(|tool| tool.name == name).map(|one| tool(one, ""))
     }
 
     async fn call_tool(

@@ -8,6 +8,22 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::{self, Effect};
 
+/// How the names of the clients begin that read the members below: Claude Code and Claude Desktop.
+const CLAUDE: &str = "claude";
+
+/// Further words that people use for what a tool does: Claude Code searches them, and gives them to
+/// no model.
+const SEARCH_HINTS: [(&str, &str); 8] = [
+    ("mail_search", "unread messages, newsletters, who wrote, who has not answered"),
+    ("mail_draft", "compose, respond, answer, write to somebody"),
+    ("mail_modify", "clean up, bin, junk, mark as read, follow up, opt out"),
+    ("calendar_search", "what is on, when is, diary, next meeting"),
+    ("calendar_free", "availability, find a time, slot with somebody, is somebody free"),
+    ("calendar_save", "book, appointment, reminder, reschedule, plan, import ics"),
+    ("brief", "morning briefing, what is on today, to do, catch up"),
+    ("manage", "vacation reply, filter, mail signature, working hours, address book"),
+];
+
 /// Tools that Claude Code has loaded from the beginning. It finds all others by a search of its
 /// own, one more call.
 const ALWAYS_LOADED: [&str; 2] = ["mail_search", "brief"];
@@ -21,17 +37,17 @@ const LONG_ANSWER_CHARS: u32 = 200_000;
 /// Tools that write, and reach nobody but the user: Codex runs them without asking.
 const PRIVATE: [&str; 2] = ["mail_attachment", "mail_draft"];
 
-/// Returns every tool as MCP shows it.
+/// Returns every tool as MCP shows it to a client that is not known.
 pub fn list() -> Vec<Tool> {
-    tools::TOOLS.iter().map(tool).collect()
+    tools::TOOLS.iter().map(|one| tool(one, "")).collect()
 }
 
-/// Returns a tool as MCP shows it.
+/// Returns a tool as MCP shows it to the client of that name.
 ///
 /// It has every hint that differs from the protocol's default, and whether a tool that writes
 /// can destroy: the other defaults (not read-only, not idempotent, open to the world) are true
 /// of the others and would cost each of them tokens.
-pub(super) fn tool(tool: &tools::Tool) -> Tool {
+pub(super) fn tool(tool: &tools::Tool, client: &str) -> Tool {
     let mut annotations = ToolAnnotations::default();
     match tool.effect {
         Effect::Read => annotations.read_only_hint = Some(true),
@@ -42,14 +58,16 @@ pub(super) fn tool(tool: &tools::Tool) -> Tool {
     }
     let listed = Tool::new(tool.name, tool.doc, Arc::new(tools::input_schema(tool)))
         .with_annotations(annotations);
-    let meta = client_meta(tool.name);
+    let meta = if client.starts_with(CLAUDE) { claude_meta(tool.name) } else { Map::new() };
     if meta.is_empty() { listed } else { listed.with_meta(MetaObject(meta)) }
 }
 
-/// Returns what clients read in a tool's `_meta`. None of the clients that were tried passes it to
-/// a model.
-fn client_meta(name: &str) -> Map<String, Value> {
+/// Returns what Claude Code reads in a tool's `_meta`.
+fn claude_meta(name: &str) -> Map<String, Value> {
     let mut meta = Map::new();
+    if let Some((_, hint)) = SEARCH_HINTS.iter().find(|(tool, _)| *tool == name) {
+        meta.insert("anthropic/searchHint".to_owned(), json!(hint));
+    }
     if ALWAYS_LOADED.contains(&name) {
         meta.insert("anthropic/alwaysLoad".to_owned(), json!(true));
     }

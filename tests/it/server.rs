@@ -244,6 +244,29 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     }
 }
 
+/// What Claude Code reads of a tool costs nobody else.
+#[test]
+fn hints_for_claude_code_are_sent_to_it_alone() {
+    for (client, hinted) in [("claude-code", true), ("Visual Studio Code", false)] {
+        let mut process = Process::start(&["serve", "--sandbox"], &[]);
+        process.initialize_as(client, "2025-06-18");
+        let listed = process.ask("tools/list", &json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let with = |member: &str| -> Vec<&str> {
+            let tools = tools.iter().filter(|tool| tool["_meta"].get(member).is_some());
+            tools.map(|tool| tool["name"].as_str().unwrap()).collect()
+        };
+        if !hinted {
+            assert!(tools.iter().all(|tool| tool.get("_meta").is_none()), "{tools:?}");
+            continue;
+        }
+        assert_eq!(with("anthropic/alwaysLoad"), ["mail_search", "brief"]);
+        let long = ["mail_search", "mail_read", "output_read"];
+        assert_eq!(with("anthropic/maxResultSizeChars"), long);
+        assert!(with("anthropic/searchHint").contains(&"manage"));
+    }
+}
+
 /// Zed joins blocks without a separator, others with one.
 #[test]
 fn blocks_are_whole_lines_however_they_are_joined() {
@@ -304,6 +327,14 @@ fn answers_fit_what_the_client_passes_on() {
                     _ => result.to_string().chars().count(),
                 };
                 assert!(size <= most, "{client}: {tool}, chunk {chunk}: {size} characters");
+                // A part ends where a message does.
+                let lines =
+                    content.iter().flat_map(|block| block["text"].as_str().unwrap().lines());
+                let opened =
+                    lines.clone().filter_map(|line| line.strip_prefix("<<<b")?.split(' ').nth(1));
+                for word in opened {
+                    assert!(lines.clone().any(|line| line == format!("{word}>>>")), "{content:?}");
+                }
                 let notes = content.last().unwrap()["text"].as_str().unwrap();
                 let more = notes.contains(&format!("chunk={}", chunk + 1));
                 if chunk == 1 && arguments.get("budget").is_some() {

@@ -281,7 +281,8 @@ def page_of(answer, form):
         return told, told["text"]
     told = {name: int(number) for name, number in
             re.findall(r"\b(lines|from|to|next): (\d+)", document.split("text: ", 1)[0])}
-    return told, "\n".join(answer.texts[1].split("\n")[1:-1])
+    # The block begins with a line break, and then has a line of its fence at either end.
+    return told, "\n".join(answer.texts[1].split("\n")[2:-1])
 
 
 async def pages(server, name, link, most=None):

@@ -153,15 +153,16 @@ async def check_output(client, session):
     check_meta(client, result, truncated=True)
     uri = result["_meta"]["daysheet"]["output"]
     checks.that(f"{client}: _meta has the resource of the whole answer", uri.startswith(OUTPUT), uri)
-    notes = result["content"][-1]["text"]
-    checks.that(f"{client}: which the notes name", uri.removeprefix(OUTPUT) in notes, notes)
+    document = result["content"][0]["text"]
+    cut = f"whole: output_read id={uri.removeprefix(OUTPUT)}"
+    checks.that(f"{client}: which the value `cut` names", cut in document.split("messages[")[0], document)
     read = wire(await session.read_resource(uri))["contents"]
     whole = wire(await session.call_tool("mail_search", {**asked, "budget": 100_000}))
     check_meta(client, whole, truncated=False)
     texts = [block["text"] for block in whole["content"] if block["type"] == "text"]
     checks.same(f"{client}: all blocks are text", len(texts), len(whole["content"]))
     checks.same(f"{client}: the resource is the whole answer",
-                [content["text"] for content in read], ["\n".join(texts)])
+                [content["text"] for content in read], ["".join(texts)])
     try:
         said = await session.read_resource(OUTPUT + "2222222222")
         refused = False

@@ -60,6 +60,7 @@ pub const LISTINGS: &[(&str, &Listing)] = &[
     ("rules", &listing(&RULE, Origin::Settings)),
     ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
     ("settings", &listing(&SETTING, Origin::Mailbox)),
+    ("accounts", &listing(&ACCOUNT, Origin::Local)),
     ("schemas", &listing(&SCHEMA, Origin::Local)),
 ];
 

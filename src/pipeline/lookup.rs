@@ -24,7 +24,7 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
 use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{self, Api, Field, Level, Listing, Origin, ROOM, SCHEMA, Table};
+use crate::schemas::{self, ACCOUNT, Api, Field, Level, Listing, Origin, ROOM, SCHEMA, Table};
 use crate::text::{note, ours};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
@@ -188,6 +188,9 @@ impl Pipeline {
                  or `who`"
                     .into(),
             ),
+            Some(rows) if *table == ACCOUNT && rows.is_empty() && plan.q.is_none() => {
+                notes.push(self.no_account_note());
+            }
             Some(rows) if plan.listing.is_people() && plan.places.is_empty() => {
                 notes.extend(self.unknown_people(&plan, asked, rows).await);
             }
@@ -247,8 +250,11 @@ impl Pipeline {
             of_events: Vec::new(),
         };
         let Some(account) = &place.account else {
-            let tables = schemas::TABLES.iter();
-            let items = tables.map(|table| crate::describe::summary(table)).collect();
+            let items = if *table == ACCOUNT {
+                self.account_objects().await?
+            } else {
+                schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
+            };
             return Ok((None, listed(Api::Local, items)));
         };
         let account = self.accounts.by_id(account).await?;

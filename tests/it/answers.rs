@@ -23,6 +23,7 @@ pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static s
 /// The calls, in order.
 pub const STEPS: &[Step] = &cases! {
     "accounts", r#"{"op": "list"}"#, &[];
+    "lookup", r#"{"kind": "accounts"}"#, &[];
     "lookup", r#"{"kind": "folders"}"#, &[];
     "lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")];
     "lookup", r#"{"kind": "folders", "cursor": "$more"}"#, &[];

@@ -317,26 +317,33 @@ impl Pipeline {
         }
     }
 
+    /// Returns the signed-in accounts as objects of ours.
+    pub(in crate::pipeline) async fn account_objects(&self) -> Result<Vec<Value>> {
+        let object = |account: &Account| {
+            json!({
+                "email": account.email,
+                "provider": account.provider,
+                "status": account.status.to_string(),
+                "problem": account.problem,
+                "via": account.via,
+                "scopes": account.scopes.join(" "),
+                "added": account.added.to_string().get(..10),
+            })
+        };
+        Ok(self.accounts.list().await?.iter().map(object).collect())
+    }
+
+    /// Returns the note that no account is signed in, and how to change that.
+    pub(in crate::pipeline) fn no_account_note(&self) -> Note {
+        note!("no account is signed in: {}", ours(self.accounts.how_to_add()))
+    }
+
     async fn account_list(
         &self,
         provider: Option<Provider>,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        let known = self.accounts.list().await?;
-        let mut objects: Vec<Value> = known
-            .iter()
-            .map(|account| {
-                json!({
-                    "email": account.email,
-                    "provider": account.provider,
-                    "status": account.status.to_string(),
-                    "problem": account.problem,
-                    "via": account.via,
-                    "scopes": account.scopes.join(" "),
-                    "added": account.added.to_string().get(..10),
-                })
-            })
-            .collect();
+        let mut objects = self.account_objects().await?;
         let mut notes = Vec::new();
         // An outcome is reported once; a pending page is reported until it is done.
         self.sign_ins.with(|waiting| {
@@ -355,7 +362,7 @@ impl Pipeline {
         let columns = ACCOUNT.up_to(Level::More);
         let rows = rows_of(&self.local(), &ACCOUNT, &columns, &objects, &mut notes);
         notes.push(if is_none {
-            note!("no account is signed in: {}", ours(self.accounts.how_to_add()))
+            self.no_account_note()
         } else {
             note!("accounts: {}", rows.len())
         });

@@ -122,7 +122,8 @@ pub(super) fn notes(
         parts.push("notes cut".to_owned());
     }
     let mut cut = format!("to fit budget={}: {}", context.budget, parts.join(", "));
-    if !context.cuts.is_empty() {
+    // These are counted in the whole answer, so once is enough.
+    if chunk == 1 && !context.cuts.is_empty() {
         cut.push_str("; ");
         cut.push_str(&cut_cells(context.cuts));
     }

@@ -90,10 +90,12 @@ class Session:
 
     def __init__(self, client, wire, node):
         self.client, self.wire, self.node, self.known = client, wire, node, {}
+        self.results = []
 
     async def call(self, call):
         arguments = filled(call.get("args", {}), self.known)
         result = await self.client.call_tool(call["tool"], arguments)
+        self.results.append(result.model_dump(mode="json", by_alias=True, exclude_none=True))
         texts = [block.text for block in result.content if getattr(block, "text", None)]
         text = "\n".join(texts)
         if getattr(result, "is_error", False):
@@ -108,6 +110,7 @@ class Session:
     async def task(self, task, calls, state):
         """One task: what it costs, and what its answers lack."""
         self.wire.counted()
+        self.results.clear()
         texts, spent, got, seconds = [], 0, 0, 0.0
         for call in calls:
             # A call for each of what was found, where a tool takes one at a time.
@@ -125,6 +128,7 @@ class Session:
         if "state" in task:
             cost["lacks"] += missing(task["state"]["facts"], state(task["state"]["get"]))
         cost["text"] = "\n".join(texts)
+        cost["results"] = list(self.results)
         return cost
 
 
@@ -344,9 +348,12 @@ def main():
                 path = f"{given.texts}/{provider}-{name.replace(', ', '-')}-{task}.txt"
                 with open(path, "w") as file:
                     file.write("\n".join([*cost["paths"], "", cost.get("text", cost.get("error"))]))
+                with open(path.removesuffix("txt") + "json", "w") as file:
+                    json.dump(cost.get("results", []), file, ensure_ascii=False)
     for figures in found.values():
         for cost in figures["tasks"].values():
             cost.pop("text", None)
+            cost.pop("results", None)
     if given.json:
         with open(given.json, "w") as file:
             json.dump([{"server": name, "provider": provider, **figures}

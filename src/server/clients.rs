@@ -27,7 +27,8 @@ const LIMITS: &[ClientLimit] = &[
     ClientLimit { name: "opencode", bytes: 48_000 },
 ];
 
-/// Codex 0.171.0, for models of its catalogue: 40,000 bytes, as JSON for most of them.
+/// Codex 0.171.0, for models of its catalogue: 40,000 bytes, as JSON for most of them; 48,000 bytes
+/// for those that get the blocks as they are.
 const CODEX: ClientLimit = ClientLimit { name: "codex-mcp-client", bytes: 30_000 };
 /// The same for all other models: 12,000 bytes.
 const CODEX_OTHER: usize = 11_500;

@@ -13,15 +13,17 @@ const CLAUDE: &str = "claude";
 
 /// Further words that people use for what a tool does: Claude Code searches them, and gives them to
 /// no model.
-const SEARCH_HINTS: [(&str, &str); 8] = [
-    ("mail_search", "unread messages, newsletters, who wrote, who has not answered"),
-    ("mail_draft", "compose, respond, answer, write to somebody"),
+const SEARCH_HINTS: [(&str, &str); 10] = [
+    ("mail_draft", "reply to somebody, forward this message, compose, answer"),
     ("mail_modify", "clean up, bin, junk, mark as read, follow up, opt out"),
-    ("calendar_search", "what is on, when is, diary, next meeting"),
-    ("calendar_free", "availability, find a time, slot with somebody, is somebody free"),
-    ("calendar_save", "book, appointment, reminder, reschedule, plan, import ics"),
-    ("brief", "morning briefing, what is on today, to do, catch up"),
-    ("manage", "vacation reply, filter, mail signature, working hours, address book"),
+    ("lookup", "email address of somebody, phone number, address book, who is"),
+    ("calendar_search", "who has not answered, next meeting, diary, when is"),
+    ("calendar_free", "availability, find a time, slot with somebody"),
+    ("calendar_save", "move the meeting, reschedule, book an appointment, reminder"),
+    ("calendar_delete", "cancel the meeting, call off"),
+    ("calendar_respond", "decline the invite, accept the invitation, RSVP"),
+    ("manage", "create a rule, filter, vacation reply, mail signature"),
+    ("changes", "what is new, updates since yesterday"),
 ];
 
 /// Tools that Claude Code has loaded from the beginning. It finds all others by a search of its

@@ -263,7 +263,7 @@ fn hints_for_claude_code_are_sent_to_it_alone() {
         assert_eq!(with("anthropic/alwaysLoad"), ["mail_search", "brief"]);
         let long = ["mail_search", "mail_read", "output_read"];
         assert_eq!(with("anthropic/maxResultSizeChars"), long);
-        assert!(with("anthropic/searchHint").contains(&"manage"));
+        assert!(with("anthropic/searchHint").contains(&"calendar_delete"));
     }
 }
 

@@ -91,10 +91,10 @@ fn unintelligible_arguments_are_refused() {
             "`quoted` cannot be `perhaps`: use true or false";
         "lookup", json!({}),
             "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, signatures, rules, auto_reply, \
-             settings, schemas";
+             settings, accounts, schemas";
         "lookup", json!({"kind": "chairs"}),
             "`kind` cannot be `chairs`: use one of: folders, labels, categories, calendars, rooms, \
-             contacts, aliases, signatures, rules, auto_reply, settings, schemas";
+             contacts, aliases, signatures, rules, auto_reply, settings, accounts, schemas";
         "accounts", json!({"op": "remove"}),
             "`op: remove` needs `account`: call accounts with op=list to see the addresses";
     } {

@@ -272,7 +272,8 @@ pub fn fit(
     let spent = tokens_of(&blocks, options.tokenizer);
     if number == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
-        let room = options.room.saturating_sub(spent);
+        // With the line break before the notes.
+        let room = options.room.saturating_sub(spent + 1);
         words::index(response, &pieces, &ranges, &mut notes, |notes| {
             options.tokenizer.count(notes) <= room
         });

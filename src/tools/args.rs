@@ -226,6 +226,11 @@ impl Args {
                     .map(|number| number as i64)
             }),
         };
+        // Libraries that make every argument required have a model fill in 0. A limit of 0 is an
+        // error all the same, because it may stand for a wish: none, or all.
+        if parsed == Some(0) && *least > 0 && name != "limit" {
+            return Ok(None);
+        }
         parsed
             .and_then(|number| u32::try_from(number).ok())
             .filter(|number| (least..=most).contains(&number))

@@ -294,7 +294,14 @@ impl AttachmentRequest {
 }
 
 impl DraftOf {
-    fn checked(self, _: &Args) -> Result<Self> {
+    fn checked(mut self, _: &Args) -> Result<Self> {
+        // An empty list removes the recipients of a draft. A reply would lose its recipient by it:
+        // where every argument is required, a model fills in empty lists.
+        if self.mode != DraftMode::Edit {
+            for people in [&mut self.to, &mut self.cc, &mut self.bcc] {
+                people.take_if(|people| people.is_empty());
+            }
+        }
         if let Some(body) = &self.body
             && body.len() > LONGEST
         {

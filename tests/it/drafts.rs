@@ -51,7 +51,9 @@ async fn new_message_becomes_a_draft() {
 #[tokio::test]
 async fn simple_reply_gives_a_short_answer() {
     let (mira, handle) = Mira::asked_by_jonas().await;
-    let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
+    // An empty list does not leave out the sender.
+    let reply = json!({"mode": "reply", "id": handle, "body": "Yes, please.", "to": [], "cc": []});
+    let blocks = mira.ok(reply).await;
     assert_eq!(
         blocks,
         [

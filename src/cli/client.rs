@@ -39,7 +39,9 @@ impl ToolAnswer {
             .into_iter()
             .flatten()
             .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .map(|text| text.strip_prefix('\n').unwrap_or(text).to_owned())
+            .enumerate()
+            .map(|(at, text)| if at == 0 { text } else { text.strip_prefix('\n').unwrap_or(text) })
+            .map(str::to_owned)
             .collect();
         Self { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) }
     }

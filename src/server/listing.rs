@@ -8,11 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::{self, Effect};
 
-/// How the names of the clients begin that read the members below: Claude Code and Claude Desktop.
+/// The prefix of the names of clients that read these members: Claude Code and Claude Desktop.
 const CLAUDE: &str = "claude";
 
-/// Further words that people use for what a tool does: Claude Code searches them, and gives them to
-/// no model.
+/// Synonyms for the purpose of tools. Claude Code searches them, and does not pass them to the model.
 const SEARCH_HINTS: [(&str, &str); 10] = [
     ("mail_draft", "reply to somebody, forward this message, compose, answer"),
     ("mail_modify", "clean up, bin, junk, mark as read, follow up, opt out"),
@@ -39,17 +38,17 @@ const LONG_ANSWER_CHARS: u32 = 200_000;
 /// Tools that write, and reach nobody but the user: Codex runs them without asking.
 const PRIVATE: [&str; 2] = ["mail_attachment", "mail_draft"];
 
-/// Returns every tool as MCP shows it to a client that is not known.
+/// Returns every tool as MCP shows it to an unknown client.
 pub fn list() -> Vec<Tool> {
-    tools::TOOLS.iter().map(|one| tool(one, "")).collect()
+    tools::TOOLS.iter().map(|one| tool(one, None)).collect()
 }
 
-/// Returns a tool as MCP shows it to the client of that name.
+/// Returns a tool as MCP shows it to a client of that name.
 ///
 /// It has every hint that differs from the protocol's default, and whether a tool that writes
 /// can destroy: the other defaults (not read-only, not idempotent, open to the world) are true
 /// of the others and would cost each of them tokens.
-pub(super) fn tool(tool: &tools::Tool, client: &str) -> Tool {
+pub(super) fn tool(tool: &tools::Tool, client: Option<&str>) -> Tool {
     let mut annotations = ToolAnnotations::default();
     match tool.effect {
         Effect::Read => annotations.read_only_hint = Some(true),
@@ -60,7 +59,8 @@ pub(super) fn tool(tool: &tools::Tool, client: &str) -> Tool {
     }
     let listed = Tool::new(tool.name, tool.doc, Arc::new(tools::input_schema(tool)))
         .with_annotations(annotations);
-    let meta = if client.starts_with(CLAUDE) { claude_meta(tool.name) } else { Map::new() };
+    let is_claude = client.is_some_and(|client| client.starts_with(CLAUDE));
+    let meta = if is_claude { claude_meta(tool.name) } else { Map::new() };
     if meta.is_empty() { listed } else { listed.with_meta(MetaObject(meta)) }
 }
 

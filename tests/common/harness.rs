@@ -287,6 +287,8 @@ pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> Tokens {
 pub fn notes(blocks: &[String]) -> String {
     let document = blocks.first().map_or("", String::as_str);
     let values = NoteKey::ALL.into_iter().filter_map(|key| {
+        let lines = document.lines().filter(|line| line.starts_with(&format!("{}: ", key.name())));
+        assert!(lines.count() <= 1, "{document}");
         let line =
             document.lines().find_map(|line| line.strip_prefix(key.name())?.strip_prefix(": "));
         let json: Option<Value> = serde_json::from_str(document).ok();

@@ -13,7 +13,7 @@ use daysheet_core::encode::{Delimiter, Document, Format};
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::row::{Cell, Extra, RowTable};
 use daysheet_core::schemas::{BODY, FOLDER, Level, MESSAGE};
-use daysheet_core::text::{Note, ours};
+use daysheet_core::text::{Note, NoteKey, ours};
 use proptest::prelude::*;
 
 use crate::common::thorough::thorough;
@@ -162,6 +162,41 @@ fn output_holds_what_unchunked_answers_omit() {
     );
     assert!(fitted.blocks[0].contains(&cut), "{}", fitted.blocks[0]);
     assert_eq!(fitted.blocks[1], "messages: 60 of 60: newest first");
+}
+
+/// A warning is in the chunk that shows its message, and before its rows.
+#[test]
+fn warnings_go_with_their_rows() {
+    let mut response = messages(60, Level::Core);
+    let warned = ["m3", "m31", "m60"];
+    for row in warned {
+        let warning = text_note(format!("{row}: dmarc failed")).with_key(NoteKey::Warning);
+        response.notes.push(warning.about(row.to_owned()));
+    }
+    let count = fitted(&response, &options(900, 1)).unwrap().chunk.1;
+    let mut seen = Vec::new();
+    for chunk in 1..=count {
+        let document = fitted(&response, &options(900, chunk)).unwrap().blocks.remove(0);
+        let (values, rows) = document.split_once("\nmessages").unwrap();
+        for row in warned {
+            let is_warned = values.contains(&format!("{row}: dmarc failed"));
+            assert_eq!(is_warned, rows.contains(&format!("\n  {row}\t")), "{chunk}: {document}");
+            seen.extend(is_warned.then_some(row));
+        }
+    }
+    assert_eq!((seen, count > 2), (warned.to_vec(), true));
+    // Many warnings leave the counts where they are, and the missing ones are counted.
+    for number in 0..60 {
+        let warning = text_note(format!("m1: sign {number} of {}", "a forged sender ".repeat(4)));
+        response.notes.push(warning.with_key(NoteKey::Warning).about("m1".to_owned()));
+    }
+    let fitted = fitted(&response, &options(2_000, 1)).unwrap();
+    assert!(fitted.blocks[1].starts_with("messages: 60 of 60"), "{}", fitted.blocks[1]);
+    assert!(
+        fitted.blocks[0].contains(" more notes are in the whole answer"),
+        "{}",
+        fitted.blocks[0]
+    );
 }
 
 #[test]

@@ -244,11 +244,11 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     }
 }
 
-/// What Claude Code reads of a tool costs nobody else.
+/// Other clients do not receive the hints for Claude Code.
 #[test]
 fn hints_for_claude_code_are_sent_to_it_alone() {
     for (client, hinted) in [("claude-code", true), ("Visual Studio Code", false)] {
-        let mut process = Process::start(&["serve", "--sandbox"], &[]);
+        let mut process = Process::start(&["serve", "--sandbox", "--access", "full"], &[]);
         process.initialize_as(client, "2025-06-18");
         let listed = process.ask("tools/list", &json!({}));
         let tools = listed["result"]["tools"].as_array().unwrap();
@@ -263,7 +263,11 @@ fn hints_for_claude_code_are_sent_to_it_alone() {
         assert_eq!(with("anthropic/alwaysLoad"), ["mail_search", "brief"]);
         let long = ["mail_search", "mail_read", "output_read"];
         assert_eq!(with("anthropic/maxResultSizeChars"), long);
-        assert!(with("anthropic/searchHint").contains(&"calendar_delete"));
+        let searched = [
+            "mail_draft", "mail_modify", "lookup", "calendar_search", "calendar_free",
+            "calendar_save", "calendar_delete", "calendar_respond", "manage", "changes",
+        ];
+        assert_eq!(with("anthropic/searchHint"), searched);
     }
 }
 
@@ -285,7 +289,7 @@ fn blocks_are_whole_lines_however_they_are_joined() {
             let found = joined.lines().position(|line| line.starts_with(start));
             found.unwrap_or_else(|| panic!("no line begins with {start:?}:\n{joined}"))
         };
-        // What must not be missed is before the rows.
+        // `cut` and `warning` come before the rows.
         let places = ["cut: ", "warning: ", "messages[", "<<<b1 ", "<<<b2 ", "messages: 2"].map(at);
         assert!(places.is_sorted(), "{places:?}:\n{joined}");
         assert_eq!(joined.lines().filter(|line| line.ends_with(">>>")).count(), 2, "{joined}");

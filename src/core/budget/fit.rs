@@ -3,7 +3,7 @@
 //! An answer that fits is written unchanged. Any other is split into chunks: each is planned by
 //! [`plan_of`], written, and counted as written; whatever exceeds the plan is taken back. Every
 //! row is in exactly one chunk, with as many of its columns as the budget allows, every long text
-//! is shown as a window, and the notes say what is missing and how to get it.
+//! is shown as a window, and `cut` and the notes say what is left out and how to get it.
 //!
 //! The draft states what belongs together and what matters. This module knows no
 //! provider, stores nothing, and reads no clock.
@@ -224,30 +224,9 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
+    let divide = |options: &FitOptions<'_>| chunks(response, options, &cuts, &id, &kept.starts);
     let (pieces, chunks) =
-        chunks(response, options, &cuts, &id, &kept.starts).map_err(|short| {
-            // The first part that does not fit determines the next attempt; repeat until
-            // everything fits.
-            let mut short = short;
-            for _ in 0..TRIES {
-                let Short::Tokens(needed) = short else {
-                    break;
-                };
-                let more = FitOptions {
-                    room: options.room.saturating_add(needed.saturating_sub(options.stated_budget)),
-                    stated_budget: needed,
-                    ..*options
-                };
-                match self::chunks(response, &more, &cuts, &id, &kept.starts) {
-                    Ok(_) => break,
-                    Err(Short::Tokens(again)) => {
-                        short = Short::Tokens(again.max(needed + 1 + needed / 64));
-                    }
-                    Err(other) => short = other,
-                }
-            }
-            short.error()
-        })?;
+        divide(options).map_err(|short| sufficient(short, options, divide).error())?;
     let count = chunks.len();
     let number = options.chunk.max(1);
     let Some(chunk) = chunks.get(number - 1) else {
@@ -290,6 +269,33 @@ pub fn fit(
     })
 }
 
+/// Returns what an answer needs that does not fit. The first part that does not fit determines the
+/// next attempt; this is repeated until everything fits.
+fn sufficient<T>(
+    mut short: Short,
+    options: &FitOptions<'_>,
+    divide: impl Fn(&FitOptions<'_>) -> std::result::Result<T, Short>,
+) -> Short {
+    for _ in 0..TRIES {
+        let Short::Tokens(needed) = short else {
+            break;
+        };
+        let more = FitOptions {
+            room: options.room.saturating_add(needed.saturating_sub(options.stated_budget)),
+            stated_budget: needed,
+            ..*options
+        };
+        match divide(&more) {
+            Ok(_) => break,
+            Err(Short::Tokens(again)) => {
+                short = Short::Tokens(again.max(needed + 1 + needed / 64));
+            }
+            Err(other) => short = other,
+        }
+    }
+    short
+}
+
 /// Returns all chunks of an answer, given its cut cells, the output's id and where its texts start.
 fn chunks(
     response: &Response,
@@ -306,9 +312,9 @@ fn chunks(
     let fixed = Fixed::of_all(response, &pieces, &sizes, cuts, options.stated_budget);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
+    let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, options };
     // Something is always shown, so there are no more chunks than items.
     while !left.is_empty() || chunks.is_empty() {
-        let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, options };
         let chunk = source.next(&left, chunks.len() + 1)?;
         let before = left.len();
         left.retain(|item| !chunk.shows(*item));

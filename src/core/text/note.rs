@@ -31,10 +31,12 @@ pub struct Note {
     /// The literal it was made from.
     kind: &'static str,
     key: Option<NoteKey>,
+    /// The first cell of the row it is about.
+    row: Option<String>,
 }
 
-/// The name of a value before the rows. It holds the notes that a reader must not miss: clients
-/// that shorten an answer keep its beginning, and some pass on nothing else.
+/// The name of a value before the rows, which holds the most important notes: clients that shorten
+/// an answer keep its beginning, and some pass on nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKey {
     /// Parts of the answer that could not be fetched: an account, a calendar, a message.
@@ -63,19 +65,35 @@ impl Note {
     /// Makes a note; only [`note!`] calls it.
     #[doc(hidden)]
     pub fn made(kind: &'static str, text: fmt::Arguments<'_>) -> Self {
-        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind, key: None }
+        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind, key: None, row: None }
     }
 
     /// Prefixes the note with the object, account or block it is about: `of: note`.
     #[must_use]
     pub fn under(&self, of: impl NotePart) -> Self {
-        Self { key: self.key, ..Self::made(self.kind, format_args!("{of}: {self}")) }
+        self.with_text(format_args!("{of}: {self}"))
+    }
+
+    /// Returns a note of the same kind, key and row with another text.
+    fn with_text(&self, text: fmt::Arguments<'_>) -> Self {
+        Self { key: self.key, row: self.row.clone(), ..Self::made(self.kind, text) }
     }
 
     /// Has the note written before the rows, in the value of this key.
     #[must_use]
     pub fn with_key(self, key: NoteKey) -> Self {
         Self { key: Some(key), ..self }
+    }
+
+    /// Has the note shown together with the row whose first cell is `row`, such as `m12`.
+    #[must_use]
+    pub fn about(self, row: String) -> Self {
+        Self { row: Some(row), ..self }
+    }
+
+    /// Returns the first cell of the row that the note is about.
+    pub fn row(&self) -> Option<&str> {
+        self.row.as_deref()
     }
 
     /// Returns the key of a note that is written before the rows.
@@ -125,10 +143,7 @@ impl Tally {
     pub fn notes(self) -> Vec<Note> {
         let counted = |(note, more): (Note, usize)| match more {
             0 => note,
-            more => Note {
-                key: note.key,
-                ..Note::made(note.kind, format_args!("{note} (and {more} more like this)"))
-            },
+            more => note.with_text(format_args!("{note} (and {more} more like this)")),
         };
         self.notes.into_iter().map(counted).collect()
     }

@@ -39,8 +39,8 @@ const HASH: usize = 12;
 const BESIDES: usize = HASH + 14;
 /// Notes of the same kind about different objects, such as messages and events.
 const ALIKE: usize = 20;
-/// Bytes of the note on the limit of a client.
-const LIMIT_NOTE: usize = 64;
+/// Bytes reserved for notes that are added after an answer was fitted to a client's limit.
+const LATE_NOTES: usize = 80;
 /// The note on a chunk that was requested without the first one.
 const STALE: &str = "there is no snapshot of the first chunk: this one is of the current answer";
 
@@ -236,7 +236,7 @@ impl Pipeline {
             budget,
             reserve: view.reserve.unwrap_or(0) as usize,
             besides,
-            ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LIMIT_NOTE).min(CEILING)),
+            ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
         };
         let fits = self.fit_response(&response, how, secret).await;
         let (mut fitted, whole) = match fits {

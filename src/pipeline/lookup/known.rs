@@ -16,7 +16,7 @@ use crate::provider::{Account, Mailbox, People};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CONTACT, SAVED};
 use crate::text::sender_auth::{Acquaintance, imitated};
-use crate::text::{Address, Note, note, ours, quoted_end};
+use crate::text::{Address, Note, NoteKey, note, ours, quoted_end};
 
 /// How long a list stays valid.
 const GOOD: Duration = Duration::from_secs(600);
@@ -191,7 +191,8 @@ impl Pipeline {
             let people = emails.split(", ").map(|email| Address::new(Some(&name), email));
             let people: Vec<Address> = people.collect();
             let found = self.look_alikes(account, &*mailbox, people.clone()).await;
-            notes.extend(people.iter().filter_map(|one| found.get(one).cloned()));
+            let warnings = people.iter().filter_map(|one| found.get(one).cloned());
+            notes.extend(warnings.map(|note| note.with_key(NoteKey::Warning)));
             if let (false, Some(cell)) = (found.is_empty(), rows.cell_mut(at, KNOWN)) {
                 *cell = Cell::Text(format!("{known} lookalike").trim_start().to_owned());
             }

@@ -88,8 +88,8 @@ impl LookAlikes {
                 (warnings.is_empty(), rows.cell(at, "id"))
             {
                 let id = format!("{kind}{number}");
-                let line = note!("{}: {}", ours(id), ours(warnings.join("; ")));
-                notes.push(line.with_key(NoteKey::Warning));
+                let line = note!("{}: {}", ours(&id), ours(warnings.join("; ")));
+                notes.push(line.with_key(NoteKey::Warning).about(id));
             }
         }
         notes

@@ -93,5 +93,6 @@ async fn no_field_of_an_answer_writes_notes() {
             };
         }
     }
+    // With few parts, most values are hostile at once, and few notes are left that quote one.
     assert!(quoting > 0 && shown > 80, "{quoting} {shown}");
 }

@@ -41,7 +41,9 @@ pub(super) fn view(
     format: Format,
 ) -> View {
     let mut view = unwritten(response, pieces, chosen, format);
-    view.document.scalars.extend(first);
+    // A long text may be among the values, and comes after these.
+    let at = response.document.scalars.len();
+    view.document.scalars.splice(at..at, first);
     if view.document != Document::default() {
         view.blocks.insert(0, view.document.encode(format));
         for text in &mut view.texts {

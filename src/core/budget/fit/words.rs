@@ -1,6 +1,8 @@
 //! The notes of an answer that does not fit: how much is shown, where the rest is, and
 //! what the other chunks contain.
 
+use std::collections::HashSet;
+
 use super::Shortened;
 use super::pieces::Pieces;
 use super::view::Chosen;
@@ -37,7 +39,7 @@ pub(super) fn cut_note(cuts: &[(&'static str, usize)], id: &str) -> Note {
 fn cut_cells(cuts: &[(&'static str, usize)]) -> String {
     let columns: Vec<String> =
         cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
-    format!("to … or +N: {}", columns.join(", "))
+    format!("cells ending in … or +N: {}", columns.join(", "))
 }
 
 /// Separates the notes that are written before the rows, as one value for each key, from the
@@ -54,8 +56,8 @@ pub(super) fn split(
         (!own.is_empty()).then(|| (key.name(), own.join("; ")))
     });
     if response.document == Document::default() {
-        let lines = values.map(|(name, text)| note!("{}: {}", name, ours(text)));
-        return (Vec::new(), lines.chain(others).collect());
+        let line = |note: &Note| note.key().map(|key| note.under(key.name()));
+        return (Vec::new(), first.iter().filter_map(line).chain(others).collect());
     }
     (values.map(|(name, text)| (name, Cell::Text(text))).collect(), others)
 }
@@ -65,25 +67,49 @@ pub(super) fn block(notes: &[Note]) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
-/// Returns the draft's notes that fit beside a shortened answer: all short ones, and as
-/// many long ones as there is room for.
-pub(super) fn own(response: &Response) -> Vec<Note> {
+/// Returns the response's notes that fit beside a shortened answer: the counts first, then those
+/// that come before the rows, then the others; notes about rows that are not shown are left out.
+fn own(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
+    let (first, others): (Vec<&Note>, Vec<&Note>) =
+        response.notes.iter().filter(|note| is_shown(note)).partition(|note| note.key().is_some());
+    let mut others = others.into_iter();
     let mut chars = 0;
     let mut notes: Vec<Note> = Vec::new();
-    let (first, others): (Vec<&Note>, Vec<&Note>) =
-        response.notes.iter().partition(|note| note.key().is_some());
-    for note in first.into_iter().chain(others) {
+    let mut dropped: Vec<&Note> = Vec::new();
+    for note in others.next().into_iter().chain(first).chain(others) {
         let length = note.chars().count();
-        if chars + length <= OWN {
+        if notes.is_empty() || chars + length <= OWN {
             chars += length;
             notes.push(note.clone());
+        } else {
+            dropped.push(note);
         }
     }
-    match response.notes.len() - notes.len() {
-        0 => {}
-        more => notes.push(note!("{} more notes are in the whole answer", ours(more))),
+    if !dropped.is_empty() {
+        let more = note!("{} more notes are in the whole answer", dropped.len());
+        // Warnings that are dropped must not be missed either.
+        let is_first = dropped.iter().any(|note| note.key().is_some());
+        notes.push(if is_first { more.with_key(NoteKey::Cut) } else { more });
     }
     notes
+}
+
+/// Returns the notes that go with every chunk after the first: the counts, and what is about rows
+/// that it shows.
+fn repeated(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
+    let counts = response.notes.iter().find(|note| note.key().is_none());
+    let about = response.notes.iter().filter(|note| note.row().is_some() && is_shown(note));
+    counts.into_iter().chain(about).cloned().collect()
+}
+
+/// Returns the first cells of the rows that a chunk shows.
+fn shown_rows(response: &Response, pieces: &Pieces, chosen: &Chosen) -> HashSet<String> {
+    let items = pieces.items.iter().enumerate();
+    let shown = items.filter(|(at, _)| pieces.look(chosen, *at).is_some());
+    let rows = shown.flat_map(|(_, item)| &item.rows);
+    let name =
+        |(table, row): &(usize, usize)| Some(response.document.tables.get(*table)?.row_name(*row));
+    rows.filter_map(name).collect()
 }
 
 /// Returns the notes of one chunk.
@@ -95,11 +121,9 @@ pub(super) fn notes(
 ) -> Vec<Note> {
     let Shortened { shown, of, lowered, windows, .. } = context.shortened;
     let (chunk, count) = context.chunk;
-    let mut notes = match chunk {
-        1 => own(response),
-        // The first note has the counts.
-        _ => response.notes.iter().find(|note| note.key().is_none()).cloned().into_iter().collect(),
-    };
+    let rows = shown_rows(response, pieces, chosen);
+    let is_shown = |note: &Note| note.row().is_none_or(|row| rows.contains(row));
+    let mut notes = if chunk == 1 { own(response, is_shown) } else { repeated(response, is_shown) };
     notes.extend(response.legend.iter().cloned());
     let mut parts = Vec::new();
     if count > 1 {
@@ -162,7 +186,12 @@ pub(super) fn likely(
         cuts,
         id: &pieces.id,
     };
-    notes(response, pieces, &chosen, &context)
+    let mut notes = notes(response, pieces, &chosen, &context);
+    if !first {
+        // A later chunk has only those about its own rows, which are few.
+        notes.retain(|note| note.row().is_none());
+    }
+    notes
 }
 
 /// Reports how much of a table is shown, and the call that fetches all of it.

@@ -310,9 +310,16 @@ impl Pipeline {
                     accounts.into_iter().map(|one| place(Some(one.id))).collect()
                 }
             };
+            // The accounts are one list, in which the named one is looked for.
+            let q = match &lookup.account {
+                Some(name) if *lookup.kind.table == ACCOUNT => {
+                    Some(self.account_named(Some(name)).await?.email)
+                }
+                _ => lookup.q,
+            };
             return Ok(LookupPlan {
                 listing: lookup.kind,
-                q: lookup.q,
+                q,
                 emails: lookup.emails,
                 fields: lookup.fields,
                 limit: lookup.limit.unwrap_or(100) as usize,

@@ -66,9 +66,14 @@ impl Args {
         &self.given
     }
 
-    /// True if an argument was given.
+    /// Returns true if an argument was given a value. An empty list and 0 are none: libraries that
+    /// make every argument required have a model fill them in.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.given.contains_key(name)
+        match self.given.get(name) {
+            None => false,
+            Some(Value::Array(items)) => !items.is_empty(),
+            Some(value) => value.as_i64() != Some(0),
+        }
     }
 
     /// Refuses arguments that are given beside one that is to stand without them.
@@ -211,6 +216,7 @@ impl Args {
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
 
+    /// Returns a whole number within its limits.
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>> {
         let Some((Arg { kind: ArgKind::Number(least, most, _), .. }, value)) = self.arg(name)
         else {
@@ -226,8 +232,7 @@ impl Args {
                     .map(|number| number as i64)
             }),
         };
-        // Libraries that make every argument required have a model fill in 0. A limit of 0 is an
-        // error all the same, because it may stand for a wish: none, or all.
+        // As for `has`. A limit of 0 stays an error: it may mean none or all.
         if parsed == Some(0) && *least > 0 && name != "limit" {
             return Ok(None);
         }

@@ -295,8 +295,8 @@ impl AttachmentRequest {
 
 impl DraftOf {
     fn checked(mut self, _: &Args) -> Result<Self> {
-        // An empty list removes the recipients of a draft. A reply would lose its recipient by it:
-        // where every argument is required, a model fills in empty lists.
+        // An empty list removes the recipients of a draft. In a reply it counts as not given: models
+        // fill in empty lists where every argument is required.
         if self.mode != DraftMode::Edit {
             for people in [&mut self.to, &mut self.cc, &mut self.bcc] {
                 people.take_if(|people| people.is_empty());

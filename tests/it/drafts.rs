@@ -51,9 +51,7 @@ async fn new_message_becomes_a_draft() {
 #[tokio::test]
 async fn simple_reply_gives_a_short_answer() {
     let (mira, handle) = Mira::asked_by_jonas().await;
-    // An empty list does not leave out the sender.
-    let reply = json!({"mode": "reply", "id": handle, "body": "Yes, please.", "to": [], "cc": []});
-    let blocks = mira.ok(reply).await;
+    let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
     assert_eq!(
         blocks,
         [
@@ -91,6 +89,14 @@ async fn simple_reply_gives_a_short_answer() {
     assert_eq!(draft.in_reply_to.as_deref(), Some("j1@example.com"));
     assert_eq!(draft.references, ["j0@example.com", "j1@example.com"]);
     assert_eq!(mira.log(), ["create reply m1"]);
+}
+
+#[tokio::test]
+async fn reply_with_empty_recipients_goes_to_the_sender() {
+    let (mira, handle) = Mira::asked_by_jonas().await;
+    let reply = json!({"mode": "reply", "id": handle, "body": "Yes", "to": [], "cc": []});
+    let blocks = mira.ok(reply).await;
+    assert!(blocks[0].contains("\nto: Jonas Berg <jonas@example.com>\nsubject: "), "{}", blocks[0]);
 }
 
 #[tokio::test]

@@ -131,7 +131,7 @@ fn schemas_are_in_every_subset_and_null_is_not_given() {
     let read = |tool, arguments: Map<String, Value>| {
         let request = tools::read(tool, Some(arguments), format).unwrap();
         let read = format!("{:?} {:?} {:?}", request.action, request.view, request.format);
-        // No reserve is one of 0.
+        // A reserve of 0 equals none.
         read.replace("reserve: Some(0)", "reserve: None")
     };
     for tool in tools::TOOLS {

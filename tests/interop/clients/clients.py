@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ checks = interop.Checks("clients")
 ROOT = os.path.join(interop.HERE, "..", "..")
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Longest run of a client, in seconds.
-PATIENCE = 90
+PATIENCE = 300
 # Delay of each request to the sandbox in the scene of a slow tool, in seconds.
 DELAY = 6
 # Clients at a time. They wait more than they work.
@@ -93,7 +94,7 @@ class Run:
         self.recorded = Recorded(log)
         self.answers = dict(zip(names, self.recorded.answers))
         if keep and os.path.exists(log):
-            os.replace(log, os.path.join(keep, "recorded.jsonl"))
+            shutil.move(log, os.path.join(keep, "recorded.jsonl"))
 
     def run(self, server):
         _, program = drivers.installed(self.driver)
@@ -118,7 +119,7 @@ class Run:
     def end_others(self):
         """Ends what the client started outside its group of processes."""
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            left = drivers.started(self.home)
+            left = interop.processes_with("HOME", self.home)
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, sign)
@@ -138,7 +139,7 @@ class Answer:
 
 
 class Recorded:
-    """What passed between a client and Daysheet."""
+    """The messages between a client and Daysheet."""
 
     def __init__(self, log):
         asked, self.answers, self.tools = {}, [], {}
@@ -511,7 +512,7 @@ def main():
                                done.complete and done.code == 0, broken(done)):
                     CHECKS[what](driver, done, found[driver.title])
                 if driver.quiet:
-                    checks.same(f"{title}: connects to no other host",
+                    checks.same(f"{title}: asks the proxy for no other host",
                                 sorted(set(done.standin.refused)), [])
     finally:
         # If this program is being ended, the clients end with it.

@@ -255,21 +255,6 @@ def environment(home, url, more):
     }
 
 
-def started(home):
-    """The processes that have this home: some clients leave one behind."""
-    mark = f"HOME={home}".encode()
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if mark in file.read().split(b"\0"):
-                    found.append(int(pid))
-        except OSError:
-            # It has ended, or is of somebody else.
-            continue
-    return found
-
-
 def installed(driver):
     """The version of a client's package, and the path of its program."""
     modules = os.path.join(os.environ["INTEROP_CLIENTS"], "node_modules")

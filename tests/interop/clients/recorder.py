@@ -19,12 +19,19 @@ def main():
     lock = threading.Lock()
 
     def pass_on(who, source, target):
-        for line in source:
-            with lock:
-                log.write(json.dumps([who, time.monotonic(), json.loads(line)]) + "\n")
-            target.write(line)
-            target.flush()
-        target.close()
+        try:
+            for line in source:
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    # No message, but it has to pass all the same.
+                    message = {"raw": line.decode("utf-8", "replace")}
+                with lock:
+                    log.write(json.dumps([who, time.monotonic(), message]) + "\n")
+                target.write(line)
+                target.flush()
+        finally:
+            target.close()
 
     threading.Thread(target=pass_on, args=("client", sys.stdin.buffer, server.stdin),
                      daemon=True).start()

@@ -1,4 +1,4 @@
-"""What each client's model gets of the answers to the tasks of tests/interop/peers.
+"""The tokens that each client's model receives for the tasks of tests/interop/peers.
 
     tasks.py COSTS RESULTS [--only NAME,…]
 
@@ -6,7 +6,8 @@ COSTS and RESULTS are what `peers/run BINARY --json COSTS --texts RESULTS` has
 written. For each task, Daysheet's results and those of the best other server (the
 one whose complete answer has the fewest tokens) are replayed to each client, and
 the tokens that its request to the model has of them are counted (o200k); a star
-marks what the client has cut. Prints a table. Not part of the gate, because the other servers are not.
+marks an answer that the client has cut. Prints a table. Not part of the gate, because the other
+servers are not.
 """
 
 import argparse

@@ -13,6 +13,7 @@ INTEROP_FRAMEWORKS is the folder that `install` has filled.
 import ast
 import asyncio
 import concurrent.futures
+import contextlib
 import dataclasses
 import json
 import os
@@ -22,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import mcp
@@ -37,7 +39,7 @@ TOOLS = 17
 # Imports and a first call may take long on a busy machine, in seconds.
 PATIENCE = 300
 # How long a server may live after its framework has ended, in seconds.
-GRACE = 5
+GRACE = 30
 FENCE = re.compile(r"^<<<(b\d+) (\w+)\n(?:.*\n)*?\2>>>$", re.M)
 FIRST_CELLS = re.compile(r"^  (m\d+)\t", re.M)
 REPR = re.compile(r"TextContent\(type='text', text=('(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")")
@@ -73,13 +75,13 @@ class Framework:
     form: str = "blocks"
     # How an error arrives, see `kind_of_error`.
     error: str = "text"
-    # What schemas lose or gain, see `change`.
+    # Changes to the schemas, see `change`.
     schemas: str = "whole"
     # The probe with schemas in the strict form of OpenAI's API.
     strict: str = ""
     # Tools that are made from resources and prompts.
     more: int = 0
-    # What is put before the names of tools.
+    # The prefix of the names of tools.
     prefix: str = ""
     # Properties that the model is not given, by tool and path; `*` for all of an object.
     lost: tuple = ()
@@ -168,18 +170,6 @@ def without_ids(blocks):
 # Probes -----------------------------------------------------------------------
 
 
-def left_over(home):
-    """Returns the processes that have a state folder in their environment."""
-    found, mark = [], f"DAYSHEET_HOME={home}\0".encode()
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (entry / "environ").read_bytes() + b"\0":
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
 def probe(binary, framework, name, calls):
     """Runs one probe to its end; returns its findings, and how many servers outlive it."""
     daysheet = interop.Daysheet(binary)
@@ -193,24 +183,36 @@ def probe(binary, framework, name, calls):
     env = {name: value for name, value in daysheet.env.items()
            if name in ("PATH", "TZ") or name.startswith("DAYSHEET_")}
     env.update(QUIET, HOME=folder, TMPDIR=folder)
+    # Not pipes: a server that outlives the probe would hold them open.
+    files = [tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") for _ in range(2)]
     process = interop.track(subprocess.Popen(
         [*command, name, daysheet.binary, json.dumps(calls)], env=env, cwd=folder, text=True,
-        encoding="utf-8", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
+        encoding="utf-8", stdin=subprocess.DEVNULL, stdout=files[0], stderr=files[1],
+        start_new_session=True,
     ))
     try:
-        out, err = process.communicate(timeout=PATIENCE)
+        process.wait(PATIENCE)
     finally:
         interop.stop(process)
         end = time.monotonic() + GRACE
-        while (left := left_over(daysheet.home)) and time.monotonic() < end:
+        while (left := interop.processes_with("DAYSHEET_HOME", daysheet.home)) \
+                and time.monotonic() < end:
             time.sleep(0.1)
         # Frameworks start servers in sessions of their own.
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    out, err = (read_again(file) for file in files)
     if process.returncode != 0:
         raise RuntimeError(f"{name} ends with {process.returncode}:\n{err[-1000:]}")
     return json.loads(out.splitlines()[-1]), len(left)
+
+
+def read_again(file):
+    """Returns all that was written to a temporary file, and closes it."""
+    with file:
+        file.seek(0)
+        return file.read()
 
 
 def strings_in(value):

@@ -101,7 +101,8 @@ async def google_genai(script):
     def answer(request):
         """Stands in for the Gemini API."""
         sent = json.loads(request.content)
-        script.system = json.dumps(sent.get("systemInstruction"))
+        parts = (sent.get("systemInstruction") or {}).get("parts", [])
+        script.system = "".join(part.get("text", "") for part in parts)
         script.tools = [
             {"name": one["name"], "parameters": one["parameters"]}
             for tool in sent["tools"] for one in tool["functionDeclarations"]

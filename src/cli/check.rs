@@ -18,14 +18,19 @@ use crate::encode::stc::parse::PlacedValue;
 use crate::encode::stc::value::Json;
 use crate::error;
 use crate::schemas::{self, Table};
+use crate::text::NoteKey;
 
-/// Scalars that stand before the tables of a document.
+/// Scalars before the tables of a document, beside those that hold notes ([`NoteKey`]).
 const SCALARS: &[&str] = &[
-    "zone", "next", "missing", "cut", "warning", "newsletters", "done", "planned", "unchanged",
-    "undo", "output", "lines", "from", "to", "text", "draft", "account", "cc", "bcc", "subject",
-    "attached", "thread", "signature", "quote", "path", "name", "type", "bytes", "sha256", "link",
-    "base64",
+    "zone", "next", "newsletters", "done", "planned", "unchanged", "undo", "output", "lines",
+    "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached", "thread",
+    "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
 ];
+
+/// Returns true for a scalar of documents.
+fn is_scalar(name: &str) -> bool {
+    SCALARS.contains(&name) || NoteKey::ALL.iter().any(|key| key.name() == name)
+}
 
 /// What is printed of a file that is as it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +106,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
             (None, Json::List(_) | Json::Object(_)) => {
                 report.add(key, format!("the registry has no table `{name}`"));
             }
-            (None, _) if SCALARS.contains(&name.as_str()) => {}
+            (None, _) if is_scalar(name) => {}
             (None, _) => report.add(key, format!("`{name}` is not a document scalar")),
         }
         notation::pass(value, &mut report.places);

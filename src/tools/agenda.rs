@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::columns::{Columns, Detail};
-use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, number, tool};
+use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, limit, tool};
 use crate::error::{Error, Result};
 use crate::schemas::EVENT;
 use crate::words;
@@ -34,7 +34,7 @@ tool! {
         fields: Option<Vec<String>> = columns(&[&EVENT]),
         detail: Option<Detail> = choice(),
         form as "as": EventForm = default(),
-        limit: Option<u32> = number(1, 500, 50),
+        limit: Option<u32> = limit(1, 500, 50),
         cursor: Option<String> = TEXT,
         ..budget, chunk, known, format
     }

@@ -216,27 +216,21 @@ impl Args {
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
 
+    /// Returns a whole number within its limits; none for 0, as for [`Args::has`].
+    pub(super) fn number_unless_zero(&self, name: &str) -> Result<Option<u32>> {
+        match self.given.get(name).and_then(whole_number) {
+            Some(0) => Ok(None),
+            _ => self.number(name),
+        }
+    }
+
     /// Returns a whole number within its limits.
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>> {
         let Some((Arg { kind: ArgKind::Number(least, most, _), .. }, value)) = self.arg(name)
         else {
             return Ok(None);
         };
-        let parsed = match value {
-            Value::String(text) => text.trim().parse().ok(),
-            other => other.as_i64().or_else(|| {
-                // A whole number that a client wrote with a fraction.
-                other
-                    .as_f64()
-                    .filter(|number| number.fract() == 0.0 && number.abs() < 1e9)
-                    .map(|number| number as i64)
-            }),
-        };
-        // As for `has`. A limit of 0 stays an error: it may mean none or all.
-        if parsed == Some(0) && *least > 0 && name != "limit" {
-            return Ok(None);
-        }
-        parsed
+        whole_number(value)
             .and_then(|number| u32::try_from(number).ok())
             .filter(|number| (least..=most).contains(&number))
             .map(Some)
@@ -280,6 +274,16 @@ impl Args {
             })
             .collect::<Result<Vec<_>>>()
             .map(Some)
+    }
+}
+
+/// Returns a whole number, also one that a client wrote as text or with a fraction of 0.
+fn whole_number(value: &Value) -> Option<i64> {
+    let from_fraction =
+        |number: f64| (number.fract() == 0.0 && number.abs() < 1e9).then_some(number as i64);
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        other => other.as_i64().or_else(|| other.as_f64().and_then(from_fraction)),
     }
 }
 

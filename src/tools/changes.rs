@@ -1,7 +1,7 @@
 //! `changes`: the cursor and the sources.
 
 use super::args::Args;
-use super::kinds::{ANY_ACCOUNT, LIST, TEXT, number, tool};
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
@@ -15,7 +15,7 @@ tool! {
         /// mail, events; default both
         kinds: Vec<String> = LIST,
         account: Option<String> = ANY_ACCOUNT,
-        limit: Option<u32> = number(1, 500, 100),
+        limit: Option<u32> = limit(1, 500, 100),
         tz: Option<String> = TEXT,
         ..budget, chunk, format
     }

@@ -1,7 +1,7 @@
 //! `calendar_free`: the people and the range.
 
 use super::args::Args;
-use super::kinds::{ANY_ACCOUNT, LIST, TEXT, number, tool};
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
@@ -24,7 +24,7 @@ tool! {
         hours: Option<String> = TEXT,
         tz: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
-        limit: Option<u32> = number(1, 50, 5),
+        limit: Option<u32> = limit(1, 50, 5),
         ..format
     }
 }

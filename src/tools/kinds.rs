@@ -65,7 +65,7 @@ pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address").common();
 /// An account where none means all.
 pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all").common();
 /// The most tokens. The instructions of the server explain it once.
-pub(super) const BUDGET: Kind<Option<u32>> = number(100, 100_000, 8_000).common();
+pub(super) const BUDGET: Kind<Option<u32>> = common(100, 100_000, 8_000);
 
 /// A list of texts.
 pub(super) const LIST: Kind<Vec<String>> =
@@ -110,9 +110,15 @@ pub(super) const fn columns(tables: &'static [&'static Table]) -> Kind<Option<Ve
     })
 }
 
-/// A whole number: least, most, default.
-pub(super) const fn number(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
+/// A limit, as a whole number: least, most, default. A limit of 0 is an error, because it may mean
+/// none or all.
+pub(super) const fn limit(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
     Kind::new(ArgKind::Number(least, most, default), Args::number)
+}
+
+/// A whole number: least, most, default. 0 counts as not given.
+pub(super) const fn number(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
+    Kind::new(ArgKind::Number(least, most, default), Args::number_unless_zero)
 }
 
 /// A number of an argument that many tools take.

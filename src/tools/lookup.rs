@@ -1,7 +1,7 @@
 //! `lookup`: the requested list.
 
 use super::args::Args;
-use super::kinds::{ANY_ACCOUNT, LIST, TEXT, needed, number, tool};
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
 use crate::error::{Error, Result};
 use crate::schemas::Listing;
 use crate::text::brief;
@@ -22,7 +22,7 @@ tool! {
         account: Option<String> = ANY_ACCOUNT,
         // Besides what names a row; the default ones when empty.
         fields: Vec<String> = LIST,
-        limit: Option<u32> = number(1, 500, 100),
+        limit: Option<u32> = limit(1, 500, 100),
         cursor: Option<String> = TEXT,
         ..budget, chunk, known, format
     }

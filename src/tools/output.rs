@@ -1,6 +1,6 @@
 //! `output_read`: which lines of an answer that was shortened.
 
-use super::kinds::{BUDGET, NEEDED, TEXT, common, number, tool};
+use super::kinds::{BUDGET, NEEDED, TEXT, common, limit, tool};
 
 tool! {
     /// Read more of a shortened answer, by the id in its notes.
@@ -11,7 +11,7 @@ tool! {
         /// First line
         offset: Option<u32> = common(1, 10_000_000, 1),
         /// Lines
-        limit: Option<u32> = number(1, 5_000, 200),
+        limit: Option<u32> = limit(1, 5_000, 200),
         /// Regular expression
         grep: Option<String> = TEXT,
         budget: Option<u32> = BUDGET,

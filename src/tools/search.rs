@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::columns::{Columns, Detail};
-use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, number, tool};
+use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, limit, number, tool};
 use crate::error::Result;
 use crate::schemas::{MESSAGE, THREAD};
 use crate::words;
@@ -25,7 +25,7 @@ tool! {
         sort: Option<Sort> = choice(),
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
         detail: Option<Detail> = choice(),
-        limit: Option<u32> = number(1, 100, 20),
+        limit: Option<u32> = limit(1, 100, 20),
         /// Its width
         snippet: Option<u32> = number(20, 180, 45),
         tz: Option<String> = TEXT,

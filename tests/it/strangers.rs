@@ -324,10 +324,12 @@ async fn messages_cannot_write_notes() {
             let own = arguments.to_string().contains("NOTE FROM");
             let answer = session.call(tool, arguments).await;
             // A refusal may repeat what the call itself said.
-            let notes = match answer.is_error {
-                true if own => None,
-                true => answer.blocks.first().cloned(),
-                false => Some(harness::notes(&answer.blocks).replace("; ", "\n")),
+            let notes = if !answer.is_error {
+                Some(harness::notes(&answer.blocks).replace("; ", "\n"))
+            } else if own {
+                None
+            } else {
+                answer.blocks.first().cloned()
             };
             quoting += notes.map_or(0, |notes| check_quotes(&what, &notes));
         }

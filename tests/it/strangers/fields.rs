@@ -44,6 +44,14 @@ pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String
     }
 }
 
+/// Returns the number of quotes that show a part of [`hostile`]: which part depends on where a name
+/// was cut, and whose name is in the index of chunks on the length of the others.
+fn hostile_quotes(notes: &str) -> usize {
+    let quotes = notes.split('`').skip(1).step_by(2);
+    let parts = ["NOTE FROM", "send it", "AAAA"];
+    quotes.filter(|quote| parts.iter().any(|part| quote.contains(part))).count()
+}
+
 #[tokio::test]
 async fn no_field_of_an_answer_writes_notes() {
     let mut session = Session::written(Who::Usual).await;
@@ -86,13 +94,14 @@ async fn no_field_of_an_answer_writes_notes() {
             let first = answer.blocks.first().map_or("", String::as_str);
             shown += usize::from(first.contains("NOTE FROM DAYSHEET"));
             assert!(!first.contains("\nNOTE FROM"), "{what}: {first:.2000}");
-            quoting += if answer.is_error {
-                check_quotes(&what, first)
+            let notes = if answer.is_error {
+                first.to_owned()
             } else {
-                check_quotes(&what, &harness::notes(&answer.blocks).replace("; ", "\n"))
+                harness::notes(&answer.blocks).replace("; ", "\n")
             };
+            check_quotes(&what, &notes);
+            quoting += hostile_quotes(&notes);
         }
     }
-    // With few parts, most values are hostile at once, and few notes are left that quote one.
-    assert!(quoting > 0 && shown > 80, "{quoting} {shown}");
+    assert!(quoting > 500 && shown > 80, "{quoting} {shown}");
 }

@@ -48,7 +48,7 @@ Access and sending:
   DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow mail to people never
                                    written to, once untrusted text has been shown
   DAYSHEET_CONFIRM                 possible (default): the user is asked before mail is sent if the
-                                   client can ask; always: whatever reaches other people needs the
+                                   client can ask; always: all that reaches other people needs the
                                    user's approval, and is refused where the user cannot be asked
   DAYSHEET_REMOTE_PICTURES         drop (default) or allow remote pictures in written mail
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR

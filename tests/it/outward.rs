@@ -305,7 +305,7 @@ async fn events_without_invitation_cannot_be_answered() {
     );
 }
 
-/// What cannot be undone needs approval, too, if whatever reaches others does.
+/// The setting that asks before every write that reaches others asks before permanent deletion, too.
 #[tokio::test]
 async fn setting_has_deletion_of_a_calendar_approved() {
     let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;

@@ -480,10 +480,7 @@ fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
     let mut notes: Vec<Note> = mail
         .missing
         .iter()
-        .map(|error| match both(&error) {
-            true => Note::from(error),
-            false => note!("mail: {}", error),
-        })
+        .map(|error| if both(&error) { Note::from(error) } else { note!("mail: {}", error) })
         .collect();
     let calendars = agenda.missing.iter();
     let calendars = calendars.filter(|error| !mail.missing.contains(error));

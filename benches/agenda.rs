@@ -290,6 +290,16 @@ impl Calendars for Shown {
         self.0.inner.event(ids).await
     }
 
+    async fn instances(
+        &self,
+        series: &str,
+        from: Timestamp,
+        to: Timestamp,
+        projection: &Projection,
+    ) -> Result<Vec<Value>> {
+        self.0.inner.instances(series, from, to, projection).await
+    }
+
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
         self.0.inner.by_uid(uid).await
     }

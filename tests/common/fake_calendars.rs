@@ -731,6 +731,28 @@ impl Calendars for FakeCalendars {
         Ok(mine.map(|one| self.object(one)).collect())
     }
 
+    async fn instances(
+        &self,
+        series: &str,
+        from: Timestamp,
+        to: Timestamp,
+        _projection: &Projection,
+    ) -> Result<Vec<Value>> {
+        self.reads.lock().unwrap().push(format!("instances {series} {from} {to}"));
+        self.answers()?;
+        let master = self.find(series)?;
+        let changed: Vec<EventData> = self.events.lock().unwrap().values().cloned().collect();
+        let changed = changed.into_iter().filter(|one| {
+            one.series.as_deref() == Some(series)
+                && instant(one.start) < to
+                && instant(one.end) > from
+        });
+        let mut found = self.occurrences(&master, from, to);
+        found.extend(changed);
+        found.sort_by_key(|one| instant(one.start));
+        Ok(found.iter().map(|one| self.object(one)).collect())
+    }
+
     fn event_data(&self, event: &Value) -> Option<EventData> {
         let id = match self.api {
             Api::Outlook => event["id"].as_str()?.to_owned(),

@@ -950,7 +950,8 @@ async fn exceptions_move_with_the_series() {
         "start: 12:00 = Tue 2036-02-12 12h00 Europe/Berlin\n\
          an occurrence changed individually follows the rule again: Tue 2036-02-12 09h00 (moved to \
          11h00)\n\
-         cancelled stays cancelled: Tue 2036-02-19 09h00, Tue 2036-06-10 09h00"
+         cancelled stays cancelled: Tue 2036-02-19 09h00, Tue 2036-06-10 09h00\n\
+         only the first 10 occurrences are listed"
     );
     assert_eq!(
         harness.written()[1..],
@@ -993,8 +994,16 @@ async fn following_occurrences_become_a_new_series() {
         harness.ok("calendar_save", call).await,
         "zone: Europe/Berlin\n\
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
-         e3|Wed 2036-02-27 10h00|11h00|Weekly, new|Room 3|me|bo+|recurring online\n  \
-         e2|Tue 2036-02-05 09h00|10h00|Weekly|Room 3|me|bo+|recurring online free private\n--\n\
+         e9|Wed 2036-02-27 10h00|11h00|Weekly, new|Room 3|me|bo+|recurring online\n  \
+         e2|Tue 2036-02-05 09h00|10h00|Weekly|Room 3|me|bo+|recurring online free private\n\
+         occurrences[7|]{id|start|end}:\n  \
+         e1|Wed 2036-02-27 10h00|11h00\n  \
+         e3|Wed 2036-03-05 10h00|11h00\n  \
+         e4|Wed 2036-03-12 10h00|11h00\n  \
+         e5|Wed 2036-03-19 10h00|11h00\n  \
+         e6|Wed 2036-03-26 10h00|11h00\n  \
+         e7|Wed 2036-04-02 10h00|11h00\n  \
+         e8|Wed 2036-04-09 10h00|11h00\n--\n\
          the series was split: e2 has the earlier part, the first row the later\n\
          the new series has its own online meeting"
     );
@@ -1145,7 +1154,8 @@ async fn following_from_first_occurrence_changes_whole_series() {
         "an occurrence changed individually follows the rule again: Tue 2036-03-04 09h00 (moved \
          to Tue 2036-02-05 09h00)\n\
          cancelled stays cancelled: Tue 2036-03-11 09h00\n\
-         the series was split: e2 has the earlier part, the first row the later"
+         the series was split: e2 has the earlier part, the first row the later\n\
+         only the first 10 occurrences are listed"
     );
     assert_eq!(
         harness.written()[0],

@@ -12,6 +12,7 @@ use futures_util::future::join_all;
 use google_calendar3::CalendarHub;
 use google_calendar3::api::Scope;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -273,6 +274,31 @@ impl Calendars for GoogleCalendar {
             found.extend(answer?);
         }
         Ok(found)
+    }
+
+    async fn instances(
+        &self,
+        series: &str,
+        from: Timestamp,
+        to: Timestamp,
+        projection: &Projection,
+    ) -> Result<Vec<Value>> {
+        let (calendar, event) = self.split(series).await?;
+        let (in_path, id) = (&path_segment(&calendar), &path_segment(&event));
+        let fields = &format!("items({})", mask(&projection.paths));
+        let (from, to) = (time(from)?, time(to)?);
+        let answer = call!(self, fields, |hub| {
+            hub.events().instances(in_path, id).time_min(from).time_max(to).show_deleted(false)
+        })?;
+        let mut items = page_items(&answer)?.to_vec();
+        for item in &mut items {
+            read::place(item, &calendar, &self.own);
+        }
+        // Google promises no order.
+        items.sort_by_key(|item| {
+            self.event_data(item).map(|facts| facts.start.instant(&TimeZone::UTC))
+        });
+        Ok(items)
     }
 
     fn event_data(&self, event: &Value) -> Option<EventData> {

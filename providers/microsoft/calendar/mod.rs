@@ -193,6 +193,16 @@ impl Calendars for OutlookCalendar {
         events::by_uid(&self.graph, uid).await
     }
 
+    async fn instances(
+        &self,
+        series: &str,
+        from: Timestamp,
+        to: Timestamp,
+        projection: &Projection,
+    ) -> Result<Vec<Value>> {
+        events::instances(&self.graph, series, from, to, projection).await
+    }
+
     fn event_data(&self, event: &Value) -> Option<EventData> {
         facts::facts(event, &self.address)
     }

@@ -72,6 +72,26 @@ pub(super) fn events(
     Ok(answer(agenda, place, &view, page))
 }
 
+/// A list of the occurrences of one series; of a single event, none.
+pub(super) fn instances(
+    agenda: &Agenda,
+    place: usize,
+    id: &str,
+    params: &Params<'_>,
+) -> Result<Value, Response> {
+    let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
+    let series = agenda.find(place, id).ok_or_else(refuse::not_found)?;
+    let question = question(params, agenda.now())?;
+    let (from, to) = question.range();
+    let items = agenda.instances(series, from, to).into_iter().map(|it| EventItem {
+        key: it.from.as_nanosecond(),
+        event: it.event,
+        deleted: false,
+    });
+    let page = page(items.collect(), params, &digest(calendar, params), agenda.mark)?;
+    Ok(answer(agenda, place, &view(agenda, calendar), page))
+}
+
 /// How events of a calendar are shown.
 pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
     View { agenda, calendar, zone: calendar.time_zone() }

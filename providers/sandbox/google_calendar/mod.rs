@@ -106,6 +106,12 @@ routes! { GoogleCalendarCall below "/calendar/v3" {
             list::events(agenda, place, agenda.at(place)?, context.params, context.epoch)
         })
     },
+    "GET" ["calendars", id, "events", event, "instances"] => {
+        call(shape::READ_EVENTS, shape::INSTANCES, &shape::EVENTS, move |context, agenda| {
+            let place = context.calendar(agenda, id)?;
+            list::instances(agenda, place, event, context.params)
+        })
+    },
     "POST" ["calendars", id, "events"] => {
         call(WRITE_EVENTS, shape::WRITE, &shape::EVENT, move |context, agenda| {
             context.write(agenda, id)?.insert()

@@ -71,6 +71,10 @@ pub(super) const LIST: &[&str] = &[
     "timeMax", "timeMin", "timeZone",
 ];
 
+/// Parameters of the list of a series' occurrences.
+pub(super) const INSTANCES: &[&str] =
+    &["maxResults", "pageToken", "showDeleted", "timeMax", "timeMin", "timeZone"];
+
 /// Parameters of writing an event.
 pub(super) const WRITE: &[&str] = &["conferenceDataVersion", "sendUpdates", "supportsAttachments"];
 

@@ -351,6 +351,16 @@ pub trait Calendars: Send + Sync {
     /// Returns the events with this iCalendar UID, masters and exceptions, complete.
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
 
+    /// Returns occurrences of the recurring event with this id in a range, with the columns of
+    /// `projection`, by their start: at most one page of the service.
+    async fn instances(
+        &self,
+        series: &str,
+        from: Timestamp,
+        to: Timestamp,
+        projection: &Projection,
+    ) -> Result<Vec<Value>>;
+
     /// Extracts the facts of an event. Never fails: an odd value reads as absent.
     fn event_data(&self, event: &Value) -> Option<EventData>;
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::UndoLog;
+use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::row::{Cell, RowTable};
@@ -66,6 +67,8 @@ pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) notes: Vec<Note>,
     /// The number of events that were written although they have conflicts.
     pub(in crate::pipeline) clashing: usize,
+    /// The series that were written, and their occurrences.
+    pub(in crate::pipeline) series: SeriesLog,
     /// The writes to events that can be undone.
     pub(in crate::pipeline) undo: UndoLog,
 }
@@ -74,7 +77,10 @@ impl Pipeline {
     /// Builds the response of a call that writes.
     pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
         let mut response = Response::default();
+        // Before any row gets a handle: known handles move to the new occurrences first.
+        let occurrences = occurrences::follow(self, report.series, &mut response.notes).await;
         self.written_rows(&report.events, &mut response.document, &mut response.notes).await;
+        response.document.tables.extend(occurrences);
         let mut undo = report.undo;
         match self.save_undo(&mut undo).await {
             Ok(()) => {

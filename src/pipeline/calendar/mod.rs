@@ -4,6 +4,7 @@ pub(super) mod agenda;
 pub(super) mod clashes;
 mod free;
 pub(super) mod guests;
+pub(super) mod occurrences;
 mod outward;
 pub(super) mod save;
 pub(super) mod target;

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::guests::others;
+use super::occurrences;
 use super::target::{EventTarget, Owner, event_line, listed, title};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -224,6 +225,8 @@ impl Pipeline {
         if dry_run {
             report.notes.push("dry run: nothing was written".into());
         }
+        // The occurrences of a series that is deleted may go back to one that is restored.
+        let restores = !dry_run && steps.iter().any(|step| step.before.is_some());
         for step in steps {
             let name = format!("{} {}", step.target.handle, title(&step.target.facts));
             if dry_run {
@@ -236,7 +239,18 @@ impl Pipeline {
                 report.outcomes.push(Outcome::new(name, "undo", "planned", detail));
                 continue;
             }
-            match self.take_back(&step, &mut report).await {
+            let known = if restores && step.deleted.is_none() {
+                let owner = &step.target.owner;
+                occurrences::known_before(self, owner, &step.target.facts, None).await
+            } else {
+                Vec::new()
+            };
+            let taken_back = self.take_back(&step, &mut report).await;
+            if let Ok(value) = &taken_back {
+                let value = value.as_ref().unwrap_or(&Value::Null);
+                report.series.wrote(known, &step.target.owner, value);
+            }
+            match taken_back {
                 Ok(Some(value)) => report.events.push((step.target.owner, value)),
                 Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
                 Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),

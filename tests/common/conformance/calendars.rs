@@ -171,6 +171,23 @@ async fn single(
             found.iter().filter_map(|one| Some(calendars.event_data(one)?.id)).collect();
         suite.holds("events_are_found_by_uid", ids.contains(&id), ids);
     }
+    if let Some((series, id)) =
+        facts.iter().find_map(|one| Some((one.series.clone()?, one.id.clone())))
+    {
+        let (from, to) = (known.range.0.parse().unwrap(), known.range.1.parse().unwrap());
+        let projection = project(calendars.api(), &all(&EVENT));
+        let found = calendars.instances(&series, from, to, &projection).await;
+        let found = suite.answer("occurrences_are_listed", found);
+        let read: Vec<_> = found.iter().filter_map(|one| calendars.event_data(one)).collect();
+        suite.holds("occurrences_are_listed", read.iter().any(|one| one.id == id), &read);
+        let alone = read.iter().all(|one| one.series.as_ref() == Some(&series));
+        suite.holds("occurrences_are_of_their_series", alone, &read);
+        suite.holds(
+            "occurrences_are_in_order",
+            read.is_sorted_by_key(|one| one.start.instant(&jiff::tz::TimeZone::UTC)),
+            &read,
+        );
+    }
     for odd in [Value::Null, json!([]), json!({"id": 7}), json!({"id": "a", "start": 1})] {
         suite.holds("odd_events_have_no_facts", calendars.event_data(&odd).is_none(), odd);
     }

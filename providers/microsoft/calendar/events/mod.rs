@@ -31,6 +31,8 @@ pub const RULE: &str = "recurrenceRule";
 const MOST: usize = 1_000;
 /// The maximum range of one request at Graph.
 const LONGEST: SignedDuration = SignedDuration::from_hours(1_825 * 24);
+/// Occurrences of a series that are read at once.
+const INSTANCES: usize = 250;
 /// Events with one UID that are read: the copies in several calendars.
 const COPIES: usize = 50;
 /// How far ahead exceptions of a series are searched, and in how many pages.
@@ -377,6 +379,32 @@ pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
     let differ = by_id(graph, &differ).await.into_iter();
     events.extend(differ.collect::<Result<Vec<_>>>()?);
     Ok(events)
+}
+
+/// Returns a page of the occurrences of a series in a range.
+pub async fn instances(
+    graph: &Graph,
+    series: &str,
+    from: Timestamp,
+    to: Timestamp,
+    projection: &Projection,
+) -> Result<Vec<Value>> {
+    check(series)?;
+    let (from, to, top) = (from.to_string(), to.to_string(), INSTANCES.to_string());
+    let select = select(projection, &[]);
+    let query = [
+        ("startDateTime", from.as_str()),
+        ("endDateTime", &to),
+        ("$orderby", "start/dateTime"),
+        ("$select", &select),
+        ("$top", &top),
+    ];
+    let path = format!("{}/instances", at(series));
+    let (mut items, _) = page(graph.get(&graph.mailbox_url(&path, &query)).await?)?;
+    for item in &mut items {
+        put_in(item, None);
+    }
+    Ok(items)
 }
 
 /// Returns the ids of the exceptions of a series. Graph lists all occurrences of a

@@ -375,7 +375,7 @@ impl Pipeline {
     }
 
     /// Remembers the shown events that have a handle.
-    pub(super) async fn remember(
+    pub(in crate::pipeline) async fn remember(
         &self,
         rows: &RowTable,
         facts: impl Iterator<Item = Option<EventData>>,

@@ -20,6 +20,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
+use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, about, each_once, event_line, listed, title};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -399,10 +400,22 @@ impl Pipeline {
             recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),
             ..Entry::default()
         };
+        let is_visible = occurrences::is_visible(change);
+        let known = if is_visible {
+            occurrences::known_before(self, &target.owner, &target.facts, None).await
+        } else {
+            Vec::new()
+        };
         let write = target.owner.port.update(&target.value, change, *notify);
         let write = async { write.await.map(Some) };
         match self.write_event(target, Some(change), entry, report, write).await {
-            Ok(value) => report.events.extend(value.map(|value| (target.owner.clone(), value))),
+            Ok(Some(value)) => {
+                if is_visible {
+                    report.series.wrote(known, &target.owner, &value);
+                }
+                report.events.push((target.owner.clone(), value));
+            }
+            Ok(None) => {}
             Err(error) if error.is_open() => return Err(error),
             Err(error) => return Err(self.passed_over(target, error).await),
         }

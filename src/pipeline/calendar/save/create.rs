@@ -226,6 +226,7 @@ impl Pipeline {
     ) {
         for MadeEvent { value, notifies } in made.into_iter().flatten() {
             self.keep_created(&to.owner, &value, notifies, report).await;
+            report.series.wrote(Vec::new(), &to.owner, &value);
             report.events.push((to.owner.clone(), value));
         }
     }

@@ -18,6 +18,7 @@ use crate::flatten::{Context, Room};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
+use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, event_line, title};
 use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
@@ -184,6 +185,8 @@ impl Pipeline {
             ..Entry::default()
         };
         let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
+        let from = cut.base.start.when().instant(&self.config.zone);
+        let known = occurrences::known_before(self, &master.owner, &master.facts, Some(from)).await;
         let write = port.create(calendar, &whole, notify);
         let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
         let created = self.run_logged(creation, &mut report.notes, write, id).await;
@@ -212,6 +215,7 @@ impl Pipeline {
                 if !report.undo.events.is_empty() {
                     self.keep_created(&master.owner, &new, false, report).await;
                 }
+                report.series.wrote(known, &master.owner, &new);
                 report.events.push((master.owner.clone(), new));
                 report.events.extend(old.map(|old| (master.owner.clone(), old)));
                 report.notes.push(note!(

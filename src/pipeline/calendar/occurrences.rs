@@ -1,0 +1,248 @@
+//! The occurrences of a series around a write of ours: their handles, and their rows.
+//!
+//! A service gives occurrences new ids when the time or the rule of their series changes, or
+//! when the series is split. The handles that the reader has are moved to the new ids, and the
+//! new state counts as shown. Which events a write is about is decided elsewhere.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::agenda::seen::substance;
+use super::target::Owner;
+use crate::error::Result;
+use crate::pipeline::{Pipeline, rows_of};
+use crate::project::project;
+use crate::provider::calendar::{Change, EventData};
+use crate::row::RowTable;
+use crate::schemas::{EVENT, Field};
+use crate::store::HandleKind;
+use crate::text::{Note, note, ours};
+
+/// The range around now in which handles follow their occurrences.
+const BEHIND: SignedDuration = SignedDuration::from_hours(60 * 24);
+const AHEAD: SignedDuration = SignedDuration::from_hours(400 * 24);
+/// The farthest that an occurrence is looked for from where it was.
+const NEAR: SignedDuration = SignedDuration::from_hours(84);
+/// The number of occurrences that an answer lists.
+const LISTED: usize = 10;
+
+/// An occurrence that the reader has a handle of.
+pub(in crate::pipeline) struct KnownOccurrence {
+    account: String,
+    number: u64,
+    id: String,
+    /// When it starts by the rule.
+    at: Timestamp,
+}
+
+/// A series that was written, for the rows of its occurrences.
+pub(in crate::pipeline) struct WrittenSeries {
+    owner: Owner,
+    facts: EventData,
+}
+
+/// The occurrences that a report is about: those known before its writes, and the series
+/// that were written.
+#[derive(Default)]
+pub(in crate::pipeline) struct SeriesLog {
+    known: Vec<KnownOccurrence>,
+    written: Vec<WrittenSeries>,
+}
+
+impl SeriesLog {
+    /// Adds an event that was written, if it recurs, and its occurrences known before.
+    pub(in crate::pipeline) fn wrote(
+        &mut self,
+        known: Vec<KnownOccurrence>,
+        owner: &Owner,
+        event: &Value,
+    ) {
+        self.known.extend(known);
+        let facts = owner.port.event_data(event);
+        if let Some(facts) = facts.filter(|facts| facts.repeat.is_some()) {
+            self.written.push(WrittenSeries { owner: owner.clone(), facts });
+        }
+    }
+}
+
+/// Returns true for a change that makes the occurrences of a series other ones than were shown.
+pub(in crate::pipeline) fn is_visible(change: &Change) -> bool {
+    change.time.is_some()
+        || change.repeat.is_some()
+        || change.title.is_some()
+        || change.place.is_some()
+}
+
+/// Returns the occurrences of a series that the reader has handles of, from an instant on if
+/// one is given, before the series is written. A failure costs no more than these handles,
+/// which may be dead after the write.
+pub(in crate::pipeline) async fn known_before(
+    pipeline: &Pipeline,
+    owner: &Owner,
+    series: &EventData,
+    from: Option<Timestamp>,
+) -> Vec<KnownOccurrence> {
+    if series.repeat.is_none() {
+        return Vec::new();
+    }
+    let mut known = known_occurrences(pipeline, owner, series).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "handles of occurrences cannot follow their series");
+        Vec::new()
+    });
+    known.retain(|one| from.is_none_or(|from| one.at >= from));
+    known
+}
+
+async fn known_occurrences(
+    pipeline: &Pipeline,
+    owner: &Owner,
+    series: &EventData,
+) -> Result<Vec<KnownOccurrence>> {
+    let account = &owner.account.id;
+    let found = occurrences(pipeline, owner, series).await?;
+    let ids: Vec<&str> = found.iter().map(|(facts, _)| facts.id.as_str()).collect();
+    let numbers = pipeline.store.known_handles(account, HandleKind::Event, &ids).await?;
+    let zone = &pipeline.config.zone;
+    let known = found.iter().filter_map(|(facts, _)| {
+        Some(KnownOccurrence {
+            account: account.clone(),
+            number: *numbers.get(&facts.id)?,
+            id: facts.id.clone(),
+            at: by_rule(facts, zone),
+        })
+    });
+    Ok(known.collect())
+}
+
+/// Moves the known handles to the occurrences of the series that were written, and returns
+/// rows of the first occurrences, none without a series. What fails is noted: the writes
+/// themselves are done.
+pub(in crate::pipeline) async fn follow(
+    pipeline: &Pipeline,
+    log: SeriesLog,
+    notes: &mut Vec<Note>,
+) -> Option<RowTable> {
+    let SeriesLog { mut known, written } = log;
+    let columns = columns(written.len() > 1);
+    let mut rows = RowTable::new(&EVENT, columns).section("occurrences");
+    for WrittenSeries { owner, facts } in &written {
+        let found = match occurrences(pipeline, owner, facts).await {
+            Ok(found) => found,
+            Err(error) => {
+                notes.push(note!("occurrences were not listed: {}", error));
+                continue;
+            }
+        };
+        if let Err(error) = move_handles(pipeline, owner, &found, &mut known).await {
+            notes.push(note!("ids of occurrences may have changed: {}", error));
+        }
+        list(pipeline, owner, found, &mut rows, notes).await;
+    }
+    let lost: Vec<String> = known.iter().map(|one| HandleKind::Event.handle(one.number)).collect();
+    if !lost.is_empty() {
+        notes.push(note!("no longer occurrences of the series: {}", ours(lost.join(" "))));
+    }
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// Gives the handles of `known` to the occurrences that `found` has of them, and removes them
+/// from the list.
+async fn move_handles(
+    pipeline: &Pipeline,
+    owner: &Owner,
+    found: &[(EventData, Value)],
+    known: &mut Vec<KnownOccurrence>,
+) -> Result<()> {
+    let account = &owner.account.id;
+    let zone = &pipeline.config.zone;
+    let mut free: BTreeMap<&str, (Timestamp, &EventData)> =
+        found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
+    let mut shown = Vec::new();
+    let (mine, others): (Vec<_>, Vec<_>) =
+        std::mem::take(known).into_iter().partition(|one| one.account == *account);
+    *known = others;
+    // First those that kept their ids, then those at the same time, then the nearest: an
+    // occurrence that was not moved is never taken for its neighbour that was.
+    let (kept, moved): (Vec<_>, Vec<_>) =
+        mine.into_iter().partition(|one| free.contains_key(one.id.as_str()));
+    for one in kept {
+        if let Some((_, facts)) = free.remove(one.id.as_str()) {
+            shown.push((one.number, substance(facts)));
+        }
+    }
+    let mut rest = moved;
+    for most in [SignedDuration::ZERO, NEAR] {
+        for one in std::mem::take(&mut rest) {
+            let away = |at: &Timestamp| at.duration_since(one.at).abs();
+            let nearest = free.values().copied().min_by_key(|(at, _)| away(at));
+            let Some((_, facts)) = nearest.filter(|(at, _)| away(at) <= most) else {
+                rest.push(one);
+                continue;
+            };
+            free.remove(facts.id.as_str());
+            let kind = HandleKind::Event;
+            pipeline.store.move_handle(account, kind, &one.id, &facts.id).await?;
+            shown.push((one.number, substance(facts)));
+        }
+    }
+    known.extend(rest);
+    pipeline.store.remember_events(&shown).await
+}
+
+/// Adds rows of the first occurrences that are not over; of the first at all if all are.
+async fn list(
+    pipeline: &Pipeline,
+    owner: &Owner,
+    mut found: Vec<(EventData, Value)>,
+    rows: &mut RowTable,
+    notes: &mut Vec<Note>,
+) {
+    let (now, zone) = (pipeline.now(), &pipeline.config.zone);
+    let past = found.iter().take_while(|(facts, _)| facts.end.instant(zone) <= now).count();
+    if past < found.len() {
+        found.drain(..past);
+    }
+    let is_cut = found.len() > LISTED;
+    found.truncate(LISTED);
+    let context = pipeline.context_for(owner.port.api(), &owner.label, &owner.account);
+    let (facts, values): (Vec<EventData>, Vec<Value>) = found.into_iter().unzip();
+    let mut some = rows_of(&context, &EVENT, rows.columns(), &values, notes);
+    pipeline.hand_out_after(&mut some, &owner.account, notes).await;
+    if let Err(error) = pipeline.remember(&some, facts.into_iter().map(Some)).await {
+        tracing::warn!(%error, "the occurrences do not count as shown");
+    }
+    rows.append(some);
+    let more = note!("only the first {} occurrences are listed", LISTED);
+    if is_cut && !notes.contains(&more) {
+        notes.push(more);
+    }
+}
+
+/// Returns the occurrences of a series around now, or from its start on if that is later.
+async fn occurrences(
+    pipeline: &Pipeline,
+    owner: &Owner,
+    series: &EventData,
+) -> Result<Vec<(EventData, Value)>> {
+    let (now, start) = (pipeline.now(), series.start.instant(&pipeline.config.zone));
+    let from = now.max(start).checked_sub(BEHIND).unwrap_or(now);
+    let to = now.max(start).checked_add(AHEAD).unwrap_or(now);
+    let projection = project(owner.port.api(), &columns(true));
+    let found = owner.port.instances(&series.id, from, to, &projection).await?;
+    let read = found.into_iter().filter_map(|one| Some((owner.port.event_data(&one)?, one)));
+    Ok(read.filter(|(facts, _)| !facts.cancelled).collect())
+}
+
+/// Returns when an occurrence starts by the rule of its series.
+fn by_rule(facts: &EventData, zone: &TimeZone) -> Timestamp {
+    facts.original.unwrap_or(facts.start).instant(zone)
+}
+
+/// Returns the columns of a row; of several series, each row has its title.
+fn columns(several: bool) -> Vec<&'static Field> {
+    let title = several.then_some("title");
+    ["id", "start", "end"].into_iter().chain(title).filter_map(|name| EVENT.field(name)).collect()
+}

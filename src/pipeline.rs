@@ -152,12 +152,22 @@ impl Pipeline {
         several: bool,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        if !several {
+        self.await_counted(several.then_some("accounts"), work).await
+    }
+
+    /// Does the same for one of several things of a kind, which is how progress counts it:
+    /// `accounts`, `ids`. Without a kind, only this one is awaited, however long it takes.
+    async fn await_counted<T>(
+        &self,
+        kind: Option<&'static str>,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(kind) = kind else {
             return work.await;
-        }
-        course::expect("accounts", 1);
+        };
+        course::expect(kind, 1);
         let answer = tokio::time::timeout(self.patience, work).await;
-        course::done("accounts", 1);
+        course::done(kind, 1);
         answer.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 Kind::Timeout,

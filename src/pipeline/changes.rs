@@ -114,11 +114,10 @@ impl Pipeline {
             .iter()
             .any(|place| plan.places.first().map(|first| &first.account) != Some(&place.account));
         let limit = plan.limit;
-        let answers =
-            join_all(plan.places.iter().map(|place| async move {
-                self.await_account(true, self.source(place, limit)).await
-            }))
-            .await;
+        let answers = join_all(plan.places.iter().map(|place| async move {
+            self.await_counted(Some("sources"), self.source(place, limit)).await
+        }))
+        .await;
         if let (Some(Err(first)), true) = (answers.first(), answers.iter().all(Result::is_err)) {
             return Err(first.clone());
         }

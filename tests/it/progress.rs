@@ -10,6 +10,7 @@ use crate::cancel::Wire;
 /// ends too soon.
 const CASES: &[(&str, &str, &str, &[&str])] = &[
     ("mail_search", r#"{"limit": 50}"#, "delay=900ms", &["accounts", "items"]),
+    ("changes", "{}", "delay=900ms", &["of 4 sources"]),
     ("brief", "{}", "delay=1200ms", &["items"]),
     ("mail_search", r#"{"limit": 5}"#, "delay=100ms", &[]),
     (

@@ -187,7 +187,8 @@ impl Pipeline {
                 let found = threads.into_iter().zip(states);
                 Ok(found.filter_map(|(thread, state)| Some((thread, state.ok()?))).collect())
             };
-            let look = self.await_account(messages.len() > 1, look);
+            let look =
+                self.await_counted((messages.len() > 1).then_some("lists of conversations"), look);
             async move { Some((account.clone(), look.await.ok()?)) }
         });
         join_all(fetched).await.into_iter().flatten().collect()

@@ -49,7 +49,7 @@ impl Pipeline {
                 all.retain(|one| !one.main && one.of_others(&account.email).is_none());
                 Ok(look(&*port, all, range, zone, &mut long).await)
             };
-            let found = self.await_account(several, request).await;
+            let found = self.await_counted(several.then_some("other calendars"), request).await;
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
             let failed = failed.into_iter().map(|error| {
                 let error = error.context(&account.email);

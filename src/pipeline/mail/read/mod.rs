@@ -213,7 +213,7 @@ impl Pipeline {
                 };
                 Ok(answers.map(|answer| answer.map(named)).collect())
             };
-            self.await_account(several, request)
+            self.await_counted(several.then_some("mailboxes"), request)
         }))
         .await;
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());

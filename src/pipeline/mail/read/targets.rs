@@ -91,10 +91,8 @@ impl Pipeline {
         let mut failed = Vec::new();
         for name in ids {
             let found = self.target(name, account, notes.as_deref_mut(), fetched.as_deref_mut());
-            let found = match ids.len() {
-                1 => found.await,
-                _ => self.await_account(true, found).await,
-            };
+            let several = ids.len() > 1;
+            let found = self.await_counted(several.then_some("ids"), found).await;
             let found = match found {
                 Ok(found) => found,
                 // One bad id among several is a note; alone it is the answer.

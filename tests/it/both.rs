@@ -878,6 +878,47 @@ async fn ids_of_occurrences_follow_their_series() {
 }
 
 #[tokio::test]
+async fn answer_that_nobody_was_sent_is_undone() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    const WORK: &str = "mira@lindqvist-lamps.example";
+    let meeting = json!({"title": "Meeting", "start": "2036-02-05 09h00", "people": [ME]});
+    let create = json!({"account": WORK, "events": [meeting], "notify": "all"});
+    session.ok("calendar_save", create).await;
+    let found = json!({"account": ME, "from": "2036-02-05", "to": "2036-02-05"});
+    let rows = session.json("calendar_search", found).await;
+    let id = column(&rows, "events", "id").remove(0);
+    let answer = |response: &str, more: Value| {
+        let mut call = json!({"id": id, "response": response});
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ("calendar_respond", call)
+    };
+    let calls = [
+        answer("tentative", json!({"comment": "Perhaps late"})),
+        answer("accept", json!({"comment": "On time"})),
+        answer("decline", json!({"notify": "none"})),
+        ("calendar_save", json!({"undo": "u1"})),
+    ];
+    let mut life = Vec::new();
+    for (tool, call) in calls {
+        let blocks = session.ok(tool, call).await;
+        let row = blocks[0].lines().find(|line| line.starts_with("  e")).unwrap();
+        life.push(row.split('\t').nth(6).unwrap().to_owned());
+        life.extend(blocks.get(1).map(|notes| notes.trim().to_owned()));
+    }
+    assert_eq!(
+        life.join("\n"),
+        "me~\n\
+         the organizer was sent the answer and the comment; to change it, answer again\n\
+         me+\n\
+         your earlier comment was replaced: `Perhaps late`\n\
+         the organizer was sent the answer and the comment; to change it, answer again\n\
+         me-\n\
+         the organizer was not notified\n\
+         me+"
+    );
+}
+
+#[tokio::test]
 async fn writes_to_events_are_undone_alike() {
     let day = "2036-02-05";
     let plain = json!({"title": "Plain", "start": format!("{day} 10h00"), "notes": "Bring it.",
@@ -995,6 +1036,7 @@ async fn writes_to_events_are_undone_alike() {
          e1 undo unchanged already deleted\n\
          e1 undo skipped \"deleted since: undo that first\"\n\
          e2 Tue 2036-02-05 15h00 16h00 Meeting\n\
+         notified, so no undo: bo@example.com\n\
          undo: u11\n\
          e3 Tue 2036-02-05 09h00 10h00 Weekly\n\
          undo: u12\n\

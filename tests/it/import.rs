@@ -375,7 +375,8 @@ async fn event_missing_from_the_calendar_is_added() {
     let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
     assert_eq!(
         blocks[1],
-        "the meeting was not in the calendar and was added\nthe answer was sent to the organizer"
+        "the meeting was not in the calendar and was added\n\
+         the organizer was sent the answer; to change it, answer again"
     );
     assert_eq!(
         harness.written(),

@@ -46,7 +46,8 @@ async fn deleted_events_are_reported() {
         json!({"id": "main/p"}), "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
             "delete main/p Nobody";
         json!({"id": "main/m", "notify": "external"}),
-            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00", "delete main/m External";
+            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n--\n\
+             notified, if elsewhere, so no undo: bo@example.com", "delete main/m External";
         json!({"id": ONE, "scope": "this"}),
             "e1 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00",
             "delete main/w@20360212T0800Z Nobody";
@@ -82,7 +83,7 @@ async fn deleted_events_are_reported() {
     assert_eq!(at_google.written(), [""; 0]);
     let at_outlook = with(CalendarHarness::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
-    assert_eq!(blocks.len(), 1);
+    assert_eq!(blocks[1], "notified, so no undo: bo@example.com");
     assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
     // What somebody else called is gone here only.
     let harness = harness().await;
@@ -106,7 +107,8 @@ async fn several_events_are_deleted_in_one_call() {
     let rows = "outcomes[3|]{item|op|result|detail}:\n  \
                 e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30\n  \
                 e2 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n  \
-                e3 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00";
+                e3 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00\n--\n\
+                notified, so no undo: bo@example.com";
     assert_eq!(outlook.ok("calendar_delete", call).await, rows);
     assert_eq!(
         outlook.written(),
@@ -205,11 +207,11 @@ async fn invitation_is_answered() {
         )
     };
     let noted = |answer: &str, note: &str| format!("{}\n--\n{note}", row(answer));
-    let sent = "the answer was sent to the organizer";
+    let sent = "the organizer was sent the answer; to change it, answer again";
     let cases = cases! {
         json!({"id": "main/i", "response": "accept"}), noted("+", sent), "respond main/i Accepted";
         json!({"id": "main/i", "response": "decline", "comment": "Away"}),
-            noted("-", &format!("{sent}, with the comment")),
+            noted("-", &sent.replace("answer;", "answer and the comment;")),
             "respond main/i Declined \"Away\"";
         json!({"id": "main/i", "response": "tentative", "notify": "none"}),
             noted("~", "the organizer was not notified"),
@@ -256,7 +258,7 @@ async fn invitation_is_answered() {
     assert_eq!(
         at_outlook.ok("calendar_respond", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|decline|done|it is no longer in the \
-         calendar\n--\nthe answer was sent to the organizer"
+         calendar\n--\nthe organizer was sent the answer; to change it, answer again"
     );
 }
 

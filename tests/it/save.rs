@@ -39,7 +39,8 @@ async fn answer_shows_the_event_the_service_stored() {
         answer,
         "zone: Europe/Berlin\n\
          events[1|]{id|start|end|title|where|organizer|people|flags}:\n  \
-         e1|Tue 2036-02-05 09h00|09h45|Review|Room 3|me|bo? cy?*|\"\""
+         e1|Tue 2036-02-05 09h00|09h45|Review|Room 3|me|bo? cy?*|\"\"\n--\n\
+         notified, so no undo: bo@example.com, cy@example.com"
     );
     assert_eq!(
         harness.written(),
@@ -1005,7 +1006,8 @@ async fn following_occurrences_become_a_new_series() {
          e7|Wed 2036-04-02 10h00|11h00\n  \
          e8|Wed 2036-04-09 10h00|11h00\n--\n\
          the series was split: e2 has the earlier part, the first row the later\n\
-         the new series has its own online meeting"
+         the new series has its own online meeting\n\
+         notified, if elsewhere, so no undo: bo@example.com"
     );
     assert_eq!(
         harness.written(),

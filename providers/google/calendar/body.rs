@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::facts::{flag, list, read_moment, read_when};
+use super::facts::{flag, list, read_moment, read_when, some};
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
@@ -177,6 +177,12 @@ pub fn restored(before: &Value, now: &Value) -> Value {
         body.insert((*key).to_owned(), value);
     }
     Value::Object(body)
+}
+
+/// Returns the comment with which the account answered an invitation.
+pub fn own_comment(event: &Value, own: &str) -> Option<String> {
+    let me = list(event, "attendees").iter().find(|one| is_own(one, own))?;
+    some(me, "comment")
 }
 
 /// Returns the body that answers an invitation; times in its text are in `zone`.

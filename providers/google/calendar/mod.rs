@@ -332,6 +332,10 @@ impl Calendars for GoogleCalendar {
         self.put_back(before, now).await
     }
 
+    fn own_comment(&self, event: &Value) -> Option<String> {
+        body::own_comment(event, &self.own)
+    }
+
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         self.answer(current, response).await.map(Some)
     }

@@ -405,6 +405,12 @@ pub trait Calendars: Send + Sync {
         Err(Error::argument("the provider restores no events").next("write it again"))
     }
 
+    /// Returns the comment of the account's owner on an invitation, where a new one replaces it.
+    fn own_comment(&self, event: &Value) -> Option<String> {
+        let _ = event;
+        None
+    }
+
     /// Answers an invitation that was fetched complete; returns the event, if it is
     /// still in the calendar.
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>>;

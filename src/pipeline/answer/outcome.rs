@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::UndoLog;
+use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::provider::calendar::Notify;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Level, OUTCOME};
 use crate::store::HandleKind;
@@ -69,8 +71,17 @@ pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) clashing: usize,
     /// The series that were written, and their occurrences.
     pub(in crate::pipeline) series: SeriesLog,
+    /// Who was notified of the writes to events.
+    pub(in crate::pipeline) notified: NotifiedGuests,
     /// The writes to events that can be undone.
     pub(in crate::pipeline) undo: UndoLog,
+}
+
+impl WriteReport {
+    /// Returns the report of a call that notifies guests as `notify` says.
+    pub(in crate::pipeline) fn notifying(notify: Option<Notify>) -> Self {
+        Self { notified: NotifiedGuests::new(notify), ..Self::default() }
+    }
 }
 
 impl Pipeline {
@@ -114,6 +125,7 @@ impl Pipeline {
             };
             notes.insert(0, summary);
         }
+        notes.extend(report.notified.note());
         notes.append(&mut response.notes);
         response.notes = notes;
         Ok(response)

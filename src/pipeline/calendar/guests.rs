@@ -7,12 +7,13 @@ use crate::pipeline::Pipeline;
 use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::provider::{Account, CalendarCapabilities};
-use crate::text::Note;
-use crate::text::brief;
+use crate::text::{Note, brief, note, ours};
 use crate::tools::save::EventWords;
 
 /// The maximum number of guests that one call may invite to one event.
 const OURS: usize = 250;
+/// The number of notified guests that an answer names.
+const NOTIFIED: usize = 3;
 /// The number of guests that an error names.
 const NAMED: usize = 12;
 
@@ -213,6 +214,49 @@ pub(in crate::pipeline) fn notified<'g>(
         }
     }
     found
+}
+
+/// Who was notified of the writes of a call, for a line of its answer.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct NotifiedGuests {
+    addresses: Vec<String>,
+    /// True if the service notifies only those of them who use another one.
+    is_external: bool,
+    /// True if an event that was written has guests.
+    has_guests: bool,
+}
+
+impl NotifiedGuests {
+    /// Returns nobody, for a call that notifies as `notify` says.
+    pub(in crate::pipeline) fn new(notify: Option<Notify>) -> Self {
+        Self { is_external: notify == Some(Notify::External), ..Self::default() }
+    }
+
+    /// Adds a write that notified `recipients` of an event with or without guests.
+    pub(in crate::pipeline) fn add(&mut self, recipients: &[&str], has_guests: bool) {
+        self.has_guests |= has_guests || !recipients.is_empty();
+        for one in recipients {
+            if !self.addresses.iter().any(|known| known.eq_ignore_ascii_case(one)) {
+                self.addresses.push((*one).to_owned());
+            }
+        }
+    }
+
+    /// Returns the line, or none if no event has guests.
+    pub(in crate::pipeline) fn note(&self) -> Option<Note> {
+        let count = self.addresses.len();
+        let named = self.addresses.iter().take(NOTIFIED).map(|one| brief(one));
+        let named = named.collect::<Vec<_>>().join(", ");
+        if count == 0 {
+            return self.has_guests.then(|| "guests were not notified".into());
+        }
+        let who = if self.is_external { "notified, if elsewhere" } else { "notified" };
+        let more = match count.saturating_sub(NOTIFIED) {
+            0 => String::new(),
+            more => format!(" +{more}"),
+        };
+        Some(note!("{}, so no undo: {}{}", who, ours(named), ours(more)))
+    }
 }
 
 impl Pipeline {

@@ -54,8 +54,13 @@ impl Pipeline {
         report: &mut WriteReport,
         write: impl Future<Output = Result<Option<Value>>>,
     ) -> Result<Option<Value>> {
-        let kept = entry.recipients.is_empty() && self.keep_event(target, change, report).await;
+        let recipients = entry.recipients.clone();
+        let kept = recipients.is_empty() && self.keep_event(target, change, report).await;
         let written = self.run_logged(entry, &mut report.notes, write, |_| None).await;
+        if written.is_ok() {
+            let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
+            report.notified.add(&recipients, has_guests && target.facts.own);
+        }
         let log = &mut report.undo;
         log.writes += usize::from(written.is_ok());
         if kept && written.is_err() {

@@ -78,7 +78,7 @@ impl Pipeline {
             return Err(uncarried(item));
         }
 
-        let mut report = WriteReport::default();
+        let mut report = WriteReport::notifying(request.notify);
         self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
         if request.dry_run {
             for item in items {

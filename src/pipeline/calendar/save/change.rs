@@ -82,7 +82,7 @@ impl Pipeline {
             item.notes.extend(self.doubtful_guests(account, before, guests).await);
         }
 
-        let mut report = WriteReport::default();
+        let mut report = WriteReport::notifying(request.notify);
         let under = |item: &ReadyChange, note: &Note| match several {
             true => note.under(quoted(&item.name)),
             false => note.clone(),

@@ -28,10 +28,10 @@ struct NewEvent {
     met: Clashes,
 }
 
-/// An event that was written, as the service has it, and whether guests were notified.
+/// An event that was written, as the service has it, and the guests who were notified.
 struct MadeEvent {
     value: Value,
-    notifies: bool,
+    notified: Vec<String>,
 }
 
 impl Pipeline {
@@ -63,7 +63,7 @@ impl Pipeline {
         }
         let destination =
             self.destination(request.account.as_deref(), request.calendar.as_deref()).await?;
-        let mut report = WriteReport::default();
+        let mut report = WriteReport::notifying(request.notify);
         let own = &destination.owner.account.email;
         for item in &mut items {
             let change = &mut item.made.change;
@@ -224,8 +224,13 @@ impl Pipeline {
         to: &Destination,
         report: &mut WriteReport,
     ) {
-        for MadeEvent { value, notifies } in made.into_iter().flatten() {
-            self.keep_created(&to.owner, &value, notifies, report).await;
+        let own = &to.owner.account.email;
+        for MadeEvent { value, notified } in made.into_iter().flatten() {
+            let recipients: Vec<&str> = notified.iter().map(String::as_str).collect();
+            let facts = to.owner.port.event_data(&value);
+            let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
+            report.notified.add(&recipients, has_guests);
+            self.keep_created(&to.owner, &value, !notified.is_empty(), report).await;
             report.series.wrote(Vec::new(), &to.owner, &value);
             report.events.push((to.owner.clone(), value));
         }
@@ -264,11 +269,11 @@ impl Pipeline {
                 recipients: notified(&[], change.guests.as_ref(), own, notify),
                 ..Entry::default()
             };
-            let notifies = !entry.recipients.is_empty();
+            let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match self.run_logged(entry, &mut report.notes, write, id).await {
-                Ok(value) => *made = Some(MadeEvent { value, notifies }),
+                Ok(value) => *made = Some(MadeEvent { value, notified }),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     stopped = error.ends_batch();

@@ -18,9 +18,9 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response};
-use crate::provider::calendar::{Answer, EventData, Guest, InvitationReply};
+use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
 use crate::tools::outward::Respond;
 use crate::tools::save::{EventWords, Scope};
 use invited::InvitedEvent;
@@ -177,9 +177,21 @@ impl Pipeline {
             false => Vec::new(),
         };
         let logged = Entry { recipients, ..entry(&target, request) };
-        let write = target.owner.port.respond(&target.value, &response);
-        match self.run_logged(logged, &mut report.notes, write, |_| None).await {
+        let port = &target.owner.port;
+        let write = port.respond(&target.value, &response);
+        // Only an answer that is part of the event, and that nobody was told of, can be undone.
+        let written = if can.public_answers && !request.notifies() {
+            let change = Change::default();
+            self.write_event(&target, Some(&change), logged, &mut report, write).await
+        } else {
+            self.run_logged(logged, &mut report.notes, write, |_| None).await
+        };
+        match written {
             Ok(found) => {
+                let before = port.own_comment(&target.value).filter(|_| adds);
+                report.notes.extend(before.map(|comment| {
+                    note!("your earlier comment was replaced: {}", quoted(&comment))
+                }));
                 add_answered(&mut report, request, answer, name, found, &target.owner);
             }
             Err(error) if error.is_open() => {
@@ -302,11 +314,14 @@ pub(super) fn add_answered(
     event: Option<Value>,
     owner: &Owner,
 ) {
-    report.notes.push(match (request.notifies(), &request.comment) {
-        (true, Some(_)) => "the answer was sent to the organizer, with the comment".into(),
-        (true, None) => "the answer was sent to the organizer".into(),
-        (false, _) => "the organizer was not notified".into(),
-    });
+    let sent = match (request.notifies(), &request.comment) {
+        (true, Some(_)) => {
+            "the organizer was sent the answer and the comment; to change it, answer again"
+        }
+        (true, None) => "the organizer was sent the answer; to change it, answer again",
+        (false, _) => "the organizer was not notified",
+    };
+    report.notes.push(sent.into());
     match event {
         Some(event) => report.events.push((owner.clone(), event)),
         None => report.outcomes.push(Outcome::new(

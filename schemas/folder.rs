@@ -24,9 +24,13 @@ const FIELDS: &[Field] = &In("folder").columns([
         .settable()
         .untrusted(100)
         .sources(&[(Gmail, Path("name")), (Outlook, Names("id"))]),
-    field("kind", Text, "`system` (the provider's own) or `user`.")
-        .untrusted(20)
-        .sources(&[(Gmail, Path("type"))]),
+    field(
+        "kind",
+        Text,
+        "`system` (the provider's own; left out if empty, except the inbox) or `user`.",
+    )
+    .untrusted(20)
+    .sources(&[(Gmail, Path("type")), (Outlook, Path("kind"))]),
     field("unread", Count, "Unread messages in it.")
         .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unreadItemCount"))]),
     field("total", Count, "Messages in it.")

@@ -296,22 +296,8 @@ async fn folders_are_found_by_name_path_and_id() {
     assert_eq!(
         shown,
         [
-            "inbox 20/38",
-            "Inbox/2026 0/0",
-            "sent 0/6",
-            "drafts 0/2",
-            "trash 0/2",
-            "spam 2/2",
-            "archive 0/10",
-            "Conversation History 0/0",
-            "Outbox 0/0",
-            "Projects 0/0",
-            "Projects/2026 0/0",
-            "RSS Feeds 0/0",
-            "Sync Issues 0/0",
-            "Sync Issues/Conflicts 0/0",
-            "Sync Issues/Local Failures 0/0",
-            "Sync Issues/Server Failures 0/0",
+            "inbox 20/38", "inbox/2026 0/0", "sent 0/6", "drafts 0/2", "trash 0/2", "spam 2/2",
+            "archive 0/10", "Projects 0/0", "Projects/2026 0/0", "RSS Feeds 0/0",
         ]
     );
     let id = |name: &str| {
@@ -320,7 +306,7 @@ async fn folders_are_found_by_name_path_and_id() {
     };
     for (name, folder) in [
         ("projects/2026", id("Projects/2026")),
-        ("inbox/2026", id("Inbox/2026")),
+        ("Inbox/2026", id("inbox/2026")),
         ("PROJECTS", id("Projects")),
         ("\"deleted items\"", id("trash")),
         ("Junk", "junkemail".to_owned()),

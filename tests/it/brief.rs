@@ -752,7 +752,7 @@ async fn arguments_of_prompts_and_resources_are_completed() {
         &day_of, "date", "to", &all, json!(["today", "tomorrow"]);
         &triage, "account", "lindqvist", &all, json!(["mira@lindqvist-lamps.example"]);
         &review, "account", "", &all, json!([ME, WORK]);
-        &review, "folder", "tra", &all, json!(["TRASH", "trash", "Travel"]);
+        &review, "folder", "tra", &all, json!(["trash", "Travel"]);
         &review, "folder", "tra", &work, json!(["trash"]);
         &review, "columns", "id,has_", &all, json!(["id,has_attachments"]);
         &file, "handle", "a1", &all, json!(["a1"]);

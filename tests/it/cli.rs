@@ -55,7 +55,7 @@ fn demo_shows_the_main_job() {
         "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\twarn}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
         "━━ calendar_search ",
-        "folders[18\t]{id\tname\tkind\tunread\ttotal}:",
+        "folders[9\t]{id\tname\tkind\tunread\ttotal}:",
         "tokens (o200k_base)",
         "the same rows as compact JSON, with provider ids",
         "raw API JSON: messages.get, format=metadata",
@@ -156,7 +156,7 @@ fn call_prints_what_a_model_gets() {
         let (code, out, err) = run(&home, &["check", "-"], &[], document);
         assert_eq!(
             (code, out.as_str(), err.as_str()),
-            (0, "-: ok: 34 folders\n", ""),
+            (0, "-: ok: 19 folders\n", ""),
             "{delimiter}"
         );
     }

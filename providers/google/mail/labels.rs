@@ -36,6 +36,12 @@ const IN_LIST: &[(&str, &str)] =
     &[("show", "labelShow"), ("unread", "labelShowIfUnread"), ("hide", "labelHide")];
 const IN_MESSAGES: &[(&str, &str)] = &[("show", "show"), ("hide", "hide")];
 
+/// Returns the word of a label that is a place of messages, such as `inbox`.
+pub(super) fn place_of(label: &Value) -> Option<&'static str> {
+    let known = SYSTEM.iter().find(|(_, id)| *id == text(label, "id"));
+    known.map(|(word, _)| *word).filter(|word| query::PLACES.contains(word))
+}
+
 impl Gmail {
     pub(super) async fn find_label(
         &self,

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
-use super::{Gmail, LABEL_LISTED, ME, Scope, mask};
+use super::labels::place_of;
+use super::{Gmail, LABEL_LISTED, ME, Scope, mask, name_in_rows};
 use crate::google::{client, people};
 use crate::json::text;
 use crate::net;
@@ -34,7 +35,19 @@ impl Gmail {
 
     async fn folders(&self, projection: &Projection) -> Result<Page> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
-        let mut page = self.labels_of(listed?, known, projection).await?;
+        let mut listed = listed?;
+        // The other labels of Gmail's own are flags and categories, not places.
+        listed.retain(|label| text(label, "type") == "user" || place_of(label).is_some());
+        let mut page = self.labels_of(listed, known, projection).await?;
+        page.items.retain(|label| {
+            let is_empty = label.get("messagesTotal") == Some(&0.into());
+            !is_empty || text(label, "type") == "user" || text(label, "id") == "INBOX"
+        });
+        for label in &mut page.items {
+            if let Some(name) = place_of(label) {
+                rename(label, name);
+            }
+        }
         page.items.sort_by_key(|label| {
             let system = text(label, "type") == "system";
             let inbox = text(label, "id") == "INBOX";
@@ -45,15 +58,20 @@ impl Gmail {
         Ok(page)
     }
 
-    /// Returns the user's own labels.
+    /// Returns the user's own labels, and Gmail's categories as messages show them.
     pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
         let mut listed = listed?;
-        listed.retain(|label| text(label, "type") == "user");
+        listed.retain(|label| name_in_rows(label).is_some());
         let mut page = self.labels_of(listed.clone(), known, projection).await?;
         // One that could not be counted still has its name.
         for failed in std::mem::take(&mut page.failed) {
             page.items.extend(listed.iter().find(|label| text(label, "id") == failed.id).cloned());
+        }
+        for label in &mut page.items {
+            if let Some((_, name)) = name_in_rows(label) {
+                rename(label, &name);
+            }
         }
         page.items.sort_by_key(|label| text(label, "name").to_lowercase());
         Ok(page)
@@ -66,7 +84,14 @@ impl Gmail {
         mut known: HashMap<String, Value>,
         projection: &Projection,
     ) -> Result<Page> {
-        let fields = &mask(projection);
+        // The id and the type say which name a label has in rows.
+        let mut fields = mask(projection);
+        for field in ["id", "type"] {
+            if !fields.split(',').any(|known| known == field) {
+                fields = format!("{fields},{field}");
+            }
+        }
+        let fields = &fields;
         // A label may have another name than when it was counted.
         known.retain(|id, label| {
             let same =
@@ -102,5 +127,12 @@ impl Gmail {
             items: vec![json!({"vacation": vacation?, "language": language?})],
             ..Page::default()
         })
+    }
+}
+
+/// Gives a label the name that messages show.
+fn rename(label: &mut Value, name: &str) {
+    if let Some(label) = label.as_object_mut() {
+        label.insert("name".to_owned(), name.into());
     }
 }

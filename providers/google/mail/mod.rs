@@ -227,11 +227,7 @@ impl Gmail {
         let Some(query) = &ask.query else {
             return Ok(query::GmailQuery::default());
         };
-        let named_labels = query.alternatives().into_iter();
-        let named_labels: Vec<(&str, bool)> = named_labels
-            .filter_map(|(term, other)| Some((query::label_of(term)?, other)))
-            .collect();
-        if named_labels.is_empty() {
+        if !query.alternatives().iter().any(|(term, _)| query::label_of(term).is_some()) {
             return Ok(query::compile(query));
         }
         let labels = self.labels().await?;
@@ -240,14 +236,20 @@ impl Gmail {
                 .iter()
                 .any(|label| same_label(text(label, "name"), name) || text(label, "id") == name)
         };
+        // Rows show categories beside labels, so that a query may take one for the other.
+        let as_category = |term: &Term| {
+            let name = query::label_of(term).filter(|name| !is_known(name))?;
+            let found = labels::resolve_label(&labels, name)?;
+            found.id.starts_with("CATEGORY_").then_some(Term::Category(found.name))
+        };
+        let query = &query.map(&|term| as_category(term).unwrap_or_else(|| term.clone()));
+        let named_labels = query.alternatives().into_iter();
+        let named_labels: Vec<(&str, bool)> = named_labels
+            .filter_map(|(term, other)| Some((query::label_of(term)?, other)))
+            .collect();
         let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            let tab = labels::resolve_label(&labels, name);
-            let next = match tab.filter(|tab| tab.id.starts_with("CATEGORY_")) {
-                Some(tab) => format!("use category:{}", tab.name),
-                None => labels::instead(&labels, name),
-            };
-            Error::new(Kind::NotFound, unknown(name)).next(next)
+            Error::new(Kind::NotFound, unknown(name)).next(labels::instead(&labels, name))
         };
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {
@@ -417,7 +419,7 @@ impl Mailbox for Gmail {
 
     async fn names(&self) -> Result<HashMap<String, String>> {
         let labels = self.labels().await?;
-        Ok(labels.iter().filter_map(name).collect())
+        Ok(labels.iter().filter_map(name_in_rows).collect())
     }
 
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
@@ -634,12 +636,16 @@ fn stale(error: Error, ask: &ListRequest) -> Error {
 }
 
 /// Returns the name of a label in rows; labels that are states have none.
-fn name(label: &Value) -> Option<(String, String)> {
+fn name_in_rows(label: &Value) -> Option<(String, String)> {
     let id = text(label, "id");
     let name = if text(label, "type") == "user" {
         text(label, "name").to_owned()
     } else {
-        id.strip_prefix("CATEGORY_")?.to_lowercase()
+        match id.strip_prefix("CATEGORY_")? {
+            // Gmail's search and its pages call it so.
+            "PERSONAL" => "primary".to_owned(),
+            category => category.to_lowercase(),
+        }
     };
     Some((id.to_owned(), name))
 }

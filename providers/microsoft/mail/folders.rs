@@ -4,7 +4,7 @@
 //! well-known folders, and one batch for each level below. Well-known folders have the words of
 //! [`PLACES`], whatever the mailbox's language calls them, and the others their path.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -25,6 +25,13 @@ const KNOWN: &[(&str, &str)] = &[
     ("spam", "junkemail"),
     ("archive", "archive"),
 ];
+/// Graph's names of further folders of Outlook's own, which have no word of ours. They are
+/// requested for lists of folders only.
+const OWN: &[&str] = &[
+    "conversationhistory", "outbox", "syncissues", "conflicts", "localfailures", "serverfailures",
+];
+/// The key of a folder's kind, which Graph's objects lack: `system` or `user`.
+pub const KIND: &str = "kind";
 /// Levels below the first that are read.
 const DEPTH: usize = 16;
 /// The maximum number of folders that are read; a note says if a mailbox has more.
@@ -37,12 +44,22 @@ const PAGES: usize = 100;
 pub struct FolderTree {
     /// Depth first, the inbox before its siblings.
     folders: Vec<Folder>,
-    /// Folder id → well-known word, else path.
+    /// Folder id → well-known word, else path from the well-known word of its first folder on.
     names: HashMap<String, String>,
     /// Deleted Items (`trash`), Junk Email (`spam`) and the folders below them.
     hidden: HashMap<String, &'static str>,
+    /// Further folders of Outlook's own, if they were requested.
+    own: HashSet<String>,
     /// True when there are more folders than were read.
     cut: bool,
+}
+
+/// The folders above another.
+#[derive(Debug, Clone, Default)]
+struct Parent {
+    path: String,
+    name: String,
+    hidden: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
@@ -65,6 +82,7 @@ impl FolderTree {
     /// # Errors
     /// Graph's refusal of any part, except that a mailbox may lack a folder such as the archive.
     pub async fn load(graph: &Graph, select: &[&str]) -> Result<Self> {
+        let own = if select.is_empty() { &[] } else { OWN };
         let mut properties = vec!["id", "displayName", "childFolderCount", "isHidden"];
         properties.extend(select);
         let select = properties.join(",");
@@ -74,21 +92,25 @@ impl FolderTree {
             graph.mailbox_url(path, &query)
         };
         let mut first = vec![list("mailFolders")];
-        first.extend(KNOWN.iter().map(|(_, name)| {
+        first.extend(KNOWN.iter().map(|(_, name)| name).chain(own).map(|name| {
             let path = format!("mailFolders/{name}");
             graph.mailbox_url(&path, &[("$select", "id")])
         }));
         let mut answers = graph.batch(&first).await.into_iter();
 
         let mut level = vec![(None, answers.next().unwrap_or_else(|| Err(folders_missing()))?)];
-        let mut known = HashMap::new();
-        for ((word, _), answer) in KNOWN.iter().zip(answers) {
-            match answer {
-                Ok(folder) => {
-                    known.insert(text(&folder, "id").to_owned(), *word);
+        let (mut known, mut own_ids) = (HashMap::new(), HashSet::new());
+        let words = KNOWN.iter().map(|(word, _)| Some(*word));
+        for (word, answer) in words.chain(own.iter().map(|_| None)).zip(answers) {
+            match (answer, word) {
+                (Ok(folder), Some(word)) => {
+                    known.insert(text(&folder, "id").to_owned(), word);
                 }
-                Err(error) if error.kind() == Kind::NotFound => {}
-                Err(error) => return Err(error),
+                (Ok(folder), None) => {
+                    own_ids.insert(text(&folder, "id").to_owned());
+                }
+                (Err(error), _) if error.kind() == Kind::NotFound => {}
+                (Err(error), _) => return Err(error),
             }
         }
 
@@ -134,7 +156,7 @@ impl FolderTree {
                 }
             }
         }
-        Ok(Self::grow(found, &known, cut))
+        Ok(Self { own: own_ids, ..Self::grow(found, &known, cut) })
     }
 
     /// Orders folders, each with the number of its parent.
@@ -160,31 +182,37 @@ impl FolderTree {
         }
         let mut tree = Self { cut, ..Self::default() };
         let roots = below.remove(&None).unwrap_or_default();
-        let mut open: Vec<(usize, String, Option<&'static str>)> =
-            roots.into_iter().rev().map(|at| (at, String::new(), None)).collect();
-        while let Some((at, above, hidden)) = open.pop() {
+        let mut open: Vec<(usize, Parent)> =
+            roots.into_iter().rev().map(|at| (at, Parent::default())).collect();
+        while let Some((at, Parent { path: above, name: above_name, hidden })) = open.pop() {
             let Some((_, item)) = found.get(at) else {
                 continue;
             };
             let id = text(item, "id").to_owned();
             let own = text(item, "displayName");
-            let path = if above.is_empty() { own.to_owned() } else { format!("{above}/{own}") };
+            let below_of = |above: &str| match above {
+                "" => own.to_owned(),
+                above => format!("{above}/{own}"),
+            };
+            let path = below_of(&above);
             let word = known.get(&id).copied();
             let hidden = hidden.or(word.filter(|word| matches!(*word, "trash" | "spam")));
             if let Some(word) = hidden {
                 tree.hidden.insert(id.clone(), word);
             }
-            let name = word.map_or_else(|| path.clone(), str::to_owned);
-            tree.names.insert(id.clone(), name);
+            let name = word.map_or_else(|| below_of(&above_name), str::to_owned);
+            tree.names.insert(id.clone(), name.clone());
             let children = below.remove(&Some(at)).unwrap_or_default();
             let children = children.into_iter().rev();
-            open.extend(children.map(|child| (child, path.clone(), hidden)));
+            let parent = Parent { path: path.clone(), name, hidden };
+            open.extend(children.map(|child| (child, parent.clone())));
             tree.folders.push(Folder { id, path, item: item.clone() });
         }
         tree
     }
 
-    /// Returns folder id → well-known word, else the display names joined by `/`.
+    /// Returns folder id → name in rows: a well-known word, or the display names joined by
+    /// `/` from the word of the first folder on, if it has one.
     pub fn names(&self) -> &HashMap<String, String> {
         &self.names
     }
@@ -204,10 +232,23 @@ impl FolderTree {
         self.cut
     }
 
-    /// Returns the folders that Outlook shows, as Graph's objects.
+    /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]; empty ones of
+    /// Outlook's own only if they are the inbox.
     pub fn items(&self) -> Vec<Value> {
-        let shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
-        self.folders.iter().filter(shown).map(|folder| folder.item.clone()).collect()
+        let is_shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
+        let shown = self.folders.iter().filter(is_shown).filter_map(|folder| {
+            let name = self.names.get(&folder.id)?;
+            let is_system = PLACES.contains(&name.as_str()) || self.own.contains(&folder.id);
+            let is_empty = folder.item.get("totalItemCount") == Some(&0.into());
+            if is_system && is_empty && name != "inbox" {
+                return None;
+            }
+            let mut item = folder.item.clone();
+            let kind = if is_system { "system" } else { "user" };
+            item.as_object_mut()?.insert(KIND.to_owned(), kind.into());
+            Some(item)
+        });
+        shown.collect()
     }
 
     /// Returns the id of the folder called `requested`: an id, a well-known word, a path, or
@@ -230,11 +271,19 @@ impl FolderTree {
     /// Returns the folder called `requested`, or else the one that `otherwise` accepts.
     fn find(&self, requested: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
         let word = place(requested);
+        let requested_name = match requested.split_once('/') {
+            Some((first, rest)) => format!("{}/{rest}", place(first)),
+            None => word.clone(),
+        };
         let is_place = PLACES.contains(&word.as_str());
         let tests: [&dyn Fn(&Folder) -> bool; 4] = [
             &|folder| folder.id == requested,
             &|folder| is_place && self.names.get(&folder.id) == Some(&word),
-            &|folder| same_name(&folder.path, requested) || self.placed(folder, requested),
+            &|folder| {
+                let name = self.names.get(&folder.id);
+                same_name(&folder.path, requested)
+                    || name.is_some_and(|name| same_name(name, &requested_name))
+            },
             otherwise,
         ];
         for test in tests {
@@ -248,22 +297,6 @@ impl FolderTree {
         let names = self.names.values().map(String::as_str);
         Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(requested)))
             .next(similar::instead(requested, names, "folders")))
-    }
-
-    /// Returns true if `requested` is the folder's path with the well-known word for its
-    /// first folder: `inbox/Clients`, whatever the inbox is called.
-    fn placed(&self, folder: &Folder, requested: &str) -> bool {
-        let (Some((first, rest)), Some((requested_first, requested_rest))) =
-            (folder.path.split_once('/'), requested.split_once('/'))
-        else {
-            return false;
-        };
-        let root = self
-            .folders
-            .iter()
-            .find(|root| root.path == first)
-            .and_then(|root| self.names.get(&root.id));
-        same_name(rest, requested_rest) && root == Some(&place(requested_first))
     }
 }
 

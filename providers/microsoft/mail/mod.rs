@@ -115,7 +115,7 @@ impl Outlook {
         let counts: Vec<&str> = projection
             .roots()
             .into_iter()
-            .filter(|root| !matches!(*root, "id" | "displayName"))
+            .filter(|root| !matches!(*root, "id" | "displayName" | folders::KIND))
             .collect();
         let tree = Arc::new(FolderTree::load(&self.graph, &counts).await?);
         *self.folders.lock().await = Some((Instant::now(), tree.clone()));

@@ -23,6 +23,7 @@ use crate::{
     Block, Failure, File, Finding, How, Mark, Of, Out, PAGES, Piece, Span, Stop, TextBlock, Unit,
 };
 use device::{Drawn, Glyph};
+use fields::{Added, Field};
 use fonts::{Fonts, Others};
 
 /// The share of a page from which a picture is the page.
@@ -62,6 +63,8 @@ struct Counts {
     scans: Vec<u32>,
     order: bool,
     text: bool,
+    /// True if viewers draw form fields by their values.
+    draws_values: bool,
 }
 
 /// Reads such a file.
@@ -72,7 +75,8 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     if u64::from(first) > of {
         return Err(Failure::NoSuchPage(of).into());
     }
-    let mut counts = Counts::default();
+    let draws_values = fields::draws_values(&pdf);
+    let mut counts = Counts { draws_values, ..Counts::default() };
     let layers = fields::layers(&pdf);
     let off = layers.off.len() as u64;
     let over = Over {
@@ -258,23 +262,23 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     }
     let few = unseen.get(..ORDERS.min(unseen.len())).unwrap_or_default();
     counts.order |= gives_orders_unseen(&layout::text(few));
-    let added = fields::of_page(page);
+    let mut added = fields::of_page(page, counts.draws_values);
     let links = links(page, &added.links, seen.iter().chain(&recognised));
     if !links.is_empty() {
         counts.text = true;
         pieces.push(Piece::Text(links.join("\n")));
     }
+    let glyphs = seen.iter().chain(&recognised).chain(&unseen);
+    let fields = field_lines(page, &mut added, glyphs);
     for text in &added.hidden {
         let count = text.chars().filter(|character| !character.is_whitespace()).count() as u64;
         *counts.hidden.entry(How::Marked).or_default() += count;
         let few = text.get(..text.floor_char_boundary(ORDERS)).unwrap_or_default();
         counts.order |= gives_orders_unseen(few);
     }
-    if !added.fields.is_empty() {
+    if !fields.is_empty() {
         counts.text = true;
-        let lines: Vec<String> =
-            added.fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        pieces.extend([Piece::Mark(Mark::Fields), Piece::Text(lines.join("\n"))]);
+        pieces.extend([Piece::Mark(Mark::Fields), Piece::Text(fields.join("\n"))]);
     }
     if !added.comments.is_empty() {
         counts.text = true;
@@ -288,6 +292,37 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         pieces.clear();
     }
     pieces
+}
+
+/// Returns the fields of a page whose values are not drawn, a line each. Values of fields that are
+/// not on the page, or have no room there, are added to what is hidden.
+fn field_lines<'g>(
+    page: &Page<'_>,
+    added: &mut Added,
+    glyphs: impl Iterator<Item = &'g Glyph> + Clone,
+) -> Vec<String> {
+    let place = page.initial_transform(true).to_kurbo();
+    let (width, height) = page.render_dimensions();
+    let paper = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+    let mut lines = Vec::new();
+    for Field { name, value, area, stated } in added.fields.drain(..) {
+        let area = place.transform_rect_bbox(area.to_kurbo().abs());
+        // Lines may be broken, and the value of a hidden drawing is counted as that.
+        let letters = |c: &char| !c.is_whitespace();
+        let around = area.inflate(1.0, 1.0);
+        let drawn = glyphs.clone().filter(|glyph| around.contains(glyph.middle()));
+        let drawn: String = drawn.map(|glyph| glyph.character).filter(letters).collect();
+        if stated && drawn.contains(&value.chars().filter(letters).collect::<String>()) {
+            continue;
+        }
+        let line = format!("{name}: {value}");
+        if area.area() < 1.0 || area.intersect(paper).is_zero_area() {
+            added.hidden.push(value);
+        } else if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// Returns the links of a page that its text does not state, a line each, as Markdown has them:

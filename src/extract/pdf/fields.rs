@@ -1,5 +1,5 @@
-//! What a PDF file holds beside its drawn pages: values of form fields that are not drawn,
-//! comments, layers, embedded files.
+//! What a PDF file holds beside its drawn pages: values of form fields, comments, layers, embedded
+//! files.
 
 use std::collections::HashSet;
 
@@ -20,18 +20,20 @@ const LINKS: usize = 100;
 const ADDRESS: usize = 300;
 /// Bits of `/F`: hidden, and not shown on screens.
 const UNSEEN: u32 = 1 << 1 | 1 << 5;
-/// Bits of `/Ff`: a password; buttons of which one is chosen, and that only do something.
+/// Bits of `/Ff`: a password; buttons of which one is chosen, and that only do something; a list
+/// that shows only the chosen item.
 const PASSWORD: u32 = 1 << 13;
 const RADIO: u32 = 1 << 15;
 const PUSH: u32 = 1 << 16;
+const COMBO: u32 = 1 << 17;
 /// States that say no more than that a box is ticked.
 const TICKED: [&str; 5] = ["Yes", "On", "True", "1", "Checked"];
 
 /// What annotations add to a page.
 #[derive(Default)]
 pub(super) struct Added {
-    /// Names and values of fields without a drawing, and of buttons: a tick may be only lines.
-    pub fields: Vec<(String, String)>,
+    /// Fields of a form with their values.
+    pub fields: Vec<Field>,
     /// Comments with their authors.
     pub comments: Vec<(String, String)>,
     /// Texts of annotations that are marked as hidden.
@@ -40,24 +42,42 @@ pub(super) struct Added {
     pub links: Vec<(Rect, String)>,
 }
 
-/// Returns what the annotations of a page add to what is drawn.
-pub(super) fn of_page(page: &Page<'_>) -> Added {
+/// A field of a form that has a value.
+pub(super) struct Field {
+    pub name: String,
+    pub value: String,
+    /// Where it is on the page, in its own units.
+    pub area: Rect,
+    /// True if its drawing is to state the value: a tick may be only lines, and a list shows all
+    /// of its items.
+    pub stated: bool,
+}
+
+/// Returns true if viewers draw the fields of a form by their values, whatever their own drawings
+/// are (ISO 32000-1, 12.7.2).
+pub(super) fn draws_values(pdf: &Pdf) -> bool {
+    let form = catalog(pdf).and_then(|root| root.get::<Dict<'_>>("AcroForm"));
+    form.and_then(|form| form.get::<bool>("NeedAppearances")).unwrap_or_default()
+}
+
+/// Returns what the annotations of a page add to what is drawn; buttons are as their values say if
+/// viewers draw these.
+pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> Added {
     let mut added = Added::default();
     let list = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
     for entry in list.iter::<Dict<'_>>().take(ENTRIES) {
         let kind = entry.get::<Name<'_>>("Subtype");
         let kind = kind.as_ref().map_or("", |kind| kind.as_str());
         let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
-        let drawn = entry.get::<Dict<'_>>("AP").is_some_and(|drawings| drawings.contains_key("N"));
         if kind == "Widget" && is(&inherited(&entry, "FT"), "Btn") {
-            let field = (!unseen).then(|| button(&entry)).flatten();
-            let field = field.map(|state| (name(&entry), state));
-            added.fields.extend(field.filter(|field| !added.fields.contains(field)));
+            let state = (!unseen).then(|| button(&entry, draws_values)).flatten();
+            added.fields.extend(state.map(|state| Field::of(&entry, state, false)));
             continue;
         }
         if kind == "Link" && !unseen && added.links.len() < LINKS {
             added.links.extend(target(&entry));
         }
+        let drawn = entry.get::<Dict<'_>>("AP").is_some_and(|drawings| drawings.contains_key("N"));
         let text = match kind {
             "Widget" => value(&entry),
             "Link" | "Popup" => None,
@@ -65,16 +85,23 @@ pub(super) fn of_page(page: &Page<'_>) -> Added {
             _ => string(&entry, "Contents"),
         };
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else { continue };
-        let flat = entry.get::<Rect>("Rect").is_none_or(|rect| rect.width() * rect.height() < 1.0);
-        if unseen || kind == "Widget" && !drawn && flat {
+        if unseen {
             added.hidden.push(text);
-        } else if kind != "Widget" {
+        } else if kind == "Widget" {
+            let list = is(&inherited(&entry, "FT"), "Ch") && flags(&entry) & COMBO == 0;
+            added.fields.push(Field::of(&entry, text, !list));
+        } else {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
-        } else if !drawn {
-            added.fields.push((name(&entry), text));
         }
     }
     added
+}
+
+impl Field {
+    fn of(entry: &Dict<'_>, value: String, stated: bool) -> Self {
+        let area = entry.get::<Rect>("Rect").unwrap_or(Rect::ZERO);
+        Self { name: name(entry), value, area, stated }
+    }
 }
 
 /// Returns where a link is, and where it leads outside the file; `None` if it stays within it.
@@ -116,19 +143,24 @@ fn is(entry: &Option<Object<'_>>, name: &str) -> bool {
 
 /// Returns the state of a button: `yes` or `no`, or what is chosen of several; `None` for one that
 /// is not chosen, and for one that only does something.
-fn button(field: &Dict<'_>) -> Option<String> {
-    let flags = inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default();
-    if flags as u32 & PUSH != 0 {
+fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
+    let flags = flags(field);
+    if flags & PUSH != 0 {
         return None;
     }
     // Boxes of one field are alternatives, too.
     let kids = field.get::<Dict<'_>>("Parent").and_then(|field| field.get::<Array<'_>>("Kids"));
     let several = !field.contains_key("T") && kids.is_some_and(|kids| kids.raw_iter().count() > 1);
-    let one = several || flags as u32 & RADIO != 0;
-    let state = field.get::<Name<'_>>("AS").or_else(|| match inherited(field, "V") {
+    let one = several || flags & RADIO != 0;
+    let value = match inherited(field, "V") {
         Some(Object::Name(name)) => Some(name),
         _ => None,
-    });
+    };
+    let drawn = field.get::<Name<'_>>("AS");
+    let state = if draws_values { value.or(drawn) } else { drawn.or(value) };
+    // A state that this button cannot draw is that of another button of the field.
+    let drawings = field.get::<Dict<'_>>("AP").and_then(|of| of.get::<Dict<'_>>("N"));
+    let state = state.filter(|state| drawings.is_none_or(|all| all.contains_key(state)));
     let state = state.as_ref().map_or("Off", |state| state.as_str());
     match state {
         "Off" | "" if one => None,
@@ -148,14 +180,32 @@ fn button(field: &Dict<'_>) -> Option<String> {
     }
 }
 
-/// Returns the value of a field as text.
+/// Returns the bits of `/Ff`.
+fn flags(field: &Dict<'_>) -> u32 {
+    inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default() as u32
+}
+
+/// Returns the value of a field as text; of a list, the items that are chosen.
 fn value(field: &Dict<'_>) -> Option<String> {
-    let flags = inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default();
-    if flags as u32 & PASSWORD != 0 {
+    if flags(field) & PASSWORD != 0 {
         return None;
     }
+    // Items of a list may be pairs: the value, and the text that people see.
+    let items = match inherited(field, "Opt") {
+        Some(Object::Array(items)) => items,
+        _ => Array::default(),
+    };
+    let shown = |value: String| {
+        let mut pairs = items.iter::<Array<'_>>().take(ENTRIES).map(|pair| {
+            let mut texts = pair.iter::<Object<'_>>().filter_map(|text| text.into_string());
+            let mut next = || texts.next().map(|text| decoded(text.as_bytes()));
+            (next(), next())
+        });
+        let pair = pairs.find(|(own, _)| own.as_ref() == Some(&value));
+        pair.and_then(|(_, text)| text).unwrap_or(value)
+    };
     let one = |value: Object<'_>| match value {
-        Object::String(text) => Some(decoded(text.as_bytes())),
+        Object::String(text) => Some(shown(decoded(text.as_bytes()))),
         Object::Name(name) => Some(name.as_str().to_owned()).filter(|name| name != "Off"),
         Object::Stream(text) => Some(decoded(&text.decoded_data().ok()?)),
         _ => None,

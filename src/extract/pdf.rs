@@ -9,6 +9,7 @@ mod layout;
 mod probe;
 
 use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
 
 use daysheet_core::text::orders::gives_orders_unseen;
 use hayro_interpret::hayro_syntax::object::Rect as Area;
@@ -24,7 +25,7 @@ use crate::{
 };
 use device::{Drawn, Glyph};
 use fields::{Added, Field};
-use fonts::{Fonts, Others};
+use fonts::{Fonts, PageFonts};
 
 /// The share of a page from which a picture is the page.
 const SCAN: f64 = 0.6;
@@ -165,13 +166,15 @@ fn pages(
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
     {
-        let mut drawn = draw(page, pdf, &cache, left, fonts.of_page(page));
+        let fonts = Rc::new(fonts.of_page(page));
+        let draw = |over, left| draw(page, over, &cache, left, Rc::clone(&fonts));
+        let mut drawn = draw(pdf, left);
         left = drawn.finish();
         if let Some(fewer) = &over.fewer {
-            drawn.doubt_layers(&draw(page, fewer, &cache, 0, Others::new()));
+            drawn.doubt_layers(&draw(fewer, 0));
         }
         if let Some(all) = &over.all {
-            drawn.add_layers(draw(page, all, &cache, 0, Others::new()));
+            drawn.add_layers(draw(all, 0));
         }
         let pieces = pieces(page, number, drawn, counts);
         let next = (u64::from(number) < of).then_some(number + 1);
@@ -182,21 +185,20 @@ fn pages(
     Ok(())
 }
 
-/// Draws a page, with the layers that the catalog of a file has switched on, and with what its
-/// fonts show as others.
+/// Draws a page with its fonts, and with the layers that the catalog of a file has switched on.
 fn draw<'a>(
     page: &'a Page<'a>,
     over: &'a Pdf,
     cache: &InterpreterCache<'a>,
     left: u64,
-    others: Others,
+    fonts: Rc<PageFonts>,
 ) -> Drawn {
     let (width, height) = page.render_dimensions();
     let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let (transform, settings) =
         (page.initial_transform(true).to_kurbo(), InterpreterSettings::default());
     let mut context = Context::new(transform, area, cache, over.xref(), settings);
-    let mut drawn = Drawn::new(area, left, others);
+    let mut drawn = Drawn::new(area, left, fonts);
     interpret_page(page, &mut context, &mut drawn);
     drawn
 }

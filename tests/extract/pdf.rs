@@ -1,6 +1,7 @@
 //! PDF files: whole texts of files that other programs wrote, how lines, columns and tables are
 //! read, what nobody sees, and files made to hurt.
 
+mod collections;
 mod forms;
 mod hidden;
 mod layout;

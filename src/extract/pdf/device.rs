@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::fonts::Others;
+use super::fonts::PageFonts;
 use super::hidden::{self, Ground, Paint};
 use super::probe::{Mask, Probes};
 use crate::How;
@@ -81,8 +81,7 @@ struct Group {
 /// What a page shows.
 pub(super) struct Drawn {
     pub glyphs: Vec<Glyph>,
-    /// What the fonts of the page show as others.
-    others: Others,
+    fonts: Rc<PageFonts>,
     /// Letters whose font does not say which they are.
     pub unmapped: u64,
     pub pictures: u64,
@@ -98,12 +97,11 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// Returns an empty page, on which so many cells may be painted, and whose fonts show some
-    /// characters as others.
-    pub fn new(page: Rect, left: u64, others: Others) -> Self {
+    /// Returns an empty page with these fonts, on which so many cells may be painted.
+    pub fn new(page: Rect, left: u64, fonts: Rc<PageFonts>) -> Self {
         Self {
             glyphs: Vec::new(),
-            others,
+            fonts,
             unmapped: 0,
             pictures: 0,
             picture: 0.0,
@@ -289,7 +287,7 @@ impl<'a> Device<'a> for Drawn {
                     (*m * Point::new(500.0, 880.0), *m * Point::new(500.0, -120.0))
                 }
             };
-            let text = match glyph.as_unicode() {
+            let text = match glyph.as_unicode().or_else(|| self.fonts.text(glyph)) {
                 Some(BfString::Char(character)) => character.to_string(),
                 Some(BfString::String(text)) => text,
                 None => {
@@ -297,8 +295,8 @@ impl<'a> Device<'a> for Drawn {
                     "\u{FFFD}".to_owned()
                 }
             };
-            let other =
-                !self.others.is_empty() && self.others.contains(&(glyph.char_code(), text.clone()));
+            let others = &self.fonts.others;
+            let other = !others.is_empty() && others.contains(&(glyph.char_code(), text.clone()));
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
             let known = if !drawn {
                 Sight::Hidden(How::Invisible)

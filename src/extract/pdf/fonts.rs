@@ -1,11 +1,18 @@
-//! Which letters and digits the fonts of a page show as others: a font says twice what a code is,
-//! by its encoding, which people see, and by its map to Unicode, which programs read.
-//! Only letters and digits of ASCII in simple fonts are compared; the shapes of glyphs are not.
+//! What the fonts of a page say of their codes, beside what hayro reads.
+//!
+//! Which letters and digits they show as others: a font says twice what a code is, by its encoding,
+//! which people see, and by its map to Unicode, which programs read. Only letters and digits of
+//! ASCII in simple fonts are compared; the shapes of glyphs are not.
+//!
+//! Which characters an embedded font of one of Adobe's collections has, if it has no map to Unicode:
+//! the collection gives each of its characters a number, the CID (ISO 32000-1, 9.7.3 and 9.10.2).
+//! For fonts that are not embedded, hayro does this, and it brings the maps.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use hayro_interpret::hayro_cmap::{BfString, CMap};
+use hayro_interpret::font::Glyph;
+use hayro_interpret::hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 use hayro_interpret::hayro_syntax::page::Page;
 use unicode_normalization::UnicodeNormalization;
@@ -20,18 +27,64 @@ const SIGNS: [&str; 4] = ["Symbol", "Dingbats", "Wingdings", "Webdings"];
 const STANDARD: [&str; 4] = ["Helvetica", "Arial", "Times", "Courier"];
 
 /// Codes, each with the text that is read for it, that people see as another letter or digit.
-pub(super) type Others = HashSet<(u32, String)>;
+type Others = HashSet<(u32, String)>;
+
+/// What the fonts of a page say of their codes.
+#[derive(Default)]
+pub(super) struct PageFonts {
+    pub others: Others,
+    collected: Vec<Rc<CollectionFont>>,
+}
+
+impl PageFonts {
+    /// Returns the text of a glyph by its number in a collection.
+    pub fn text(&self, glyph: &Glyph<'_>) -> Option<BfString> {
+        let (false, Glyph::Outline(outline)) = (self.collected.is_empty(), glyph) else {
+            return None;
+        };
+        // A glyph knows its font by name alone: fonts of one name have to agree.
+        let name = outline.font_data()?.postscript_name?;
+        let fonts = self.collected.iter().filter(|font| font.name == name);
+        let mut texts = fonts.map(|font| font.text(glyph.char_code()));
+        let first = texts.next()?;
+        first.filter(|first| texts.all(|text| text.as_ref() == Some(first)))
+    }
+}
+
+/// A font of one of Adobe's collections.
+struct CollectionFont {
+    /// Its name without the mark of a subset.
+    name: String,
+    /// The numbers of its codes in the collection, and their texts.
+    numbers: CMap,
+    texts: Rc<CMap>,
+}
+
+impl CollectionFont {
+    fn text(&self, code: u32) -> Option<BfString> {
+        let number = (1..=4).find_map(|bytes| self.numbers.lookup_cid_code(code, bytes))?;
+        self.texts.lookup_bf_string(number)
+    }
+}
+
+/// What is known of a font.
+struct KnownFont {
+    others: Others,
+    collected: Option<Rc<CollectionFont>>,
+}
 
 /// The fonts of a file that were looked at.
 #[derive(Default)]
 pub(super) struct Fonts {
-    known: HashMap<ObjectIdentifier, Rc<Others>>,
+    known: HashMap<ObjectIdentifier, Rc<KnownFont>>,
+    /// The texts of collections.
+    texts: HashMap<CidFamily, Rc<CMap>>,
 }
 
 impl Fonts {
-    /// Returns what the fonts of a page show as others.
-    pub fn of_page(&mut self, page: &Page<'_>) -> Others {
-        let mut others = Others::new();
+    /// Returns what the fonts of a page say of their codes.
+    pub fn of_page(&mut self, page: &Page<'_>) -> PageFonts {
+        let mut found = PageFonts::default();
         let own = page.resources();
         let mut open = vec![(own.fonts.clone(), own.x_objects.clone(), 0)];
         let mut seen = HashSet::new();
@@ -39,7 +92,9 @@ impl Fonts {
         while let Some((fonts, forms, level)) = open.pop() {
             for name in fonts.keys().take(left) {
                 left = left.saturating_sub(1);
-                others.extend(self.of_font(&fonts, &name).iter().cloned());
+                let font = self.of_font(&fonts, &name);
+                found.others.extend(font.others.iter().cloned());
+                found.collected.extend(font.collected.clone());
             }
             for name in forms.keys().take(if level < LEVELS { left } else { 0 }) {
                 left = left.saturating_sub(1);
@@ -55,20 +110,60 @@ impl Fonts {
                 open.push((inner("Font"), inner("XObject"), level + 1));
             }
         }
-        others
+        found
     }
 
-    fn of_font(&mut self, fonts: &Dict<'_>, name: &Name<'_>) -> Rc<Others> {
+    fn of_font(&mut self, fonts: &Dict<'_>, name: &Name<'_>) -> Rc<KnownFont> {
         let id = fonts.get_ref(name).map(ObjectIdentifier::from);
         if let Some(known) = id.and_then(|id| self.known.get(&id)) {
             return Rc::clone(known);
         }
-        let font = fonts.get::<Dict<'_>>(name);
-        let found = Rc::new(font.and_then(|font| others(&font)).unwrap_or_default());
+        let font = fonts.get::<Dict<'_>>(name).unwrap_or_default();
+        let found = Rc::new(KnownFont {
+            others: others(&font).unwrap_or_default(),
+            collected: self.collected(&font).map(Rc::new),
+        });
         if let Some(id) = id {
             self.known.insert(id, Rc::clone(&found));
         }
         found
+    }
+
+    /// Returns a font without a map to Unicode, with its collection: that of its encoding, or else
+    /// that of its descendant.
+    fn collected(&mut self, font: &Dict<'_>) -> Option<CollectionFont> {
+        if font.contains_key("ToUnicode") {
+            return None;
+        }
+        let mut descendants = font.get::<Array<'_>>("DescendantFonts")?.iter::<Dict<'_>>();
+        let numbers = match font.get::<Object<'_>>("Encoding")? {
+            Object::Name(name) => {
+                CMap::parse(load_embedded(CMapName::from_bytes(&name))?, load_embedded)
+            }
+            Object::Stream(map) => CMap::parse(&map.decoded_data().ok()?, load_embedded),
+            _ => None,
+        }?;
+        let stated = numbers.metadata().character_collection.as_ref();
+        let family = match stated.map(|collection| collection.family.clone()) {
+            Some(family) if family.ucs2_cmap().is_some() => family,
+            _ => {
+                let info = descendants.next()?.get::<Dict<'_>>("CIDSystemInfo")?;
+                let text = |key| info.get::<Object<'_>>(key).and_then(|text| text.into_string());
+                CidFamily::from_registry_ordering(&text("Registry")?, &text("Ordering")?)
+            }
+        };
+        let map = family.ucs2_cmap()?;
+        let texts = match self.texts.get(&family) {
+            Some(texts) => Rc::clone(texts),
+            None => Rc::new(CMap::parse(load_embedded(map)?, load_embedded)?),
+        };
+        self.texts.insert(family, Rc::clone(&texts));
+        let name = font.get::<Name<'_>>("BaseFont")?;
+        let name = match name.as_str().split_once('+') {
+            Some((mark, name)) if mark.len() == 6 => name,
+            _ => name.as_str(),
+        };
+        Some(CollectionFont { name: name.to_owned(), numbers, texts })
     }
 }
 

@@ -268,6 +268,7 @@ impl<'a> Device<'a> for Drawn {
         let stretched = matrices.first().is_some_and(|first| {
             matrices.iter().any(|m| (stretch(m) - stretch(first)).abs() > 0.01)
         });
+        let (first, mut left_out) = (self.glyphs.len(), false);
         for (glyph, m) in run.glyphs().iter().zip(&matrices) {
             let advance = match &**glyph {
                 Shape::Outline(glyph) => glyph.advance_width(),
@@ -290,11 +291,20 @@ impl<'a> Device<'a> for Drawn {
             let text = match glyph.as_unicode().or_else(|| self.fonts.text(glyph)) {
                 Some(BfString::Char(character)) => character.to_string(),
                 Some(BfString::String(text)) => text,
+                // Encodings have nothing at the codes of controls.
+                None if glyph.char_code() < 32 && blank(glyph) => {
+                    left_out = true;
+                    continue;
+                }
                 None => {
                     self.unmapped += 1;
                     "\u{FFFD}".to_owned()
                 }
             };
+            // Most viewers give what is left out no width, so that no word ends there.
+            if std::mem::take(&mut left_out) && self.glyphs.len() > first {
+                self.glyphs.last_mut().into_iter().for_each(|last| last.to = from);
+            }
             let others = &self.fonts.others;
             let other = !others.is_empty() && others.contains(&(glyph.char_code(), text.clone()));
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
@@ -384,6 +394,11 @@ impl<'a> Device<'a> for Drawn {
     fn pop_transparency_group(&mut self) {
         self.groups.pop();
     }
+}
+
+/// Returns true for a glyph without an outline.
+fn blank(glyph: &Shape<'_>) -> bool {
+    matches!(glyph, Shape::Outline(glyph) if glyph.outline().segments().next().is_none())
 }
 
 /// Returns a character as it is written: ligatures and forms of a character as their characters,

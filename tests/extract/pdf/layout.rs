@@ -15,6 +15,8 @@ fn characters_are_put_into_words_and_lines() {
         ("BT /F1 12 Tf 50 700 Td [(Wo) 20 (rd) -300 (two)] TJ ET", "Word two\n"),
         ("BT /F1 12 Tf 50 700 Td 6 Tc (SPACED) Tj ET", "SPACED\n"),
         ("BT /F1 12 Tf 50 700 Td (a b  c) Tj ET", "a b c\n"),
+        // Codes without a glyph, as of two-byte text in a font for one byte.
+        ("BT /F1 12 Tf 50 700 Td <0041004200431f44> Tj ET", "ABCD\n"),
         // Drawn twice for bold, by letter and by line.
         ("BT /F1 12 Tf 50 700 Td (Bold) Tj 0.4 0 Td (Bold) Tj ET", "Bold\n"),
         ("BT /F1 12 Tf 50 700 Td (H) Tj 0.3 0 Td (H) Tj 9 0 Td (i) Tj 0.3 0 Td (i) Tj ET", "Hi\n"),

@@ -73,7 +73,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let pdf = load(bytes)?;
     let of = pdf.pages().len() as u64;
     let first = out.request.page;
-    if u64::from(first) > of {
+    if u64::from(first) > of.max(1) {
         return Err(Failure::NoSuchPage(of).into());
     }
     let draws_values = fields::draws_values(&pdf);
@@ -139,6 +139,10 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
 fn load(bytes: &[u8]) -> Result<Pdf, Failure> {
     Pdf::new(bytes.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(_) => Failure::Encrypted,
+        // hayro does not say so if it has to search for the objects.
+        LoadPdfError::Invalid if bytes.windows(8).any(|key| key == b"/Encrypt") => {
+            Failure::Encrypted
+        }
         LoadPdfError::Invalid => Failure::Broken,
     })
 }

@@ -1,7 +1,8 @@
 //! Slides made shape by shape: which words are seen depends on what lies where.
 
 use crate::cases::shown;
-use crate::odf::{deck, pptx};
+use crate::odf::{deck, odf, pptx};
+use crate::office::zip;
 use crate::request;
 
 /// White behind all slides.
@@ -242,5 +243,14 @@ fn placeholders_have_the_place_and_the_fill_that_their_layout_gives() {
             (seen, seen),
             "{name}: {got}"
         );
+    }
+}
+
+#[test]
+fn presentations_without_slides_hold_no_text() {
+    let pptx = zip(&[("ppt/presentation.xml", "<p:presentation><p:sldIdLst/></p:presentation>")]);
+    let odp = odf("presentation", "<office:presentation/>");
+    for (name, bytes) in [("a.pptx", pptx), ("a.odp", odp)] {
+        assert_eq!(shown(&request(name), &bytes), "[Empty]\n");
     }
 }

@@ -38,7 +38,7 @@ pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -
     let slides = std::mem::take(&mut reader.slides);
     let of = slides.len() as u64;
     let first = out.request.page.max(1);
-    if u64::from(first) > of {
+    if u64::from(first) > of.max(1) {
         return Err(Failure::NoSuchPage(of).into());
     }
     let mut deck = Deck::new(of, reader.tally);

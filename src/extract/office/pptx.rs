@@ -20,7 +20,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let authors = authors(&mut package, &relations)?;
     let of = slides.len() as u64;
     let first = out.request.page.max(1);
-    if u64::from(first) > of {
+    if u64::from(first) > of.max(1) {
         return Err(Failure::NoSuchPage(of).into());
     }
     if package.has("ppt/vbaProject.bin") {

@@ -49,8 +49,16 @@ fn what_gives_no_text_says_why() {
         bytes = bytes.replace("trailer<<", &lock);
         bytes.into_bytes()
     };
+    // Readers search for the objects of a file whose table is not where it says.
+    let lost = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.replace("startxref\n", "startxref\n9").replace("trailer", "trailer\n").into_bytes()
+    };
     let cases: &[(&str, Vec<u8>, &str)] = &[
         ("empty", empty.bytes(), "Empty\n"),
+        ("no pages", Paper::default().bytes(), "Empty\n"),
+        ("locked, and its table is lost", lost(&locked), "Encrypted\n"),
+        ("no objects but a table that is lost", lost(b"%PDF-1.7\nstartxref\n"), "Broken\n"),
         ("cut off before its text", cut_off(|at| at), "Damaged\nBroken\n"),
         ("cut off within its text", cut_off(|at| at + 90), "Damaged\nBroken\n"),
         ("no objects", b"%PDF-1.7\nnothing".to_vec(), "Broken\n"),

@@ -2,8 +2,7 @@
 //!
 //! The bytes win over what a sender claims; text has no marks of its own, so names decide there.
 
-use std::io::Cursor;
-
+use crate::package::Package;
 use crate::{Kind, compound, plain};
 
 /// Beginnings of pictures.
@@ -200,33 +199,28 @@ fn by_media(media: &str) -> Option<Kind> {
     })
 }
 
-/// Returns what a zip file is, by the names in it.
+/// Returns what a zip file is, by the names in it. OpenDocument states its media type in a member
+/// of its own, which programs that pack it anew may compress or move, or else in its manifest.
 fn packed(bytes: &[u8]) -> Kind {
-    let Ok(archive) = zip::ZipArchive::new(Cursor::new(bytes)) else {
+    let Ok(mut package) = Package::open(bytes) else {
         return Kind::Zip;
     };
-    let has = |name: &str| archive.index_for_name(name).is_some();
-    let open = |kind: &str| {
-        // OpenDocument's first member is its media type, not compressed.
-        bytes.windows(kind.len()).take(128).any(|part| part == kind.as_bytes())
-    };
-    if has("word/document.xml") {
-        Kind::Docx
-    } else if has("xl/workbook.bin") {
-        Kind::Xlsb
-    } else if has("xl/workbook.xml") {
-        Kind::Xlsx
-    } else if has("ppt/presentation.xml") {
-        Kind::Pptx
-    } else if open("vnd.oasis.opendocument.text") {
-        Kind::Odt
-    } else if open("vnd.oasis.opendocument.spreadsheet") {
-        Kind::Ods
-    } else if open("vnd.oasis.opendocument.presentation") {
-        Kind::Odp
-    } else {
-        Kind::Zip
+    let parts = [
+        ("word/document.xml", Kind::Docx),
+        ("xl/workbook.bin", Kind::Xlsb),
+        ("xl/workbook.xml", Kind::Xlsx),
+        ("ppt/presentation.xml", Kind::Pptx),
+    ];
+    if let Some((_, kind)) = parts.into_iter().find(|(name, _)| package.has(name)) {
+        return kind;
     }
+    let mut stated = |name| package.text(name).ok().flatten();
+    let media = stated("mimetype").or_else(|| stated("META-INF/manifest.xml"));
+    // The first media type of a manifest is that of the file.
+    let media = media.as_deref().and_then(|media| media.split_once("vnd.oasis.opendocument."));
+    let kinds = [("text", Kind::Odt), ("spreadsheet", Kind::Ods), ("presentation", Kind::Odp)];
+    let kind = media.and_then(|(_, of)| kinds.into_iter().find(|(kind, _)| of.starts_with(kind)));
+    kind.map_or(Kind::Zip, |(_, kind)| kind)
 }
 
 /// Returns what a compound file of OLE is, by the streams in it.

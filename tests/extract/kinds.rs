@@ -3,6 +3,7 @@
 use daysheet_extract::{Failure, Finding, Kind, kind_of};
 
 use crate::ended;
+use crate::office::{deflated, zip};
 
 #[test]
 fn bytes_win_over_names_and_names_over_media_types() {
@@ -53,4 +54,38 @@ fn files_that_are_not_read_say_what_they_are() {
     assert_eq!(end.findings, []);
     let (kind, end) = ended("a.pgp", b"-----BEGIN PGP MESSAGE-----");
     assert_eq!((kind, end.failure), (Kind::Pgp, Some(Failure::Encrypted)));
+}
+
+#[test]
+fn opendocument_is_known_wherever_it_states_its_media_type() {
+    let manifest = |media: &str| {
+        format!(
+            "<manifest:manifest><manifest:file-entry manifest:full-path='/' manifest:media-type='{media}'/>\
+             <manifest:file-entry manifest:full-path='Object 1/' \
+             manifest:media-type='application/vnd.oasis.opendocument.spreadsheet'/></manifest:manifest>"
+        )
+    };
+    let kinds = [
+        ("text", Kind::Odt),
+        ("text-template", Kind::Odt),
+        ("spreadsheet", Kind::Ods),
+        ("presentation", Kind::Odp),
+        ("graphics", Kind::Zip),
+    ];
+    for (name, kind) in kinds {
+        let media = format!("application/vnd.oasis.opendocument.{name}");
+        let (content, manifest) = (("content.xml", "<a/>"), manifest(&media));
+        let members: [&[(&str, &str)]; 4] = [
+            &[("mimetype", &media), content],
+            &[content, ("mimetype", &media)],
+            &[content, ("META-INF/manifest.xml", &manifest)],
+            &[content, ("META-INF/manifest.xml", &manifest), ("mimetype", &media)],
+        ];
+        for members in members {
+            assert_eq!(kind_of(&zip(members), "a.zip", ""), kind, "{members:?}");
+            assert_eq!(kind_of(&deflated(members), "a.zip", ""), kind, "deflated {members:?}");
+        }
+    }
+    let other = zip(&[("mimetype", "application/epub+zip"), ("content.xml", "<a/>")]);
+    assert_eq!(kind_of(&other, "a.odt", ""), Kind::Zip);
 }

@@ -3,8 +3,8 @@
 use std::io::{Cursor, Write};
 
 use daysheet_extract::{Failure, Finding, How, Of};
-use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::cases::shown;
 use crate::odf::{odf, pptx, span};
@@ -13,10 +13,19 @@ use crate::{ended, request};
 
 /// Returns an archive of these files.
 pub fn zip(members: &[(&str, &str)]) -> Vec<u8> {
-    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    archive(members, CompressionMethod::Stored)
+}
+
+/// Returns an archive of these files, compressed.
+pub fn deflated(members: &[(&str, &str)]) -> Vec<u8> {
+    archive(members, CompressionMethod::Deflated)
+}
+
+fn archive(members: &[(&str, &str)], method: CompressionMethod) -> Vec<u8> {
+    let options = SimpleFileOptions::default().compression_method(method);
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in members {
-        archive.start_file(*name, stored).unwrap();
+        archive.start_file(*name, options).unwrap();
         archive.write_all(text.as_bytes()).unwrap();
     }
     archive.finish().unwrap().into_inner()

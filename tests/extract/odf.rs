@@ -137,6 +137,7 @@ const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:t
     <style:style style:name='dark' style:family='table-cell'><style:table-cell-properties fo:background-color='#203040'/></style:style>
     <style:style style:name='off' style:family='drawing-page'><style:drawing-page-properties presentation:visibility='hidden'/></style:style>
     <style:style style:name='blue' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040'/></style:style>
+    <style:style style:name='bare' style:family='drawing-page'><style:drawing-page-properties presentation:display-footer='false'/></style:style>
     <style:style style:name='blue' style:family='drawing-page'><style:drawing-page-properties draw:fill='solid' draw:fill-color='#203040'/></style:style>
     <text:list-style style:name='L'><text:list-level-style-number text:level='1' style:num-format='1' style:num-suffix='.'/>
         <text:list-level-style-bullet text:level='2'/></text:list-style>";
@@ -258,6 +259,31 @@ fn slides_of_opendocument_come_one_by_one() {
     let got = shown(&request("a.odp"), &bytes);
     assert!(got.starts_with("[Slide(1)]\n# Lamps\n") && got.contains("[Notes]\nSmile.\n"), "{got}");
     assert!(got.contains("[Hidden { how: Marked, count: 1, of: Slides }]"), "{got}");
+}
+
+#[test]
+fn slides_of_opendocument_show_the_footer_that_they_name() {
+    let page = |entries: &str, footer: &str| {
+        format!(
+            "<draw:page {entries} presentation:use-footer-name='{footer}'><draw:frame><draw:text-box><text:p>Text</text:p></draw:text-box></draw:frame>
+             <presentation:notes><draw:frame><draw:text-box><text:p>Smile.</text:p></draw:text-box></draw:frame></presentation:notes></draw:page>"
+        )
+    };
+    let body = format!(
+        "<office:presentation><presentation:footer-decl presentation:name='f1'>Lamps AB</presentation:footer-decl>\
+         <presentation:header-decl presentation:name='f2'>SECRET</presentation:header-decl>{}{}{}</office:presentation>",
+        page("", "f1"),
+        page("draw:style-name='bare'", "f1"),
+        page("", "f2"),
+    );
+    let notes = "[Notes]\nSmile.\n";
+    let next = |last: u32| format!("[Slide {last} to {last} of 3]\n");
+    let expected = format!(
+        "[Slide(1)]\nText\n\nLamps AB\n{notes}{}[Slide(2)]\nText\n{notes}{}[Slide(3)]\nText\n{notes}",
+        next(1),
+        next(2),
+    );
+    assert_eq!(shown(&request("a.odp"), &odf("presentation", &body)), expected);
 }
 
 #[test]

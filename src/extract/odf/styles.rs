@@ -16,6 +16,8 @@ pub struct Style {
     pub look: Look,
     /// True for a sheet or a slide that is not shown.
     pub hidden: bool,
+    /// True if slides of it do not show their footers.
+    pub no_footer: bool,
     /// How a shape or a page is filled, and with which colour.
     fill: Option<String>,
     fill_colour: Option<Paint>,
@@ -129,6 +131,7 @@ impl Styles {
             let Some(own) = own else { break };
             style.look = style.look.over(&own.look);
             style.hidden |= own.hidden;
+            style.no_footer |= own.no_footer;
             style.fill = style.fill.or_else(|| own.fill.clone());
             style.fill_colour = style.fill_colour.or(own.fill_colour);
             next = own.parent.clone();
@@ -213,7 +216,10 @@ impl Style {
                 self.hidden |= is("display", "false");
                 self.look.ground = ground(element).or(self.look.ground);
             }
-            "drawing-page-properties" => self.hidden |= is("visibility", "hidden"),
+            "drawing-page-properties" => {
+                self.hidden |= is("visibility", "hidden");
+                self.no_footer |= is("display-footer", "false");
+            }
             _ => {}
         }
     }

@@ -95,6 +95,9 @@ struct Reader<'a> {
     slides: Vec<(bool, Story)>,
     /// What lies behind each slide.
     pages: Vec<Paint>,
+    /// The footers that slides may name, and that of the slide that is open.
+    footers: HashMap<String, String>,
+    footer: String,
     insertions: HashSet<String>,
     /// Insertions that are open.
     inserting: usize,
@@ -120,6 +123,8 @@ impl<'a> Reader<'a> {
             running: Vec::new(),
             slides: Vec::new(),
             pages: Vec::new(),
+            footers: HashMap::new(),
+            footer: String::new(),
             insertions: HashSet::new(),
             inserting: 0,
             hidden: Vec::new(),
@@ -139,6 +144,10 @@ impl<'a> Reader<'a> {
                     } else if name == "tracked-changes" {
                         self.open.pop();
                         self.changes(&mut xml)?;
+                    } else if name == "footer-decl" {
+                        self.open.pop();
+                        let name = element.attr("name").unwrap_or_default();
+                        self.footers.insert(name, xml.text()?);
                     }
                 }
                 Event::End(ending) => {
@@ -171,8 +180,8 @@ impl<'a> Reader<'a> {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         match name {
             "automatic-styles" | "styles" | "font-face-decls" | "forms" | "scripts" | "desc"
-            | "note-citation" | "sender-initials" | "creator-initials" | "footer-decl"
-            | "header-decl" | "date-time-decl" => return true,
+            | "note-citation" | "sender-initials" | "creator-initials" | "header-decl"
+            | "date-time-decl" => return true,
             "title"
                 if !self
                     .open
@@ -254,12 +263,16 @@ impl<'a> Reader<'a> {
             "image" if attr("href").contains("TablePreview") => {}
             "image" => self.tally.pictures += 1,
             "page" => {
-                let shown = !self.styles.style("drawing-page", &attr("style-name")).hidden;
+                let style = self.styles.style("drawing-page", &attr("style-name"));
+                let footer = self.footers.get(&attr("use-footer-name"));
+                self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
+                let shown = !style.hidden;
                 self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(Paint::Other);
                 self.slides.push((shown, Story::default()));
                 self.story = Story::default();
             }
             "notes" => {
+                self.footer();
                 self.ground = Paint::Other;
                 self.outer.push(std::mem::take(&mut self.story));
             }
@@ -326,6 +339,7 @@ impl<'a> Reader<'a> {
                 self.story.below(Mark::Notes, &text);
             }
             "page" => {
+                self.footer();
                 let mut story = std::mem::take(&mut self.story);
                 self.comments(&mut story);
                 self.slides
@@ -352,6 +366,12 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Adds the footer of the slide that is open, once.
+    fn footer(&mut self) {
+        let footer = std::mem::take(&mut self.footer);
+        footer.lines().for_each(|line| self.story.line(line));
     }
 
     /// Ends what has a story of its own, and returns its text.

@@ -39,6 +39,16 @@ fn rich_text_comes_without_what_nobody_sees() {
             "rtf\nab | c\n[Comments(1)]\n[Comment { author: \"Eve\" }]\nwhy?\n",
         ),
         (
+            "nested.rtf",
+            b"{\\rtf1\\trowd\\clmrg\\cellx10\\cellx20\\intbl gone\\cell \
+              \\intbl\\itap2 A\\nestcell{\\nonesttables\\par Old}B\\nestcell\
+              {\\*\\nesttableprops\\trowd\\cellx5\\cellx9\\nestrow}{\\nonesttables\\par Old}\
+              C\\nestcell{\\*\\nesttableprops\\trowd\\cellx5\\nestrow}\\intbl\\itap1 outer\\cell\\row\
+              \\trowd\\cellx10\\clmrg\\cellx20 \\intbl\\itap2 D\\nestcell\
+              {\\*\\nesttableprops\\trowd\\cellx5\\nestrow}\\itap1 next\\cell\\intbl gone\\cell\\row\\pard out}",
+            "rtf\n | A | B\nC\nouter\nD\nnext\nout\nHidden { how: Covered, count: 8, of: Characters }\n",
+        ),
+        (
             "merged.rtf",
             b"{\\rtf1\\trowd\\clmgf\\cellx10\\clmrg\\cellx20\\cellx30\\intbl one\\cell gone\\cell two\\cell\\row\\pard out}",
             "rtf\none |  | two\nout\nHidden { how: Covered, count: 4, of: Characters }\n",

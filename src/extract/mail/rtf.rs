@@ -383,10 +383,15 @@ impl Reader<'_> {
             }
             "nestcell" => self.push(" | "),
             "row" | "nestrow" => {
-                self.cell = 0;
                 let kept = self.out.trim_end_matches(" | ").len();
                 self.out.truncate(kept);
-                self.push("\n");
+                if name == "row" {
+                    self.push("\n");
+                    self.cell = 0;
+                } else if !self.html {
+                    // It stands in the properties of the row, which are no text.
+                    self.out.push('\n');
+                }
             }
             "emdash" => self.push("—"),
             "endash" => self.push("–"),
@@ -413,12 +418,13 @@ impl Reader<'_> {
             }
             "pard" => (self.state.paragraph, self.state.in_table) = (0, false),
             "intbl" => self.state.in_table = on,
-            "trowd" => {
+            // Properties of nested rows are skipped: these are those of the outer row.
+            "trowd" if self.state.place == Place::Body => {
                 self.cells.clear();
                 (self.cell, self.next_covered) = (0, false);
             }
             "clmrg" | "clvmrg" => self.next_covered = true,
-            "cellx" if self.cells.len() < MOST => {
+            "cellx" if self.state.place == Place::Body && self.cells.len() < MOST => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
             }
             "v" => self.state.vanish = on,
@@ -487,7 +493,8 @@ impl Reader<'_> {
             | "footerf" => self.state.after = "\n",
             "upr" | "shpinst" => self.enter(Place::Skipped),
             "info" | "pict" | "stylesheet" | "shprslt" | "nonshppict" | "tc" | "xe" | "rxe"
-            | "filetbl" | "listtable" | "listoverridetable" | "revtbl" | "atnid" => {
+            | "filetbl" | "listtable" | "listoverridetable" | "revtbl" | "atnid"
+            | "nonesttables" => {
                 self.enter(Place::Never);
             }
             _ if star => self.enter(Place::Never),

@@ -1,7 +1,9 @@
 //! Office Open XML: documents and presentations.
 
+mod chart;
 pub mod docx;
 mod numbers;
+mod parts;
 pub mod pptx;
 mod scene;
 mod styles;

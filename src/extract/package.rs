@@ -93,9 +93,13 @@ impl<'a> Package<'a> {
     /// Returns the text of the file with this name, if there is one; fails like
     /// [`unpack`](Self::unpack).
     pub fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
-        let Some(index) = self.places.get(&plain(name)) else { return Ok(None) };
-        let bytes = self.read_at(*index)?;
-        Ok(Some(charset::decode(&bytes, None).0))
+        Ok(self.bytes(name)?.map(|bytes| charset::decode(&bytes, None).0))
+    }
+
+    /// Returns the bytes of the file with this name, if there is one; fails like
+    /// [`unpack`](Self::unpack).
+    pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        self.places.get(&plain(name)).copied().map(|index| self.read_at(index)).transpose()
     }
 
     /// Returns what the part with this name says of others; empty if it says nothing.

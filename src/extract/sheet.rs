@@ -2,7 +2,7 @@
 
 mod heading;
 mod legacy;
-mod number;
+pub mod number;
 mod records;
 mod short;
 mod styles;

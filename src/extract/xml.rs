@@ -38,7 +38,9 @@ const SPACES: &[(&str, &str)] = &[
     ("pic", "http://schemas.openxmlformats.org/drawingml/2006/picture"),
     ("pic", "http://purl.oclc.org/ooxml/drawingml/picture"),
     ("c", "http://schemas.openxmlformats.org/drawingml/2006/chart"),
+    ("c", "http://purl.oclc.org/ooxml/drawingml/chart"),
     ("dgm", "http://schemas.openxmlformats.org/drawingml/2006/diagram"),
+    ("dgm", "http://purl.oclc.org/ooxml/drawingml/diagram"),
     ("lc", "http://schemas.openxmlformats.org/drawingml/2006/lockedCanvas"),
     ("v", "urn:schemas-microsoft-com:vml"),
     ("o", "urn:schemas-microsoft-com:office:office"),
@@ -334,9 +336,14 @@ impl Element<'_> {
 
     /// Returns the name of a relation: the value of the attribute `id` of that namespace.
     pub fn link(&self) -> Option<String> {
+        self.relation("id")
+    }
+
+    /// Returns the name of a relation that stands in an attribute of this name.
+    pub fn relation(&self, name: &str) -> Option<String> {
         let (_, scopes) = self.space.as_ref()?;
         self.find(|key, prefix| {
-            key == "id" && prefix.is_some_and(|prefix| space_of(scopes, prefix) == "r")
+            key == name && prefix.is_some_and(|prefix| space_of(scopes, prefix) == "r")
         })
     }
 

@@ -20,6 +20,7 @@
 
 mod cases;
 mod damaged;
+mod drawings;
 mod kinds;
 mod links;
 mod marks;

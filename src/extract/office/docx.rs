@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::numbers::Numbers;
+use super::parts::Parts;
 use super::styles::{self, Page, Styles, properties, shading};
 use crate::look::{Look, Paint, Shift, Sight, WHITE};
 use crate::package::{Package, Relation};
@@ -29,22 +30,22 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let text = package.text(&main)?.ok_or(Failure::Broken)?;
 
     let mut reader = Reader::new(&styles, numbers);
-    reader.links = package.links(&main)?;
+    reader.parts = Parts::of(&mut package, &main, &mut reader.tally, out)?;
     reader.sheet = Page::of(&text);
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
         let Some(text) = text else { continue };
         reader.prefix = if kind == "footnotes" { "f" } else { "e" };
-        reader.links = package.links(&path(kind))?;
+        reader.parts = Parts::of(&mut package, &path(kind), &mut reader.tally, out)?;
         reader.read(text)?;
     }
     let mut story = body;
     reader.notes(&mut story);
     reader.prefix = "";
-    reader.running(&mut package, &relations, even, &mut story)?;
+    reader.running(&mut package, &relations, even, &mut story, out)?;
     if let Some(text) = comments {
-        reader.links = package.links(&path("comments"))?;
+        reader.parts = Parts::of(&mut package, &path("comments"), &mut reader.tally, out)?;
         reader.read(&text)?;
         let comments = std::mem::take(&mut reader.comments);
         if !comments.is_empty() {
@@ -139,9 +140,11 @@ struct Reader<'a> {
     deleted: usize,
     inserted: usize,
     boxes: usize,
+    /// True within a drawing that is marked as hidden.
+    unseen: bool,
     fields: Vec<Field>,
-    /// Where the links of the part that is read lead, by their ids.
-    links: HashMap<String, String>,
+    /// What the part that is read refers to.
+    parts: Parts,
     /// Links of a field whose words go on in the next paragraph.
     carried: Vec<String>,
     /// Footnotes and endnotes in the order in which the text refers to them.
@@ -172,8 +175,9 @@ impl<'a> Reader<'a> {
             deleted: 0,
             inserted: 0,
             boxes: 0,
+            unseen: false,
             fields: Vec::new(),
-            links: HashMap::new(),
+            parts: Parts::default(),
             carried: Vec::new(),
             referred: Vec::new(),
             prefix: "",
@@ -234,7 +238,7 @@ impl<'a> Reader<'a> {
                 }
             }
             "hyperlink" => {
-                let target = element.link().and_then(|id| self.links.get(&id).cloned());
+                let target = element.link().and_then(|id| self.parts.links.get(&id).cloned());
                 self.link(&target.unwrap_or_default());
             }
             "fldSimple" => self.link(&leads(&element.attr("instr").unwrap_or_default())),
@@ -361,6 +365,20 @@ impl<'a> Reader<'a> {
                 }
             }
             "sectPr" => self.section(xml)?,
+            // A drawing that the user has hidden.
+            "wp:docPr" if element.flag("hidden") => {
+                self.unseen = true;
+                self.sight = Sight::Hidden(How::Marked);
+            }
+            "dgm:relIds" => self.insert(element.relation("dm")),
+            "c:chart" => self.insert(element.link()),
+            "altChunk" => {
+                let text = element.link().and_then(|id| self.parts.texts.remove(&id));
+                let text = text.unwrap_or_default();
+                if self.tally.sees(self.sight(&Look::default()), &text) {
+                    text.lines().for_each(|line| self.story.line(line));
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -380,6 +398,10 @@ impl<'a> Reader<'a> {
             "del" | "moveFrom" => self.deleted = self.deleted.saturating_sub(1),
             "ins" | "moveTo" => self.inserted = self.inserted.saturating_sub(1),
             "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
+            "wp:inline" | "wp:anchor" if self.unseen => {
+                self.unseen = false;
+                self.begin(self.run.clone());
+            }
             "tc" => {
                 self.story.cell_end();
                 let open = self.grounds.last_mut().into_iter();
@@ -465,8 +487,9 @@ impl<'a> Reader<'a> {
         let ground = if self.boxes > 0 { Paint::Other } else { grounds.unwrap_or(self.page) };
         let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
         let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
-        let field = self.fields.iter().any(|field| !field.result).then_some(How::Marked);
-        look.sight(ground).or(flat).or(covered).or(field)
+        let field = self.fields.iter().any(|field| !field.result);
+        let marked = (field || self.unseen).then_some(How::Marked);
+        look.sight(ground).or(flat).or(covered).or(marked)
     }
 
     /// Begins a run that looks so by itself.
@@ -543,6 +566,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Adds the text of a drawing with lines of its own.
+    fn insert(&mut self, id: Option<String>) {
+        if let Some(text) = id.and_then(|id| self.parts.texts.get(&id)) {
+            self.put(&format!("\n{}\n", text.trim_end()));
+        }
+    }
+
     /// Begins a link.
     fn link(&mut self, target: &str) {
         self.paragraphs.last_mut().into_iter().for_each(|open| open.words.link(target));
@@ -604,6 +634,7 @@ impl<'a> Reader<'a> {
         relations: &[Relation],
         even: bool,
         story: &mut Story,
+        out: &mut Out<'_>,
     ) -> Result<(), Failure> {
         let mut texts: Vec<String> = Vec::new();
         for (id, kind, shown) in std::mem::take(&mut self.running) {
@@ -611,7 +642,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let Some(text) = package.text(&relation.target)? else { continue };
-            self.links = package.links(&relation.target)?;
+            self.parts = Parts::of(package, &relation.target, &mut self.tally, out)?;
             self.read(&text)?;
             let text = std::mem::take(&mut self.story).plain();
             if !shown || (kind == "even" && !even) {

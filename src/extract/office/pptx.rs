@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::parts::drawn;
 use super::scene::{SIZE, SLIDE, Scene};
 use crate::look::{Look, Paint, Shift, Sight};
 use crate::package::{Package, Relation};
@@ -37,13 +38,14 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             let mut slide = Slide { size, scene, links, tally, ..Slide::default() };
             slide.read(&text)?;
             deck.tally = slide.tally;
+            let unseen = slide.unseen;
             let mut story = Story::default();
             story.mark(Mark::Slide(number));
             for line in slide.story.plain().lines() {
                 story.line(line);
             }
             if slide.shown {
-                more(&mut package, &relations, &authors, &mut deck.tally, &mut story)?;
+                more(&mut package, &relations, &unseen, &authors, &mut deck.tally, &mut story)?;
             }
             deck.give(number, slide.shown, story, out)?;
         }
@@ -95,42 +97,46 @@ fn authors(
     Ok(authors)
 }
 
-/// Adds what belongs to a slide but lies in parts of its own: diagrams, notes, comments.
+/// Adds what belongs to a slide but lies in parts of its own: diagrams, charts, notes, comments.
 fn more(
     package: &mut Package<'_>,
     relations: &[Relation],
+    unseen: &HashMap<String, How>,
     authors: &HashMap<String, String>,
     tally: &mut Tally,
     story: &mut Story,
 ) -> Result<(), Failure> {
-    for relation in relations {
-        let text = match relation.kind.as_str() {
-            "diagramData" | "notesSlide" | "comments" => package.text(&relation.target)?,
-            "chart" => {
-                tally.pictures += 1;
-                None
+    for Relation { id, kind, target } in relations {
+        match kind.as_str() {
+            "notesSlide" => story.below(Mark::Notes, &part(package, target, true, tally)?),
+            "comments" => {
+                comments(&package.text(target)?.unwrap_or_default(), authors, story)?;
             }
-            _ => None,
-        };
-        let Some(text) = text else { continue };
-        if relation.kind == "comments" {
-            comments(&text, authors, story)?;
-            continue;
-        }
-        let notes = relation.kind == "notesSlide";
-        let links = package.links(&relation.target)?;
-        let mut part = Slide { notes, links, ..Slide::default() };
-        part.tally = std::mem::take(tally);
-        part.read(&text)?;
-        *tally = part.tally;
-        let text = part.story.plain();
-        if notes {
-            story.below(Mark::Notes, &text);
-        } else {
-            text.lines().for_each(|line| story.line(line));
+            kind => {
+                let text = drawn(package, kind, target, tally).unwrap_or_default();
+                match unseen.get(id) {
+                    Some(how) => tally.hide(*how, &text),
+                    None => text.lines().for_each(|line| story.line(line)),
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// Returns the text of the notes of a slide, or of a diagram: a part with this path.
+pub fn part(
+    package: &mut Package<'_>,
+    path: &str,
+    notes: bool,
+    tally: &mut Tally,
+) -> Result<String, Failure> {
+    let text = package.text(path)?.unwrap_or_default();
+    let links = package.links(path)?;
+    let mut part = Slide { notes, links, tally: std::mem::take(tally), ..Slide::default() };
+    let read = part.read(&text);
+    *tally = part.tally;
+    read.map(|()| part.story.plain())
 }
 
 /// Adds the comments on a slide, of the older and the newer kind.
@@ -202,6 +208,8 @@ struct Slide {
     groups: usize,
     within: bool,
     hidden: Option<(usize, How)>,
+    /// Diagrams and charts that are hidden, by the ids of their relations.
+    unseen: HashMap<String, How>,
     /// True in a cell whose place a merged one takes.
     covered: bool,
 }
@@ -233,6 +241,7 @@ impl Default for Slide {
             groups: 0,
             within: false,
             hidden: None,
+            unseen: HashMap::new(),
             covered: false,
         }
     }
@@ -283,6 +292,10 @@ impl Slide {
             "ph" => self.holder = Some(element.attr("type").unwrap_or_default()),
             "xfrm" => self.placed(xml)?,
             "blip" => self.tally.pictures += 1,
+            "dgm:relIds" | "c:chart" => {
+                let id = element.relation("dm").or_else(|| element.link());
+                self.unseen.extend(id.zip(self.hides()));
+            }
             "tbl" => self.story.table(),
             "tc" => {
                 self.story.cell();
@@ -471,6 +484,12 @@ impl Slide {
         Ok(())
     }
 
+    /// Returns how the shape or the cell that is open is hidden.
+    fn hides(&self) -> Option<How> {
+        let covered = self.covered.then_some(How::Covered);
+        self.hidden.map(|(_, how)| how).or(self.shape).or(covered)
+    }
+
     fn put(&mut self, text: &str) {
         let printed = ["sldNum", "hdr", "ftr", "dt", "sldImg"];
         let kind = self.holder.as_deref();
@@ -478,9 +497,7 @@ impl Slide {
         {
             return;
         }
-        let covered = self.covered.then_some(How::Covered);
-        let hidden = self.hidden.map(|(_, how)| how).or(self.shape).or(covered);
-        if !self.tally.sees(hidden.map_or(self.run, Sight::Hidden), text) {
+        if !self.tally.sees(self.hides().map_or(self.run, Sight::Hidden), text) {
             return;
         }
         // Words of a link may come in several runs.

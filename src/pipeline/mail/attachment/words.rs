@@ -180,6 +180,9 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
             *first,
             *last
         ),
+        Finding::Chunk => {
+            "a part of its text is a document of another format, which is not read".into()
+        }
         Finding::Macros => "it has macros, which are not read".into(),
         Finding::NamedOtherwise => {
             note!(

@@ -1,0 +1,83 @@
+//! What a document or a slide shows that lies in other parts of the package: diagrams, charts,
+//! documents of other formats, and the targets of links.
+
+use std::collections::HashMap;
+
+use super::chart;
+use super::pptx::part;
+use crate::mail::rtf;
+use crate::package::Package;
+use crate::story::Tally;
+use crate::{Failure, Finding, Kind, Out, kind_of, plain};
+
+/// What a part refers to, by the ids of its relations.
+#[derive(Default)]
+pub struct Parts {
+    /// Where links lead.
+    pub links: HashMap<String, String>,
+    /// The texts of diagrams, charts and documents.
+    pub texts: HashMap<String, String>,
+}
+
+impl Parts {
+    /// Reads what the part with this path refers to.
+    pub fn of(
+        package: &mut Package<'_>,
+        path: &str,
+        tally: &mut Tally,
+        out: &mut Out<'_>,
+    ) -> Result<Self, Failure> {
+        let mut parts = Self::default();
+        for relation in package.relations(path)? {
+            let text = match relation.kind.as_str() {
+                "hyperlink" => {
+                    parts.links.insert(relation.id, relation.target);
+                    continue;
+                }
+                "aFChunk" => {
+                    let text = chunk(package, &relation.target, out);
+                    if text.is_none() {
+                        out.find(Finding::Chunk);
+                    }
+                    text
+                }
+                kind => drawn(package, kind, &relation.target, tally),
+            };
+            parts.texts.extend(text.map(|text| (relation.id, text)));
+        }
+        Ok(parts)
+    }
+}
+
+/// Returns the text of a diagram (SmartArt) or a chart, which lies in a part of its own; none of
+/// anything else. One that is damaged, or is a chart of the newer kinds, counts as a picture.
+pub fn drawn(
+    package: &mut Package<'_>,
+    kind: &str,
+    path: &str,
+    tally: &mut Tally,
+) -> Option<String> {
+    let text = match kind {
+        "diagramData" => part(package, path, false, tally),
+        "chart" => package.text(path).and_then(|text| chart::text(&text.unwrap_or_default())),
+        "chartEx" => Err(Failure::Broken),
+        _ => return None,
+    };
+    text.inspect_err(|_| tally.pictures += 1).ok()
+}
+
+/// Returns the text of a document that Word shows within another one; of formats that are seldom
+/// used for this, none.
+fn chunk(package: &mut Package<'_>, path: &str, out: &mut Out<'_>) -> Option<String> {
+    let bytes = package.bytes(path).ok()??;
+    match kind_of(&bytes, path, "") {
+        Kind::Html => Some(plain::html(plain::decoded(&bytes, out), out)),
+        Kind::Text => Some(plain::decoded(&bytes, out)),
+        Kind::Rtf => {
+            let rich = rtf::parse(&bytes, false).ok()?;
+            rich.findings.into_iter().for_each(|finding| out.find(finding));
+            Some(rich.text)
+        }
+        _ => None,
+    }
+}

@@ -35,6 +35,8 @@ const PAINTED: u64 = 400_000_000;
 const ORDERS: usize = 4096;
 /// Bytes at the end of a file in which its end is marked; readers look through 1024.
 const TAIL: usize = 2048;
+/// Points below which nobody can read what is in a field.
+const FLAT: f64 = 2.0;
 /// Bytes of the words of a link.
 const WORDS: usize = 120;
 /// A file without layers: over its objects, hayro draws a page with all of them.
@@ -314,15 +316,14 @@ fn field_lines<'g>(
     for Field { name, value, area, stated } in added.fields.drain(..) {
         let area = place.transform_rect_bbox(area.to_kurbo().abs());
         // Lines may be broken, and the value of a hidden drawing is counted as that.
-        let letters = |c: &char| !c.is_whitespace();
         let around = area.inflate(1.0, 1.0);
         let drawn = glyphs.clone().filter(|glyph| around.contains(glyph.middle()));
-        let drawn: String = drawn.map(|glyph| glyph.character).filter(letters).collect();
-        if stated && drawn.contains(&value.chars().filter(letters).collect::<String>()) {
+        let drawn = drawn.map(|glyph| glyph.character).filter(|c| !c.is_whitespace());
+        if stated && drawn.eq(value.chars().filter(|c| !c.is_whitespace())) {
             continue;
         }
         let line = format!("{name}: {value}");
-        if area.area() < 1.0 || area.intersect(paper).is_zero_area() {
+        if area.width().min(area.height()) < FLAT || area.intersect(paper).is_zero_area() {
             added.hidden.push(value);
         } else if !lines.contains(&line) {
             lines.push(line);

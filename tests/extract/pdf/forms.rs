@@ -60,6 +60,11 @@ fn values_are_shown_unless_a_drawing_states_them() {
             "\nAda Byron\n[Fields]\nperson: Ada King\n",
         ),
         (
+            "out of date, and longer",
+            &["/FT/Tx/T(person)/V(Byron)/AP<</N 11 0 R>>"],
+            "\nAda Byron\n[Fields]\nperson: Byron\n",
+        ),
+        (
             "an item of a list by its text",
             &["/FT/Ch/Ff 131072/T(person)/V(7)/Opt[[(6)(Mary)][(7)(Ada Byron)]]/AP<</N 10 0 R>>"],
             "[Fields]\nperson: Ada Byron\n",
@@ -84,6 +89,7 @@ fn values_are_shown_unless_a_drawing_states_them() {
         ("hidden", &["/Parent 16 0 R/F 2/AP<</N 10 0 R>>"], HIDDEN),
         ("not for screens", &["/Parent 16 0 R/F 32/AP<</N 10 0 R>>"], HIDDEN),
         ("without an area", &["/Parent 16 0 R/Rect[50 600 50 600]/AP<</N 10 0 R>>"], HIDDEN),
+        ("as high as a line", &["/Parent 16 0 R/Rect[50 600 230 601]/AP<</N 10 0 R>>"], HIDDEN),
         ("off the page", &["/Parent 16 0 R/Rect[700 600 900 620]"], HIDDEN),
     ];
     let wrong: Vec<_> = cases

@@ -1,11 +1,12 @@
-//! iCalendar documents: what is read of them, odd ones too. What is written
-//! stands in `ical/written.rs`.
+//! iCalendar documents: what is read of them. Documents as real programs write them against
+//! RFC 5545 stand in `ical/odd.rs`, what is written in `ical/written.rs`.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::ical::{self, CalendarDocument};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use jiff::tz::TimeZone;
 
+mod odd;
 mod written;
 
 fn read(text: &str) -> CalendarDocument {

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
-use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp};
+use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
 use super::values::{self, WrittenDate};
 use super::zones::Zones;
 use super::{CalendarDocument, Entry, LONGEST};
@@ -139,6 +139,9 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         notes.line(event.number, "the event has no start and was skipped");
         return None;
     };
+    if let ZonedTime::Day(_) = start {
+        until_day(&mut parts.repeat, zones);
+    }
     let own = parts.clock.as_ref().map(|(_, zone)| zone);
     parts.repeat.except = alike(&parts.repeat, &parts.except, (&start, own), zones);
     parts.repeat.extra = alike(&parts.repeat, &parts.extra, (&start, own), zones);

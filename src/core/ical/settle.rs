@@ -54,6 +54,7 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
         })
         .collect();
     let (mut known, unknown) = (HashMap::new(), HashSet::new());
+    let mut midnights = RULES;
     for raw in &mut raws {
         let Some((start, repeat)) = series.get(&raw.entry.uid) else {
             continue;
@@ -80,27 +81,55 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
             }
             _ => {}
         }
+        if let (Some(EventTime::At(when)), Some(local_time)) =
+            (*at, written.and_then(|at| at.local_time))
+            && local_time.time() == Time::midnight()
+            && let Some(left) = midnights.checked_sub(1)
+        {
+            midnights = left;
+            *at = Some(of_day(repeat, start, when, local_time.date()));
+        }
     }
     // Now it is known which of them stand for the same occurrence.
     let raws = latest(raws, notes);
     periods(following(raws, notes), notes)
 }
 
-/// The day of a time where whole days are given: the one it is written
-/// on, or the one that begins then, or else one of those around that the series
-/// has. `local_time` is the time as it is written.
+/// The day of a time where whole days are given: the one it is written on, or the one
+/// that begins then; for a time in UTC that may be midnight of an unknown zone, the day of
+/// the series that begins then. `local_time` is the time as it is written.
 pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
     let local = floating.to_datetime(at);
     let begins = |at: &DateTime| at.time() == Time::midnight();
+    let date = local_time.date();
     if begins(&local_time) {
-        return local_time.date();
+        return date;
     }
     if begins(&local) {
         return local.date();
     }
-    let near = [Ok(local_time.date()), local_time.date().tomorrow(), local_time.date().yesterday()];
-    let mut near = near.into_iter().filter_map(Result::ok);
-    near.find(|day| days.contains(day)).unwrap_or(local_time.date())
+    // Only UTC hides a day: a time with its zone is written on the day that it means. No
+    // zone is more than 14 hours ahead.
+    let ahead = TimeZone::UTC.to_datetime(at) == local_time && local_time.hour() >= 10;
+    let next = date.tomorrow().ok().filter(|next| ahead && days.contains(next));
+    next.filter(|_| !days.contains(&date)).unwrap_or(date)
+}
+
+/// Returns the occurrence that a midnight stands for: the one that starts then, or else the
+/// one of that day, because calendars that Exchange publishes name no more than the day.
+fn of_day(repeat: &Repeat, start: &ZonedTime, at: Timestamp, day: Date) -> EventTime {
+    let ZonedTime::At(_, zone) = start else {
+        return EventTime::At(at);
+    };
+    let begin = |day: Date| ZonedTime::At(day.at(0, 0, 0, 0), zone.clone()).when();
+    let all = Repeat { except: Vec::new(), ..repeat.clone() };
+    let first = |from: Timestamp, to: Timestamp| all.occurrences(start, from, to, 1).pop();
+    let second = at.checked_add(1.second()).unwrap_or(at);
+    let (EventTime::At(from), Ok(EventTime::At(to))) = (begin(day), day.tomorrow().map(begin))
+    else {
+        return EventTime::At(at);
+    };
+    first(at, second).or_else(|| first(from, to)).unwrap_or(EventTime::At(at))
 }
 
 /// Returns the days of a series of whole days, the first of them.

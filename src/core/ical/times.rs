@@ -70,6 +70,21 @@ pub fn replace_with_dates(repeat: &mut Repeat, start: DateTime, zone: &TimeZone)
     Some(found.len())
 }
 
+/// Makes the `UNTIL` of a rule for whole days a day: the one that begins then in a zone of
+/// the document, because Exchange writes midnight of its zone in UTC.
+pub fn until_day(repeat: &mut Repeat, zones: &Zones) {
+    let Some(mut rule) = RecurrenceRule::foreign(&repeat.rule) else {
+        return;
+    };
+    if let Some(Until::Utc(at)) = rule.until {
+        let when = event_time::resolve(at, &TimeZone::UTC);
+        let mut local = zones.all().map(|zone| zone.to_datetime(when));
+        let begins = local.find(|local| local.time() == Time::midnight());
+        rule.until = Some(Until::Day(begins.unwrap_or(at).date()));
+        repeat.rule = rule.write();
+    }
+}
+
 /// Returns when a version was written, if that can be read.
 pub fn stamp(property: &Property) -> Option<Timestamp> {
     match property.values().first()? {

@@ -56,6 +56,11 @@ pub enum Zone {
 }
 
 impl Zone {
+    /// Returns a zone as one of others if it has a name.
+    fn of(zone: TimeZone) -> Self {
+        if zone.iana_name().is_some() { Self::Named(zone) } else { Self::Own(zone) }
+    }
+
     /// Returns the zone, to resolve times in.
     pub fn zone(&self) -> &TimeZone {
         match self {
@@ -121,7 +126,7 @@ impl Zones {
                     own_or_fixed(own)
                 }
                 // The name alone says it.
-                (Some(_), _) if named.is_some() => continue,
+                (Some(known), _) if named.is_some() => Zone::of(known),
                 (Some(known), _) => {
                     // A location says it; a number is a guess.
                     if part.text("X-LIC-LOCATION").is_empty() {
@@ -135,10 +140,7 @@ impl Zones {
                         continue;
                     };
                     take(format!("is read as {}", event_time::zone_label(&fixed)));
-                    match fixed.iana_name() {
-                        Some(_) => Zone::Named(fixed),
-                        None => Zone::Own(fixed),
-                    }
+                    Zone::of(fixed)
                 }
             };
             zones.defined.insert(key(&id), zone);
@@ -158,6 +160,11 @@ impl Zones {
         &self.floating
     }
 
+    /// Returns the zones of the document, first that of times without one.
+    pub fn all(&self) -> impl Iterator<Item = &TimeZone> {
+        std::iter::once(&self.floating).chain(self.defined.values().map(Zone::zone))
+    }
+
     /// Returns the zone that a `TZID` names; for an unknown name, or none, the zone of
     /// times without one.
     pub fn find(&self, id: Option<&str>, number: usize, notes: &mut Notes) -> Zone {
@@ -169,10 +176,7 @@ impl Zones {
             return zone.clone();
         }
         if let Some(zone) = by_name(id) {
-            return match zone.iana_name() {
-                Some(_) => Zone::Named(zone),
-                None => Zone::Own(zone),
-            };
+            return Zone::of(zone);
         }
         notes.line(
             number,

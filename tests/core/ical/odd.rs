@@ -1,0 +1,106 @@
+//! Documents that programs write against RFC 5545, read as their authors mean them.
+
+use jiff::Timestamp;
+
+use super::{observance, read};
+
+/// A document of these components.
+fn calendar(parts: &str) -> String {
+    format!("BEGIN:VCALENDAR\n{parts}END:VCALENDAR\n")
+}
+
+/// A document of events with one UID, each written as its lines.
+fn series(events: &[&str]) -> String {
+    let event = |lines: &&str| format!("BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n");
+    calendar(&events.iter().map(event).collect::<String>())
+}
+
+/// The starts of the first event, in UTC where they have a time.
+fn starts(text: &str) -> String {
+    let document = read(text);
+    let entry = &document.entries[0];
+    let repeat = entry.repeat.clone().unwrap_or_default();
+    let all = repeat.occurrences(&entry.start, Timestamp::MIN, Timestamp::MAX, 20);
+    let all: Vec<_> = all.iter().map(|at| format!("{at:?}")).collect();
+    all.join(" ").replace("Day(2026-", "").replace("At(2026-", "").replace(')', "")
+}
+
+/// Exceptions to a series of whole days that are written as times.
+#[test]
+fn excluded_times_mean_days_of_the_series_or_nothing() {
+    let all = "03-03 03-05 03-10 03-12";
+    for (except, expected) in [
+        // A Wednesday is no day of the series, whatever its time and zone.
+        ("EXDATE:20260304T093000", all),
+        ("EXDATE:20260304T233000", all),
+        ("EXDATE:20260304T093000Z", all),
+        ("EXDATE;TZID=Europe/Berlin:20260304T180000", all),
+        ("EXDATE;TZID=Asia/Tokyo:20260304T180000", all),
+        ("EXDATE;VALUE=DATE:20260304", all),
+        // A Thursday is, at any time.
+        ("EXDATE:20260305T093000", "03-03 03-10 03-12"),
+        ("EXDATE;TZID=Europe/Berlin:20260305T000000", "03-03 03-10 03-12"),
+        ("EXDATE;VALUE=DATE:20260305T000000", "03-03 03-10 03-12"),
+        // It begins then in Berlin, in Tokyo and in New York.
+        ("EXDATE:20260304T230000Z", "03-03 03-10 03-12"),
+        ("EXDATE:20260304T150000Z", "03-03 03-10 03-12"),
+        ("EXDATE:20260305T050000Z", "03-03 03-10 03-12"),
+    ] {
+        let text = series(&[&format!(
+            "DTSTART;VALUE=DATE:20260303\nRRULE:FREQ=WEEKLY;BYDAY=TU,TH;COUNT=4\n{except}"
+        )]);
+        assert_eq!(starts(&text), expected, "{except}");
+    }
+}
+
+/// Exchange writes the end of a series of whole days as midnight of its zone, in UTC.
+#[test]
+fn last_day_of_a_rule_begins_in_a_zone_of_the_document() {
+    let eastern = super::changing(
+        "Eastern Standard Time", "-0500", "-0400", "BYMONTH=3;BYDAY=2SU", "BYMONTH=11;BYDAY=1SU",
+    );
+    let tokyo = format!(
+        "BEGIN:VTIMEZONE\nTZID:Tokyo Standard Time\n{}END:VTIMEZONE\n",
+        observance("STANDARD", "+0900", "+0900", "16010101T000000", "")
+    );
+    for (zones, until, expected) in [
+        ("", "20260222T230000Z", "02-21 02-22 02-23"),
+        ("", "20260223T000000Z", "02-21 02-22 02-23"),
+        ("", "20260223", "02-21 02-22 02-23"),
+        ("", "20260222T235959Z", "02-21 02-22"),
+        (&tokyo, "20260222T150000Z", "02-21 02-22 02-23"),
+        (&eastern, "20260223T050000Z", "02-21 02-22 02-23"),
+        // Nobody's midnight here.
+        ("", "20260222T150000Z", "02-21 02-22"),
+    ] {
+        let text = calendar(&format!(
+            "{zones}BEGIN:VEVENT\nUID:a\nRRULE:FREQ=DAILY;UNTIL={until}\n\
+             DTSTART;VALUE=DATE:20260221\nEND:VEVENT\n"
+        ));
+        assert_eq!(starts(&text), expected, "{until}");
+    }
+}
+
+/// Calendars that Exchange publishes name an occurrence by midnight of its day.
+#[test]
+fn midnight_stands_for_the_occurrence_of_its_day() {
+    let berlin = "DTSTART;TZID=Europe/Berlin:20261001T113000\nRRULE:FREQ=WEEKLY;COUNT=4";
+    let moved = "DTSTART;TZID=Europe/Berlin:20261008T103000";
+    for (master, at, expected) in [
+        (berlin, ";TZID=Europe/Berlin:20261008T000000", "At(2026-10-08T09:30:00Z)"),
+        (berlin, ":20261008T000000", "At(2026-10-08T09:30:00Z)"),
+        (berlin, ";TZID=Europe/Berlin:20261029T000000", "At(2026-10-28T23:00:00Z)"),
+        (berlin, ";TZID=Europe/Berlin:20261008T113000", "At(2026-10-08T09:30:00Z)"),
+        // It has an occurrence at midnight, or none on that day.
+        (
+            "DTSTART;TZID=Europe/Berlin:20261001T000000\nRRULE:FREQ=DAILY;COUNT=9;BYHOUR=0,9",
+            ";TZID=Europe/Berlin:20261003T000000",
+            "At(2026-10-02T22:00:00Z)",
+        ),
+        (berlin, ";TZID=Europe/Berlin:20261009T000000", "At(2026-10-08T22:00:00Z)"),
+    ] {
+        let document = read(&series(&[master, &format!("RECURRENCE-ID{at}\n{moved}")]));
+        let found = document.entries[1].recurrence_id.map(|at| format!("{at:?}"));
+        assert_eq!(found.as_deref(), Some(expected), "{at}");
+    }
+}

@@ -22,7 +22,8 @@ use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::Until;
 use crate::text::{note, ours, quoted};
 
-/// The year by whose rules zones are compared.
+/// The years by whose rules zones are compared.
+const OLDEST: i16 = 2000;
 const TODAY: i16 = 2025;
 
 /// Years for which the rules of a recurring event's zone are worked out.
@@ -95,7 +96,7 @@ impl Zones {
         }
         let used = used(calendar);
         let years = || used.values().flatten().map(|at| at.year());
-        let first = years().min().unwrap_or(TODAY).clamp(1_600, TODAY);
+        let first = years().min().unwrap_or(OLDEST).clamp(1_600, OLDEST);
         let last = years().max().unwrap_or(TODAY).clamp(TODAY, 9_000) + AHEAD;
         let mut room = ONSETS;
         for part in parts() {
@@ -316,25 +317,28 @@ fn zone_of(zone: &Component) -> Option<TimeZone> {
 }
 
 /// Returns true if a time means another instant by the rules of the document than in
-/// the zone they are called after, and they are not that zone's rules of today.
+/// the zone they are called after, and they are not that zone's rules of any year since
+/// [`OLDEST`].
 fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
     let when = event_time::resolve(at, &own.zone);
     if !own.tells(when) || when == event_time::resolve(at, named) {
         return false;
     }
-    if let Some(offset) = own.fixed() {
-        // Some write down the one offset that the zone had, or has in winter, or
-        // that clocks showed before there were zones.
-        let half = |month: i8| {
-            let day = Date::new(at.year(), month, 1).ok()?;
-            Some(named.to_offset(EventTime::Day(day).instant(named)))
+    let same = |year: i16| {
+        let (Ok(from), Ok(to)) = (first_of(year), first_of(year + 1)) else {
+            return false;
         };
-        let known = [half(1), half(7)].contains(&Some(offset));
-        return !known && offset.seconds() % 900 == 0;
-    }
-    let today = first_of(TODAY).and_then(|from| Ok((from, first_of(TODAY + 1)?)));
-    !today.is_ok_and(|(from, to)| rules::same(&own.zone, named, from, to))
+        // Some write down one observance: the offset that the zone has in winter or in
+        // summer, or that clocks showed before there were zones.
+        let offset = own.zone.to_offset(when);
+        let middle = named.to_offset(from.checked_add(4_368.hours()).unwrap_or(from));
+        let one_sided = rules::changes(&own.zone, from, to).next().is_none()
+            && ([named.to_offset(from), middle].contains(&offset) || offset.seconds() % 900 != 0);
+        one_sided || rules::same(&own.zone, named, from, to)
+    };
+    // Or rules that were the zone's when their program was made.
+    !(OLDEST..=TODAY).any(same) && !same(at.year())
 }
 
 /// A zone whose offset never changes, by the name of its offset where it has

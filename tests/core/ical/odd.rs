@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{observance, read};
+use super::{moment, observance, read};
 
 /// A document of these components.
 fn calendar(parts: &str) -> String {
@@ -102,5 +102,65 @@ fn midnight_stands_for_the_occurrence_of_its_day() {
         let document = read(&series(&[master, &format!("RECURRENCE-ID{at}\n{moved}")]));
         let found = document.entries[1].recurrence_id.map(|at| format!("{at:?}"));
         assert_eq!(found.as_deref(), Some(expected), "{at}");
+    }
+}
+
+/// A zone whose name is known is that zone, if its rules in the document are cut, one-sided
+/// or of former years.
+#[test]
+fn known_name_outweighs_an_incomplete_vtimezone() {
+    let zone =
+        |id: &str, parts: &str| format!("BEGIN:VTIMEZONE\nTZID:{id}\n{parts}END:VTIMEZONE\n");
+    let yearly = "RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU";
+    let former = super::changing(
+        "Eastern Standard Time", "-0500", "-0400", "BYMONTH=4;BYDAY=1SU", "BYMONTH=10;BYDAY=-1SU",
+    );
+    for (zone, start, expected) in [
+        (
+            zone(
+                "Europe/Berlin",
+                &observance("STANDARD", "+005328", "+0100", "18930401T000000", ""),
+            ),
+            "Europe/Berlin:20260917T100000",
+            "2026-09-17T10:00:00 Europe/Berlin",
+        ),
+        (
+            zone("Europe/Berlin", &observance("STANDARD", "+0200", "+0100", "19701025T030000", "")),
+            "Europe/Berlin:20260917T100000",
+            "2026-09-17T10:00:00 Europe/Berlin",
+        ),
+        (
+            zone(
+                "Europe/Berlin",
+                &observance("STANDARD", "+0200", "+0100", "19701025T030000", yearly),
+            ),
+            "Europe/Berlin:20260917T100000",
+            "2026-09-17T10:00:00 Europe/Berlin",
+        ),
+        (
+            zone(
+                "W. Europe Standard Time",
+                &observance("DAYLIGHT", "+0100", "+0200", "20200329T020000", ""),
+            ),
+            "W. Europe Standard Time:20260203T100000",
+            "2026-02-03T10:00:00 Europe/Berlin",
+        ),
+        (
+            zone("Asia/Almaty", &observance("STANDARD", "+0600", "+0600", "20100101T000000", "")),
+            "Asia/Almaty:20260203T100000",
+            "2026-02-03T10:00:00 Asia/Almaty",
+        ),
+        (former, "Eastern Standard Time:20260320T100000", "2026-03-20T10:00:00 America/New_York"),
+        // An offset that the zone never had is the document's own.
+        (
+            zone("Europe/Berlin", &observance("STANDARD", "-0300", "-0300", "19700101T000000", "")),
+            "Europe/Berlin:20260917T100000",
+            "2026-09-17T10:00:00 Etc/GMT+3",
+        ),
+    ] {
+        let text =
+            calendar(&format!("{zone}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={start}\nEND:VEVENT\n"));
+        let document = read(&text);
+        assert_eq!(moment(&document.entries[0].start), expected, "{:?}", document.notes);
     }
 }

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
-use super::values::{self, WrittenDate};
+use super::values::{self, WrittenDate, utc};
 use super::zones::Zones;
 use super::{CalendarDocument, Entry, LONGEST};
 use crate::error::{Error, Result};
@@ -160,10 +160,12 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
             note!("its time zone has no IANA name: {} dates replace its rule", ours(many)),
         );
     }
-    if let (ZonedTime::At(_, zone), None, Some(local_time)) =
-        (&start, &parts.clock, parts.end_local)
-    {
-        parts.end = Some(ZonedTime::At(local_time, zone.clone()));
+    // An end without a zone is in the zone of the start.
+    if let (ZonedTime::At(_, zone), Some(local_time)) = (&start, parts.end_local) {
+        parts.end = Some(match &parts.clock {
+            None => ZonedTime::At(local_time, zone.clone()),
+            Some((_, own)) => utc(local_time, own),
+        });
     }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
@@ -314,7 +316,7 @@ fn guest(property: &Property) -> Guest {
     };
     Guest {
         address: text::cell(address),
-        name: property.param("CN").map(text::cell).filter(|name| !name.is_empty()),
+        name: property.param_text("CN").map(|name| text::cell(&name)).filter(|it| !it.is_empty()),
         answer,
         optional: is("ROLE", "OPT-PARTICIPANT"),
         room: is("CUTYPE", "ROOM") || is("CUTYPE", "RESOURCE"),

@@ -4,6 +4,8 @@
 //! takes a broken line for the end of everything. So lines are put together here,
 //! and the library reads them one by one.
 
+use std::borrow::Cow;
+
 use calcard::icalendar::{ICalendarEntry, ICalendarParameterName, ICalendarValue};
 use calcard::{Entry, Parser};
 
@@ -165,7 +167,7 @@ fn name(line: &str) -> Option<String> {
 impl Line {
     /// Returns the property as the library reads it.
     pub fn read(&self) -> Option<Property> {
-        let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", self.text);
+        let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", mended(&self.text));
         match Parser::new(&text).entry() {
             Entry::ICalendar(calendar) => {
                 let event = calendar.components.into_iter().next()?;
@@ -224,6 +226,48 @@ impl Property {
         })?;
         param.value.as_text().filter(|text| !text.is_empty())
     }
+
+    /// Returns a parameter's first value as text for people (RFC 6868).
+    pub fn param_text(&self, name: &str) -> Option<String> {
+        // In two steps, because the second circumflex of `^^n` begins nothing.
+        let parts = self.param(name)?.split("^^");
+        let parts = parts.map(|part| part.replace("^n", "\n").replace("^'", "\""));
+        Some(parts.collect::<Vec<_>>().join("^"))
+    }
+}
+
+/// Returns a line with two errors corrected that others read past: a `TZID` with a colon and
+/// without quotes, as in `GMT+05:30`, and `VALUE=DATE` beside a time.
+fn mended(line: &str) -> Cow<'_, str> {
+    const ZONE: &str = ";TZID=";
+    const DATE: &str = ";VALUE=DATE:";
+    let upper = line.to_ascii_uppercase();
+    let at = |what: &str| upper.find(what).map(|at| at + what.len());
+    let (zone, date) = (at(ZONE), at(DATE));
+    if let Some((head, rest)) = zone.and_then(|at| line.split_at_checked(at)) {
+        // The value begins with a year.
+        let is_value = |(at, _): &(usize, &str)| {
+            let value = rest.get(at + 1..at + 5);
+            value.is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let value = rest.match_indices(':').find(is_value).map_or(rest.len(), |(at, _)| at);
+        let end = rest.find(';').unwrap_or(value).min(value);
+        if let Some((id, rest)) = rest.split_at_checked(end)
+            && id.contains(':')
+            && !id.contains('"')
+        {
+            return format!("{head}\"{id}\"{rest}").into();
+        }
+    }
+    if let Some((head, value)) = date.and_then(|at| line.split_at_checked(at)) {
+        let time = value.split_once(['T', 't']).map_or("", |(_, time)| time);
+        // Midnight is the day itself.
+        if time.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+            let head = head.get(..head.len() - DATE.len()).unwrap_or_default();
+            return format!("{head}:{value}").into();
+        }
+    }
+    line.into()
 }
 
 /// Cleans a text: line ends are `\n`, and other control characters except the tab are removed.

@@ -8,7 +8,7 @@ use calcard::common::PartialDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
-use crate::event_time::{self, EventTime};
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::Until;
 
 /// A date as it is written.
@@ -60,4 +60,10 @@ pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
         }
         (Until::Local(local), None) => EventTime::At(event_time::resolve(local, zone)),
     })
+}
+
+/// Returns a local time of a zone, in UTC.
+pub fn utc(local: DateTime, zone: &TimeZone) -> ZonedTime {
+    let at = event_time::resolve(local, zone);
+    ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
 }

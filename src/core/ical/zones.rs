@@ -17,7 +17,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::rules::{self, Rules};
 use super::scan::{Component, Notes};
-use super::values::date_time;
+use super::values::{date_time, utc};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::Until;
 use crate::text::{note, ours, quoted};
@@ -235,10 +235,6 @@ impl Zones {
         zone: &Zone,
         series: bool,
     ) -> Option<ZonedTime> {
-        let utc = |local: DateTime, zone: &TimeZone| {
-            let at = event_time::resolve(local, zone);
-            ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
-        };
         let (until, offset) = date_time(at)?;
         let local = match (until, offset) {
             (Until::Day(day), _) => return Some(ZonedTime::Day(day)),

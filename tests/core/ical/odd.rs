@@ -164,3 +164,76 @@ fn known_name_outweighs_an_incomplete_vtimezone() {
         assert_eq!(moment(&document.entries[0].start), expected, "{:?}", document.notes);
     }
 }
+
+#[test]
+fn malformed_lines_are_read_as_they_are_meant() {
+    for (lines, expected) in [
+        (
+            "DTSTART;TZID=GMT+05:30:20260702T090000",
+            "2026-07-02T03:30:00 UTC to 2026-07-02T03:30:00 UTC",
+        ),
+        (
+            "DTSTART;TZID=(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna:20260702T090000\n\
+             DTEND;TZID=(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna;X-A=b:20260702T100000",
+            "2026-07-02T09:00:00 Europe/Berlin to 2026-07-02T10:00:00 Europe/Berlin",
+        ),
+        (
+            "DTSTART;TZID=\"UTC+03:00\":20260702T090000",
+            "2026-07-02T09:00:00 Etc/GMT-3 to 2026-07-02T09:00:00 Etc/GMT-3",
+        ),
+        // A day with a time is a time, unless that is midnight.
+        (
+            "DTSTART;VALUE=DATE:20260804T180000\nDTEND;VALUE=DATE:20260804T194500",
+            "2026-08-04T18:00:00 Europe/Berlin to 2026-08-04T19:45:00 Europe/Berlin",
+        ),
+        (
+            "DTSTART;TZID=Asia/Tokyo;VALUE=DATE:20260804T180000",
+            "2026-08-04T18:00:00 Asia/Tokyo to 2026-08-04T18:00:00 Asia/Tokyo",
+        ),
+        (
+            "DTSTART;VALUE=DATE:20260804T180000Z",
+            "2026-08-04T18:00:00 UTC to 2026-08-04T18:00:00 UTC",
+        ),
+        ("DTSTART;VALUE=DATE:20260804T000000", "2026-08-04 to 2026-08-05"),
+        // An end without a zone is in that of the start, even if only the document has it.
+        (
+            "DTSTART;TZID=Own:20260302T090000\nDTEND:20260302T100000",
+            "2026-03-02T13:15:00 UTC to 2026-03-02T14:15:00 UTC",
+        ),
+    ] {
+        let zone = |id: &str, offset: &str| {
+            format!(
+                "BEGIN:VTIMEZONE\nTZID:{id}\n{}END:VTIMEZONE\n",
+                observance("STANDARD", offset, offset, "19700101T000000", "")
+            )
+        };
+        let zones =
+            zone("GMT+05:30", "+0530") + &zone("UTC+03:00", "+0300") + &zone("Own", "-0415");
+        let document =
+            read(&calendar(&format!("{zones}BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n")));
+        let entry = &document.entries[0];
+        assert_eq!(
+            format!("{} to {}", moment(&entry.start), moment(&entry.end)),
+            expected,
+            "{lines}"
+        );
+        assert_eq!(document.notes, [""; 0], "{lines}");
+    }
+}
+
+/// RFC 6868 encodes what a parameter cannot hold.
+#[test]
+fn encoded_characters_of_names_are_decoded() {
+    for (written, expected) in [
+        ("Bob ^'Roof^' Oak", "Bob \"Roof\" Oak"),
+        ("Ann^nBirch", "Ann Birch"),
+        ("A^^nB", "A^nB"),
+        ("A^^^'B", "A^\"B"),
+        ("A^B^", "A^B^"),
+    ] {
+        let text =
+            series(&[&format!("DTSTART:20260302\nORGANIZER;CN={written}:mailto:b@example.org")]);
+        let organizer = read(&text).entries[0].organizer.clone();
+        assert_eq!(organizer.and_then(|one| one.name).as_deref(), Some(expected), "{written}");
+    }
+}

@@ -169,7 +169,9 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
-    entry.repeat = Some(parts.repeat).filter(|repeat| *repeat != Repeat::default());
+    // Exceptions to nothing are no series.
+    let recurs = |repeat: &Repeat| !repeat.rule.is_empty() || !repeat.extra.is_empty();
+    entry.repeat = Some(parts.repeat).filter(recurs);
     entry.link = parts.conference.or(parts.url);
     entry.show = show(parts.transparent, &parts.status, &parts.busy, &parts.own);
     entry.reminder = reminder(event, &entry);
@@ -223,8 +225,13 @@ fn take(
         }
         "RRULE" => {
             let rule = clean(line.value());
-            if RecurrenceRule::foreign(&rule).is_none() {
+            let read = RecurrenceRule::foreign(&rule);
+            if read.is_none() {
                 notes.line(line.number, note!("unsupported recurrence rule: {}", quoted(&rule)));
+            }
+            for part in read.into_iter().flat_map(|read| read.unknown) {
+                let part = quoted(&part);
+                notes.line(line.number, note!("part {} of the rule was ignored", part));
             }
             if parts.repeat.rule.is_empty() {
                 parts.repeat.rule = Repeat::foreign(&rule);

@@ -86,17 +86,23 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
                     notes.line(number, note!("only the first {} components were read", COMPONENTS));
                     break;
                 }
+                let kind = value.to_ascii_uppercase();
+                // No component of a calendar can hold these: one that is open has lost its end.
+                let is_outer =
+                    matches!(&*kind, "VEVENT" | "VTODO" | "VJOURNAL" | "VFREEBUSY" | "VTIMEZONE");
+                while is_outer
+                    && open.len() > 1
+                    && let Some(component) = open.pop()
+                {
+                    unended(&component, notes);
+                    close(component, &mut open, &mut done);
+                }
                 if open.len() >= DEEPEST {
                     notes.line(number, "components are nested too deeply");
                     below = 1;
                     continue;
                 }
-                open.push(Component {
-                    name: value.to_ascii_uppercase(),
-                    number,
-                    lines: Vec::new(),
-                    parts: Vec::new(),
-                });
+                open.push(Component { name: kind, number, lines: Vec::new(), parts: Vec::new() });
             }
             "END" if below > 0 => below -= 1,
             "END" => {

@@ -91,7 +91,7 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
         }
     }
     // Now it is known which of them stand for the same occurrence.
-    let raws = latest(raws, notes);
+    let raws = excluded(latest(raws, notes), notes);
     periods(following(raws, notes), notes)
 }
 
@@ -171,6 +171,24 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
         );
     }
     entries
+}
+
+/// Leaves out occurrences that a later version of their series no longer has.
+fn excluded(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+    let mut gone = HashMap::new();
+    for Entry { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
+        let except = repeat.iter().flat_map(|repeat| &repeat.except);
+        gone.extend(except.map(|at| ((uid.clone(), *at), *sequence)));
+    }
+    raws.retain(|Raw { entry, number, .. }| {
+        let excluded = entry.recurrence_id.and_then(|at| gone.get(&(entry.uid.clone(), at)));
+        let outdated = excluded.is_some_and(|sequence| *sequence > entry.sequence);
+        if outdated {
+            notes.line(*number, "left out: a later version of its series excludes this occurrence");
+        }
+        !outdated
+    });
+    raws
 }
 
 /// Turns a change that applies to an occurrence and all later ones into a series.

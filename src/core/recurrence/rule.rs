@@ -47,6 +47,8 @@ pub struct RecurrenceRule {
     pub parts: ICalendarRecurrenceRule,
     /// `UNTIL`.
     pub until: Option<Until>,
+    /// The names of parts that no standard has; always empty for a rule read strictly.
+    pub unknown: Vec<String>,
 }
 
 impl RecurrenceRule {
@@ -71,7 +73,8 @@ impl RecurrenceRule {
         }
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_prefix("RRULE:").unwrap_or(&text);
-        let mut rule = Self { parts: ICalendarRecurrenceRule::default(), until: None };
+        let parts = ICalendarRecurrenceRule::default();
+        let mut rule = Self { parts, until: None, unknown: Vec::new() };
         let mut seen: Vec<&str> = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
@@ -141,7 +144,9 @@ impl RecurrenceRule {
             }
             // Other calendars' months and days would be misread.
             "RSCALE" if value != "GREGORIAN" => return Err(odd(name, value)),
-            _ => {}
+            "RSCALE" | "SKIP" => {}
+            _ if name.starts_with("X-") => {}
+            _ => self.unknown.push(excerpt(name)),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{moment, observance, read};
+use super::{moment, observance, read, reported};
 
 /// A document of these components.
 fn calendar(parts: &str) -> String {
@@ -218,6 +218,78 @@ fn malformed_lines_are_read_as_they_are_meant() {
             "{lines}"
         );
         assert_eq!(document.notes, [""; 0], "{lines}");
+    }
+}
+
+/// Each case is a document, and everything that is read of it.
+#[test]
+fn contradictory_documents_are_read_with_notes() {
+    let cases: [(&str, String, &[&str]); 5] = [
+        (
+            "an occurrence that a later version of its series excludes",
+            series(&[
+                "DTSTART;VALUE=DATE:20260202\nRRULE:FREQ=WEEKLY;COUNT=3\nSEQUENCE:1",
+                "DTSTART;VALUE=DATE:20260210\nRECURRENCE-ID;VALUE=DATE:20260209\nSEQUENCE:1",
+                "DTSTART;VALUE=DATE:20260202\nRRULE:FREQ=WEEKLY;COUNT=3\n\
+                 EXDATE;VALUE=DATE:20260209\nSEQUENCE:2",
+            ]),
+            &[
+                "event: a #2 2026-02-02 to 2026-02-03",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=3 EXDATE;VALUE=DATE:20260209",
+                "note: line 2: left out: the event on line 14 has the same UID and is as new",
+                "note: line 8: left out: a later version of its series excludes this occurrence",
+            ],
+        ),
+        (
+            "an occurrence of the same version, whose series has moved it away",
+            series(&[
+                "DTSTART;VALUE=DATE:20260202\nRRULE:FREQ=WEEKLY;COUNT=3\nEXDATE;VALUE=DATE:20260209",
+                "DTSTART;VALUE=DATE:20260210\nRECURRENCE-ID;VALUE=DATE:20260209",
+            ]),
+            &[
+                "event: a #0 2026-02-02 to 2026-02-03",
+                "repeat: RRULE:FREQ=WEEKLY;COUNT=3 EXDATE;VALUE=DATE:20260209",
+                "event: a #0 2026-02-10 to 2026-02-11",
+                "at: Day(2026-02-09)",
+            ],
+        ),
+        (
+            "exceptions to no rule",
+            series(&["DTSTART:20260101T100000Z\nEXDATE:20260105T100000Z"]),
+            &["event: a #0 2026-01-01T10:00:00 UTC to 2026-01-01T10:00:00 UTC"],
+        ),
+        (
+            "parts of a rule that no standard has",
+            series(&[
+                "DTSTART:20260101T100000Z\nRRULE:FREQ=WEEKLY;UNTL=20260120;X-A=1;SKIP=OMIT;BYDAY=TH",
+            ]),
+            &[
+                "event: a #0 2026-01-01T10:00:00 UTC to 2026-01-01T10:00:00 UTC",
+                "repeat: RRULE:FREQ=WEEKLY;BYDAY=TH",
+                "note: line 5: part `UNTL` of the rule was ignored",
+            ],
+        ),
+        (
+            "components that have lost their end",
+            calendar(
+                "BEGIN:VTODO\nSUMMARY:Task\nEND:VTOOD\n\
+                 BEGIN:VEVENT\nUID:1\nDTSTART:20260102\nBEGIN:VALARM\nTRIGGER:-PT5M\n\
+                 BEGIN:VEVENT\nUID:2\nDTSTART:20260103\nEND:VEVENT\n",
+            ),
+            &[
+                "event: 1 #0 2026-01-02 to 2026-01-03",
+                "reminder: 5",
+                "event: 2 #0 2026-01-03 to 2026-01-04",
+                "note: line 4: END without BEGIN: `VTOOD`",
+                "note: line 2: `VTODO` has no END",
+                "note: line 8: `VALARM` has no END",
+                "note: line 5: `VEVENT` has no END",
+                "note: line 2: `VTODO` was skipped",
+            ],
+        ),
+    ];
+    for (name, text, expected) in cases {
+        assert_eq!(reported(&read(&text)), expected, "{name}");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Guest, Show, Visibility};
 use crate::recurrence::Repeat;
-use crate::text::Note;
+use crate::text::{Note, charset};
 
 mod read;
 pub mod rows;
@@ -110,6 +110,13 @@ pub const LONGEST: usize = 2 * 1024 * 1024;
 
 /// Components of a document that are read.
 pub const COMPONENTS: usize = 10_000;
+
+/// Returns the text of a document's bytes, with a note if the charset was guessed. Lines that
+/// are folded within a character are put together (RFC 5545, 3.1, folds bytes).
+pub fn decode(bytes: &[u8]) -> (String, Option<&'static str>) {
+    let whole = scan::whole_characters(bytes);
+    charset::decode(whole.as_deref().unwrap_or(bytes), None)
+}
 
 /// Reads a document. Times without a zone are in the document's own (`X-WR-TIMEZONE`),
 /// or else in `floating`.

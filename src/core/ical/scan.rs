@@ -147,6 +147,26 @@ fn close(component: Component, open: &mut [Component], done: &mut Vec<Component>
     }
 }
 
+/// Returns UTF-8 without the folds within its characters; `None` if it has none, or is not UTF-8.
+pub fn whole_characters(bytes: &[u8]) -> Option<Vec<u8>> {
+    if std::str::from_utf8(bytes).is_ok() {
+        return None;
+    }
+    let mut whole: Vec<u8> = Vec::with_capacity(bytes.len());
+    for byte in bytes {
+        // A character goes on with these bytes.
+        if matches!(byte, 0x80..=0xBF) {
+            for fold in [&b"\r\n "[..], b"\r\n\t", b"\n ", b"\n\t"] {
+                if whole.ends_with(fold) {
+                    whole.truncate(whole.len() - fold.len());
+                }
+            }
+        }
+        whole.push(*byte);
+    }
+    std::str::from_utf8(&whole).is_ok().then_some(whole)
+}
+
 /// Returns the lines, those that go on with a space put together.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -1,5 +1,6 @@
 //! Documents that programs write against RFC 5545, read as their authors mean them.
 
+use daysheet_core::ical;
 use jiff::Timestamp;
 
 use super::{moment, observance, read, reported};
@@ -308,4 +309,35 @@ fn encoded_characters_of_names_are_decoded() {
         let organizer = read(&text).entries[0].organizer.clone();
         assert_eq!(organizer.and_then(|one| one.name).as_deref(), Some(expected), "{written}");
     }
+}
+
+/// Bytes in other charsets, and lines that are folded within a character.
+#[test]
+fn bytes_of_a_document_are_decoded() {
+    let text = "BEGIN:VCALENDAR\r\nSUMMARY:Gr\u{fc}\u{df}e \u{2615}\r\n";
+    let folded = |at: usize| {
+        let (head, tail) = text.as_bytes().split_at(at);
+        [head, b"\r\n ", tail].concat()
+    };
+    let utf16 = |order: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(order).collect()
+    };
+    let u_umlaut = text.find('\u{fc}').unwrap();
+    let cup = text.find('\u{2615}').unwrap();
+    let cases = [
+        ("UTF-8", text.as_bytes().to_vec()),
+        ("folded within a letter", folded(u_umlaut + 1)),
+        ("folded within a symbol", folded(cup + 2)),
+        ("UTF-16LE", utf16(u16::to_le_bytes)),
+        ("UTF-16BE", utf16(u16::to_be_bytes)),
+    ];
+    for (name, bytes) in cases {
+        assert_eq!(ical::decode(&bytes).0.trim_start_matches('\u{feff}'), text, "{name}");
+    }
+    let (text, note) = ical::decode(b"SUMMARY:Gr\xfc\xdfe aus K\xf6ln");
+    assert_eq!(text, "SUMMARY:Gr\u{fc}\u{df}e aus K\u{f6}ln");
+    assert!(note.is_some());
+    // Folded between characters: the reader puts it together and counts its lines.
+    let (text, _) = ical::decode(b"A:\xc3\xbc\r\n \xc3\xbc");
+    assert_eq!(text, "A:\u{fc}\r\n \u{fc}");
 }

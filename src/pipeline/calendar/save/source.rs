@@ -11,7 +11,7 @@ use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Change, Show, Visibility};
 use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
-use crate::text::brief;
+use crate::text::{Note, brief};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
@@ -40,7 +40,10 @@ impl Pipeline {
                     return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
                         .next("split it, or give the events directly"));
                 }
-                ical::read(&String::from_utf8_lossy(&bytes), &self.config.zone)
+                let (text, doubt) = ical::decode(&bytes);
+                let mut document = ical::read(&text, &self.config.zone)?;
+                document.notes.extend(doubt.map(Note::from));
+                Ok(document)
             }
             false => Err(Error::argument(format!(
                 "`ics` is `{}`, not iCalendar text",

@@ -19,9 +19,12 @@ mod rules;
 mod scan;
 mod settle;
 mod times;
+mod uid;
 mod values;
 mod write;
 mod zones;
+
+pub use uid::series_uid;
 
 /// An iCalendar document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub struct CalendarDocument {
 /// One `VEVENT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `UID`.
+    /// `UID`, as [`series_uid`] has it.
     pub uid: String,
     /// `SEQUENCE`.
     pub sequence: u32,

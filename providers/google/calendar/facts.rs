@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::json::text;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
 use daysheet_core::recurrence::Repeat;
 
@@ -113,7 +114,7 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
             .map(|start| text(start, "timeZone"))
             .and_then(event_time::zone_name),
         repeat: repeat(event),
-        uid: some(event, "iCalUID"),
+        uid: some(event, "iCalUID").map(|uid| series_uid(&uid).into_owned()),
         title: text(event, "summary").to_owned(),
         place: text(event, "location").to_owned(),
         own,

@@ -10,7 +10,7 @@ use super::settle::{Raw, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
 use super::values::{self, WrittenDate, utc};
 use super::zones::Zones;
-use super::{CalendarDocument, Entry, LONGEST};
+use super::{CalendarDocument, Entry, LONGEST, series_uid};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
@@ -203,7 +203,7 @@ fn take(
     notes: &mut Notes,
 ) -> Option<()> {
     match line.name.as_str() {
-        "UID" => entry.uid = property.text(),
+        "UID" => entry.uid = series_uid(&property.text()).into_owned(),
         "SEQUENCE" => entry.sequence = line.value().trim().parse().ok()?,
         "DTSTART" => {
             let (at, own) = moment(line, property, zones, parts.recurs, notes)?;

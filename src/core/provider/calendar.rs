@@ -61,7 +61,7 @@ pub struct EventData {
     pub zone: Option<String>,
     /// The rule of a recurring event.
     pub repeat: Option<Repeat>,
-    /// The iCalendar UID.
+    /// The iCalendar UID of the event or its series, as [`crate::ical::series_uid`] has it.
     pub uid: Option<String>,
     /// The title.
     pub title: String,

@@ -119,7 +119,7 @@ pub(in crate::pipeline) fn clashes(
         let later =
             later.take_while(|(_, other, _)| other.start.instant(zone) < one.end.instant(zone));
         let with = later.filter(|(_, other, _)| {
-            let copy = uid(one).is_some() && uid(one) == uid(other);
+            let copy = one.uid.is_some() && one.uid == other.uid;
             !copy && overlap((one.start, one.end), (other.start, other.end), zone)
         });
         let with: Vec<usize> = with.map(|(at, ..)| *at).collect();
@@ -128,9 +128,4 @@ pub(in crate::pipeline) fn clashes(
         }
     }
     found
-}
-
-fn uid(facts: &EventData) -> Option<&str> {
-    let uid = facts.uid.as_deref().map(str::trim);
-    uid.filter(|uid| !uid.is_empty())
 }

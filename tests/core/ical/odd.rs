@@ -341,3 +341,46 @@ fn bytes_of_a_document_are_decoded() {
     let (text, _) = ical::decode(b"A:\xc3\xbc\r\n \xc3\xbc");
     assert_eq!(text, "A:\u{fc}\r\n \u{fc}");
 }
+
+/// GlobalObjectIds of Exchange as MS-OXOCAL, 2.2.1.27, has them.
+#[test]
+fn uids_of_one_series_are_equal() {
+    let global = |date: &str, data: &str| {
+        let (prefix, created) = ("040000008200E00074C5B7101A82E008", "10A1B7F2C3D4DA01");
+        format!("{prefix}{date}{created}{}{:08X}{data}", "0".repeat(16), data.len() / 2)
+    };
+    let series = global("00000000", "0F1E2D3C");
+    let foreign = "7643616C2D556964010000007B4131407840676F6F676C652E636F6D7D00";
+    for (uid, expected) in [
+        (series.clone(), &*series),
+        (global("07EA0B18", "0F1E2D3C"), &series),
+        (global("07EA0B19", "0F1E2D3C").to_lowercase(), &series),
+        (format!(" {series} "), &series),
+        // Another program's UID within, with the date of an occurrence or not.
+        (global("00000000", foreign), "{A1@x@google.com}"),
+        (global("07EA0B18", foreign), "{A1@x@google.com}"),
+        // No GlobalObjectIds: too short, of another kind, not hex.
+        (
+            "040000008200E00074C5B7101A82E00807EA0B18".to_owned(),
+            "040000008200E00074C5B7101A82E00807EA0B18",
+        ),
+        (format!("05{}", &series[2..]), &format!("05{}", &series[2..])),
+        (format!("{}@x", global("07EA0B18", "")), &format!("{}@x", global("07EA0B18", ""))),
+        ("a@example.com".to_owned(), "a@example.com"),
+        (String::new(), ""),
+    ] {
+        assert_eq!(ical::series_uid(&uid), expected, "{uid}");
+    }
+    let (one, other) = (global("00000000", "0F1E2D3C"), global("00000000", "0F1E2D3D"));
+    assert_ne!(ical::series_uid(&one), ical::series_uid(&other));
+    // Exceptions under the dated UIDs belong to their series.
+    let weekly = format!("UID:{series}\nDTSTART:20261124T090000Z\nRRULE:FREQ=WEEKLY;COUNT=3");
+    let moved = format!(
+        "UID:{}\nRECURRENCE-ID:20261201T090000Z\nDTSTART:20261202T090000Z",
+        global("07EA0C01", "0F1E2D3C")
+    );
+    let document = read(&calendar(&format!(
+        "BEGIN:VEVENT\n{weekly}\nEND:VEVENT\nBEGIN:VEVENT\n{moved}\nEND:VEVENT\n"
+    )));
+    assert_eq!(document.entries[0].uid, document.entries[1].uid);
+}

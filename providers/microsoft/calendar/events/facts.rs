@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{CALENDAR, RULE};
 use crate::json::{is, nested, text};
 use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
 use daysheet_core::recurrence::{Repeat, graph};
 
@@ -42,7 +43,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         end,
         zone: event_time::zone_name(text(event, "originalStartTimeZone")),
         repeat: repeat(event, start),
-        uid: some(event, "iCalUId"),
+        uid: some(event, "iCalUId").map(|uid| series_uid(&uid).into_owned()),
         title: text(event, "subject").to_owned(),
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,

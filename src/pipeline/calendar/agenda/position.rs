@@ -91,9 +91,9 @@ pub(super) fn mark(facts: &EventData, account: &str) -> IdDigest {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_microsecond().to_string(),
     };
-    let who = match facts.uid.as_deref().map(str::trim) {
-        Some(uid) if !uid.is_empty() => format!("uid {uid}"),
-        _ => format!("id {account} {}", facts.id),
+    let who = match &facts.uid {
+        Some(uid) => format!("uid {uid}"),
+        None => format!("id {account} {}", facts.id),
     };
     let original = time(facts.original.unwrap_or(facts.start));
     SeenIds::digest(&format!("{who}\n{original}\n{}", time(facts.start)))

@@ -358,6 +358,23 @@ async fn unusable_files_are_reported() {
     );
 }
 
+/// People who are invited to one occurrence have it without its series.
+#[tokio::test]
+async fn occurrence_without_its_series_keeps_its_original_start() {
+    let folder = TempDir::new().unwrap();
+    let text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:s@x.example\n\
+                RECURRENCE-ID:20260203T090000Z\nDTSTART:20260203T100000Z\nEND:VEVENT\n\
+                END:VCALENDAR\n";
+    fs::write(folder.path().join("calendar.ics"), text).unwrap();
+    let mail = mail(&["ana@example.com"]);
+    let sandbox = sandbox(Some(mail.path()), Some(folder.path())).await;
+    let events = signed_in(&sandbox, "ana@example.com").await.events("primary", "").await;
+    let original = &events[0]["originalStartTime"]["dateTime"];
+    let original: Timestamp = original.as_str().unwrap().parse().unwrap();
+    assert_eq!(original, "2026-02-03T09:00:00Z".parse().unwrap());
+    assert!(events[0]["recurringEventId"].is_string(), "{}", events[0]);
+}
+
 #[tokio::test]
 async fn one_calendar_file_loads_and_missing_folder_fails() {
     let file = samples().join("mira@example.com/Family.ics");

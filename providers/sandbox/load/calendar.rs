@@ -281,14 +281,8 @@ impl CalendarLoader<'_> {
                 }
             }
         }
-        let series: BTreeSet<&str> = entries
-            .iter()
-            .filter(|entry| entry.recurrence_id.is_none() && entry.repeat.is_some())
-            .map(|entry| entry.uid.as_str())
-            .collect();
         for entry in &entries {
-            let in_series = series.contains(entry.uid.as_str());
-            agenda.load(event(entry, calendar, owner, in_series, agenda.now()));
+            agenda.load(event(entry, calendar, owner, agenda.now()));
         }
         entries.len()
     }
@@ -304,9 +298,9 @@ fn dress(calendar: &mut Calendar, file: &CalendarFile) {
     }
 }
 
-/// An entry as the sandbox keeps it, loaded at `now`; `in_series` if the series that it may be
-/// of is there too.
-fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool, now: Timestamp) -> Event {
+/// An entry as the sandbox keeps it, loaded at `now`. An occurrence names its series, even if
+/// that is not there, as with people who are invited to one occurrence only.
+fn event(entry: &Entry, calendar: usize, owner: &str, now: Timestamp) -> Event {
     let series = event_id(&entry.uid);
     let id = match entry.recurrence_id {
         Some(original) => instance_id(&series, original),
@@ -315,10 +309,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool, now: Time
     let (start, end) = (entry.start.clone(), entry.end.clone());
     let begins = start.when();
     let mut event = Event::new(calendar, &id, &entry.uid, start, end, now);
-    event.instead_of = match entry.recurrence_id {
-        Some(original) if in_series => Some((series, original)),
-        _ => None,
-    };
+    event.instead_of = entry.recurrence_id.map(|original| (series, original));
     event.repeat = entry.repeat.clone();
     event.title.clone_from(&entry.title);
     event.place.clone_from(&entry.place);

@@ -49,6 +49,14 @@ impl EventTime {
         }
     }
 
+    /// Returns it with its zone: an instant in UTC.
+    pub fn in_utc(self) -> ZonedTime {
+        match self {
+            Self::Day(day) => ZonedTime::Day(day),
+            Self::At(at) => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        }
+    }
+
     /// Returns true for a whole day.
     pub fn is_day(self) -> bool {
         matches!(self, Self::Day(_))

@@ -106,6 +106,16 @@ impl Entry {
             cancelled: false,
         }
     }
+
+    /// Excludes the occurrences of a series that are cancelled; returns the others.
+    pub fn exclude_cancelled(&mut self, occurrences: Vec<Self>) -> Vec<Self> {
+        let (cancelled, others): (Vec<_>, _) =
+            occurrences.into_iter().partition(|one| one.cancelled);
+        if let Some(repeat) = &mut self.repeat {
+            repeat.except.extend(cancelled.into_iter().filter_map(|one| one.recurrence_id));
+        }
+        others
+    }
 }
 
 /// The longest document that is read, in bytes.

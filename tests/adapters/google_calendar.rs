@@ -241,6 +241,7 @@ fn new_event_is_written_with_all_its_fields() {
             reminder: Some(Some(15)),
             category: text("Tomato"),
             uid: None,
+            original: None,
             organizer: None,
         },
             json!({

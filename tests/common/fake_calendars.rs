@@ -777,6 +777,14 @@ impl Calendars for FakeCalendars {
         let id = format!("{calendar}/new{number}");
         let (start, end) = event.time.clone().unwrap();
         let mut new = event_data(&id, "", start.when(), end.when());
+        // An imported occurrence has the UID of its series.
+        if let Some(original) = event.original {
+            let events = self.events.lock().unwrap();
+            let series = events.values().find(|one| one.uid == event.uid && one.series.is_none());
+            let series = series.expect("its series is there").id.clone();
+            new.id = format!("{series}@{}", stamp(original));
+            (new.series, new.original) = (Some(series), Some(original));
+        }
         self.apply(&mut new, event);
         let new = self.set(new);
         after.map(|()| self.object(&new))

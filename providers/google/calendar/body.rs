@@ -48,6 +48,9 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
         put("start", moment(&timed(start)));
         put("end", moment(&timed(end)));
     }
+    if let Some(original) = change.original {
+        put("originalStartTime", moment(&original.in_utc()));
+    }
     if let Some(organizer) = &change.organizer {
         put("organizer", person(organizer));
     }

@@ -65,8 +65,13 @@ impl GoogleCalendar {
                             .next("search for it, and change it with calendar_save"));
                     }
                     Err(error) => {
+                        // Occurrences have the UID of their series.
+                        let is_it = |found: &Value| {
+                            let original = found.get("originalStartTime");
+                            original.and_then(read::read_when) == event.original
+                        };
                         let made =
-                            async || Ok(self.uid_in(&calendar, uid).await?.into_iter().next());
+                            async || Ok(self.uid_in(&calendar, uid).await?.into_iter().find(is_it));
                         self.google.settle(error, made).await?
                     }
                     Ok(made) => made,

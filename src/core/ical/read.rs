@@ -126,10 +126,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         }
     }
     // A message about one occurrence may leave its own start out.
-    let of_one = entry.recurrence_id.map(|at| match at {
-        EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
-    });
+    let of_one = entry.recurrence_id.map(EventTime::in_utc);
     entry.cancelled = parts.status == "CANCELLED";
     // A method that refers to an existing event need not have its time (RFC 5546).
     let about = matches!(method, Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER"));

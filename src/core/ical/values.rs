@@ -64,6 +64,5 @@ pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
 
 /// Returns a local time of a zone, in UTC.
 pub fn utc(local: DateTime, zone: &TimeZone) -> ZonedTime {
-    let at = event_time::resolve(local, zone);
-    ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
+    EventTime::At(event_time::resolve(local, zone)).in_utc()
 }

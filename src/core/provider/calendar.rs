@@ -152,6 +152,8 @@ pub struct Change {
     pub category: Option<String>,
     /// The iCalendar UID, for imported events.
     pub uid: Option<String>,
+    /// The start by the rule of the series, for an imported occurrence: the UID names its series.
+    pub original: Option<EventTime>,
     /// The organizer, for imported events.
     pub organizer: Option<Guest>,
 }

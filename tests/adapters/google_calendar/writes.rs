@@ -1,6 +1,7 @@
 //! What is written, against scripted answers.
 
 use daysheet_core::error::Error;
+use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::{
     Answer, CalendarOp, Change, Guest, InvitationReply, Notify,
 };
@@ -116,6 +117,19 @@ async fn imported_event_keeps_its_uid() {
                 "attendees": [{"email": ME}],
             })
         )]
+    );
+
+    // An occurrence of its series names its start by the rule.
+    let original = Some(EventTime::At("2026-02-03T17:05:00Z".parse().unwrap()));
+    let occurrence = Change { original, ..change.clone() };
+    let google = scripted(|seen| {
+        Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
+    })
+    .await;
+    google.calendars().await.create(None, &occurrence, Notify::All).await.unwrap();
+    assert_eq!(
+        sent(&google)[0].2["originalStartTime"],
+        json!({"dateTime": "2026-02-03T17:05:00Z", "timeZone": "UTC"})
     );
 
     let google = scripted(|seen| {

@@ -18,34 +18,19 @@ use crate::schemas::EVENT;
 use crate::text::Note;
 
 impl Pipeline {
-    /// Writes the exceptions of a series from a document.
-    pub(super) async fn put_exceptions(
+    /// Writes the exceptions of an imported series, and reports the event.
+    pub(super) async fn finish_import(
         &self,
         item: &ImportItem,
         put: Put,
         report: &mut WriteReport,
     ) -> Result<()> {
         let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
-        let mut changed = 0;
         let ours = target.facts.own && !item.twin;
-        if ours || matches!(put, Put::Created(_)) {
-            for one in &item.exceptions {
-                let Some(at) = one.recurrence_id else {
-                    continue;
-                };
-                let when = event_time::start(at, &self.config.zone);
-                match self.put_exception(target, one, at, &mut report.notes).await {
-                    Ok(done) => changed += usize::from(done),
-                    Err(error) => {
-                        let name = format!("{} on {when}", item.name);
-                        report.outcomes.push(Outcome::failed(name, "import", &error));
-                        if error.is_open() || error.kind() == Kind::Store {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
+        let changed = match ours || matches!(put, Put::Created(_)) {
+            true => self.put_exceptions(&item.name, target, &item.exceptions, report).await,
+            false => 0,
+        };
         match (&put, changed) {
             (Put::Created(target) | Put::Changed(target), _) => {
                 report.events.push((target.owner.clone(), target.value.clone()));
@@ -65,6 +50,34 @@ impl Pipeline {
             }
         }
         Ok(())
+    }
+
+    /// Writes exceptions of a series from a document; returns how many were changed.
+    pub(in crate::pipeline::calendar) async fn put_exceptions(
+        &self,
+        name: &str,
+        series: &EventTarget,
+        exceptions: &[Entry],
+        report: &mut WriteReport,
+    ) -> usize {
+        let mut changed = 0;
+        for one in exceptions {
+            let Some(at) = one.recurrence_id else {
+                continue;
+            };
+            let when = event_time::start(at, &self.config.zone);
+            match self.put_exception(series, one, at, &mut report.notes).await {
+                Ok(done) => changed += usize::from(done),
+                Err(error) => {
+                    let name = format!("{name} on {when}");
+                    report.outcomes.push(Outcome::failed(name, "import", &error));
+                    if error.is_open() || error.kind() == Kind::Store {
+                        break;
+                    }
+                }
+            }
+        }
+        changed
     }
 
     /// Writes one exception; returns true if it was changed.
@@ -96,7 +109,16 @@ impl Pipeline {
             self.run_logged(line("delete"), notes, write, |()| None).await?;
             return Ok(true);
         }
-        let (change, _) = source::change(entry, port.capabilities(), own);
+        // Its guests are those of the series, about which there are notes.
+        let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
+        if !series.facts.own {
+            // Nobody but the organizer may change it, but it can be imported like its series.
+            let change = Change { original: facts.original, ..change };
+            let calendar = series.facts.calendar.as_deref();
+            let write = port.create(calendar, &change, Notify::Nobody);
+            self.run_logged(line("create"), notes, write, |_| None).await?;
+            return Ok(true);
+        }
         let change = Change { repeat: None, ..differing(&change, &facts) };
         if change == Change::default() {
             return Ok(false);

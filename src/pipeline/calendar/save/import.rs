@@ -24,7 +24,6 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::calendar::target::{EventTarget, listed, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -237,7 +236,7 @@ impl Pipeline {
         let mut items: Vec<ImportItem> = Vec::new();
         let mut left_out = BTreeSet::new();
         let can = to.owner.port.capabilities();
-        let mut add = |entry: Entry, mine: Vec<Entry>, report: &mut WriteReport| {
+        let mut add = |mut entry: Entry, mut mine: Vec<Entry>, report: &mut WriteReport| {
             let name = short(&entry.title);
             if entry.cancelled {
                 report.outcomes.push(Outcome::new(
@@ -248,11 +247,13 @@ impl Pipeline {
                 ));
                 return;
             }
-            let (mut change, without) = source::change(&entry, can, &to.owner.account.email);
-            check_guests(&mut change.guests, &mut report.notes);
-            let mut organizer = change.organizer.take().map(|one| vec![one]);
-            check_guests(&mut organizer, &mut report.notes);
-            change.organizer = organizer.and_then(|mut one| one.pop());
+            let own = &to.owner.account.email;
+            let (mut change, without) = source::change(&entry, can, own, &mut report.notes);
+            if change.organizer.is_some() {
+                // Only the organizer may cancel an occurrence once the series is there.
+                mine = entry.exclude_cancelled(mine);
+                change.repeat = entry.repeat.clone().map(Some);
+            }
             // Of itself the calendar would add its usual one.
             change.reminder.get_or_insert(None);
             left_out.extend(without);
@@ -569,7 +570,7 @@ impl Pipeline {
             (Some(_), true) => Put::Same(target),
             (Some(_), false) => Put::Changed(target),
         };
-        self.put_exceptions(&item, put, report).await
+        self.finish_import(&item, put, report).await
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::Pipeline;
+use crate::pipeline::calendar::guests::check_guests;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -87,20 +88,22 @@ pub(super) fn is_cursor(input: &str) -> bool {
     matches!(HandleKind::parse(input.trim()), Some((HandleKind::Page, _)))
 }
 
-/// Converts an imported event to a change that creates it, with notes on what is left out.
+/// Converts an imported event to a change that creates it; returns what is left out. Adds notes
+/// about guests that no service accepts.
 pub(in crate::pipeline) fn change(
     entry: &Entry,
     can: &CalendarCapabilities,
     own: &str,
+    notes: &mut Vec<Note>,
 ) -> (Change, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let mut notes = entry.notes.trim().to_owned();
+    let mut about = entry.notes.trim().to_owned();
     if let Some(link) = &entry.link
-        && !notes.contains(link.as_str())
+        && !about.contains(link.as_str())
         && !entry.place.contains(link.as_str())
     {
-        notes = format!("{notes}\n{link}").trim().to_owned();
+        about = format!("{about}\n{link}").trim().to_owned();
     }
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
     let calls = |address: &str| address.eq_ignore_ascii_case(own);
@@ -108,6 +111,9 @@ pub(in crate::pipeline) fn change(
     if !can.foreign_meetings && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");
     }
+    check_guests(&mut guests, notes);
+    let mut organizers = organizer.map(|one| vec![one]);
+    check_guests(&mut organizers, notes);
     let category = match can.categories {
         true => input(&entry.categories.join(",")),
         false => None,
@@ -129,7 +135,7 @@ pub(in crate::pipeline) fn change(
         title: input(&entry.title),
         time: Some((entry.start.clone(), entry.end.clone())),
         place: input(&entry.place),
-        notes: input(&notes),
+        notes: input(&about),
         guests,
         repeat: entry.repeat.clone().map(Some),
         show,
@@ -137,7 +143,8 @@ pub(in crate::pipeline) fn change(
         reminder: reminder.map(Some),
         category,
         uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
-        organizer,
+        organizer: organizers.and_then(|mut one| one.pop()),
+        original: None,
         online: None,
     };
     (change, left_out)

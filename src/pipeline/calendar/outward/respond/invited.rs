@@ -14,7 +14,6 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
@@ -172,8 +171,7 @@ impl Pipeline {
             .next(format!("{write} instead")));
         }
         let own = owner.account.email.clone();
-        let (mut change, _) = change_of(entry, can, &own);
-        check_guests(&mut change.guests, &mut notes);
+        let (mut change, _) = change_of(entry, can, &own, &mut notes);
         if let Some(guests) = &mut change.guests {
             let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
             if let Some(me) = guests.iter_mut().find(me) {

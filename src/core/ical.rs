@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Guest, Show, Visibility};
 use crate::recurrence::Repeat;
-use crate::text::{Note, charset};
+use crate::text::{self, Note, charset};
 
 mod read;
 pub mod rows;
@@ -124,11 +124,32 @@ pub const LONGEST: usize = 2 * 1024 * 1024;
 /// Components of a document that are read.
 pub const COMPONENTS: usize = 10_000;
 
+/// Returns true for a file or part of a message that is a calendar, by its media type or name.
+pub fn is_calendar(media: &str, name: &str) -> bool {
+    let media = media.to_ascii_lowercase();
+    matches!(&*media, "text/calendar" | "application/ics")
+        || name.to_ascii_lowercase().ends_with(".ics")
+}
+
 /// Returns the text of a document's bytes, with a note if the charset was guessed. Lines that
 /// are folded within a character are put together (RFC 5545, 3.1, folds bytes).
-pub fn decode(bytes: &[u8]) -> (String, Option<&'static str>) {
+pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static str>) {
     let whole = scan::whole_characters(bytes);
-    charset::decode(whole.as_deref().unwrap_or(bytes), None)
+    charset::decode(whole.as_deref().unwrap_or(bytes), charset)
+}
+
+/// Returns a document with the method of its `Content-Type` (RFC 6047, 2.4), if it states none
+/// itself.
+pub fn with_method(mut text: String, method: Option<&str>) -> String {
+    const END: &str = "END:VCALENDAR";
+    let mut starts = text.lines().filter_map(|line| line.get(..7));
+    if let (Some(method), false) = (method, starts.any(|it| it.eq_ignore_ascii_case("METHOD:")))
+        // At the end, where it changes the number of no line.
+        && let Some(at) = text.to_ascii_uppercase().rfind(END)
+    {
+        text.insert_str(at, &format!("METHOD:{}\r\n", text::cell(method)));
+    }
+    text
 }
 
 /// Reads a document. Times without a zone are in the document's own (`X-WR-TIMEZONE`),

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::json::text;
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::tnef;
+use daysheet_core::ical;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::text::{Note, charset, note, quoted_list};
 
@@ -77,6 +78,8 @@ pub struct ContentType {
     html: bool,
     charset: Option<String>,
     flowed: Option<bool>,
+    /// Of a calendar: what it is for (RFC 6047).
+    method: Option<String>,
 }
 
 impl BodyPart {
@@ -153,10 +156,7 @@ impl MessageTree {
             TextPart::Html(_) => None,
         });
         let report = blocks.collect::<Vec<_>>().join("\n\n");
-        let invitation = match self.calendar.and_then(|part| part.text(&mut notes)) {
-            Some(TextPart::Plain(found)) => Some(found.text),
-            _ => None,
-        };
+        let invitation = self.calendar.and_then(|part| part.calendar(&mut notes));
         MessageContent {
             item,
             parts,
@@ -249,7 +249,7 @@ impl MessageTree {
     }
 
     fn file(&mut self, id: &str, part: &Value, mime: &str) {
-        if self.calendar.is_none() && mime == "text/calendar" {
+        if self.calendar.is_none() && ical::is_calendar(mime, text(part, "filename")) {
             self.calendar = form(part, mime);
         }
         let size = part.pointer("/body/size").and_then(Value::as_u64).unwrap_or_default();
@@ -288,10 +288,7 @@ impl BodyPart {
         let Self::Here { kind, data } = self else {
             return None;
         };
-        let (bytes, damaged) = decode(&data);
-        if damaged {
-            notes.push("a text part is damaged base64; it is shown up to the damage".into());
-        }
+        let bytes = sound(&data, notes);
         let (text, note) = charset::decode(&bytes, kind.charset.as_deref());
         notes.extend(note.map(Note::from));
         Some(if kind.html {
@@ -300,6 +297,24 @@ impl BodyPart {
             TextPart::Plain(PlainText { text, flowed: kind.flowed })
         })
     }
+
+    fn calendar(self, notes: &mut Vec<Note>) -> Option<String> {
+        let Self::Here { kind, data } = self else {
+            return None;
+        };
+        let (text, note) = ical::decode(&sound(&data, notes), kind.charset.as_deref());
+        notes.extend(note.map(Note::from));
+        Some(ical::with_method(text, kind.method.as_deref()))
+    }
+}
+
+/// Returns the bytes of base64url; with a note if they are damaged.
+fn sound(data: &str, notes: &mut Vec<Note>) -> Vec<u8> {
+    let (bytes, damaged) = decode(data);
+    if damaged {
+        notes.push("a text part is damaged base64; it is shown up to the damage".into());
+    }
+    bytes
 }
 
 /// Returns the header lines of a message, in its order.
@@ -363,6 +378,7 @@ fn content_type(value: &str) -> ContentType {
         html: false,
         charset: found.attribute("charset").map(str::to_owned),
         flowed: is("format", "flowed").then(|| is("delsp", "yes")),
+        method: found.attribute("method").map(str::to_owned),
     }
 }
 

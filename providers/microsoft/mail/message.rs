@@ -5,7 +5,7 @@
 //! attachments of those that have any. The contents of attachments are never requested.
 
 use futures_util::stream::{self, StreamExt};
-use mail_parser::{Message, MessageParser, MessagePart, MimeHeaders};
+use mail_parser::{MessageParser, MessagePart, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
@@ -14,6 +14,7 @@ use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::ical;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
@@ -209,11 +210,11 @@ async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => {
                         let found = MessageParser::new().parse(&bytes);
-                        let parts = |kinds: &[&str]| part_texts(found.as_ref(), kinds);
+                        let parts = found.as_ref().map_or(&[][..], |found| &found.parts);
                         if calendar {
-                            message.invitation = parts(&["text/calendar"]).into_iter().next();
+                            message.invitation = invitation(parts);
                         }
-                        message.report = Some(parts(REPORTS).join("\n\n")).filter(|_| report);
+                        message.report = Some(report_text(parts)).filter(|_| report);
                     }
                     Err(error) if calendar => {
                         message.notes.push(note!("its invitation could not be read ({})", error));
@@ -230,10 +231,8 @@ async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
 
 /// Returns true for a meeting message, and if an iCalendar file is attached.
 fn brings_calendar(message: &MessageContent) -> bool {
-    let is_calendar = |file: &Value| {
-        text(file, "contentType").eq_ignore_ascii_case("text/calendar")
-            || text(file, "name").to_ascii_lowercase().ends_with(".ics")
-    };
+    let is_calendar =
+        |file: &Value| ical::is_calendar(text(file, "contentType"), text(file, "name"));
     text(&message.item, "@odata.type").contains("eventMessage")
         || message.attachments.iter().any(is_calendar)
 }
@@ -244,20 +243,34 @@ fn brings_report(message: &MessageContent) -> bool {
     kind.starts_with("multipart/report")
 }
 
-/// Returns the texts of the parts of these types in a transmitted message.
-fn part_texts(message: Option<&Message<'_>>, kinds: &[&str]) -> Vec<String> {
-    let parts = message.map(|message| message.parts.as_slice()).unwrap_or_default();
-    let wanted = |part: &&MessagePart<'_>| {
-        part.content_type().is_some_and(|kind| {
-            let kind = format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default());
-            kinds.iter().any(|wanted| kind.eq_ignore_ascii_case(wanted))
-        })
+/// Returns the media type of a part.
+fn media(part: &MessagePart<'_>) -> String {
+    let kind = part.content_type();
+    kind.map(|kind| format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default()))
+        .unwrap_or_default()
+}
+
+/// Returns the first calendar of a transmitted message.
+fn invitation(parts: &[MessagePart<'_>]) -> Option<String> {
+    let is_calendar = |part: &&MessagePart<'_>| {
+        ical::is_calendar(&media(part), part.attachment_name().unwrap_or_default())
+    };
+    let part = parts.iter().find(is_calendar)?;
+    let (text, _) = ical::decode(part.contents(), None);
+    Some(ical::with_method(text, part.content_type().and_then(|kind| kind.attribute("method"))))
+}
+
+/// Returns the blocks of a delivery report in a transmitted message.
+fn report_text(parts: &[MessagePart<'_>]) -> String {
+    let is_report = |part: &&MessagePart<'_>| {
+        let media = media(part);
+        REPORTS.iter().any(|report| media.eq_ignore_ascii_case(report))
     };
     let text = |part: &MessagePart<'_>| match part.text_contents() {
         Some(text) => text.to_owned(),
         None => String::from_utf8_lossy(part.contents()).into_owned(),
     };
-    parts.iter().filter(wanted).map(text).collect()
+    parts.iter().filter(is_report).map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Sorts attachments from the pictures that the text shows.

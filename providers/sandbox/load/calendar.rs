@@ -164,7 +164,7 @@ impl CalendarLoader<'_> {
             let read = File::open(&source.path)
                 .and_then(|file| file.take(ical::LONGEST as u64 + 1).read_to_end(&mut bytes));
             match read {
-                Ok(_) => self.file(&source.name, source.owner, &ical::decode(&bytes).0),
+                Ok(_) => self.file(&source.name, source.owner, &ical::decode(&bytes, None).0),
                 Err(error) => self.skip(&source.name, unreadable(&error)),
             }
         }

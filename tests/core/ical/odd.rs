@@ -332,13 +332,13 @@ fn bytes_of_a_document_are_decoded() {
         ("UTF-16BE", utf16(u16::to_be_bytes)),
     ];
     for (name, bytes) in cases {
-        assert_eq!(ical::decode(&bytes).0.trim_start_matches('\u{feff}'), text, "{name}");
+        assert_eq!(ical::decode(&bytes, None).0.trim_start_matches('\u{feff}'), text, "{name}");
     }
-    let (text, note) = ical::decode(b"SUMMARY:Gr\xfc\xdfe aus K\xf6ln");
+    let (text, note) = ical::decode(b"SUMMARY:Gr\xfc\xdfe aus K\xf6ln", None);
     assert_eq!(text, "SUMMARY:Gr\u{fc}\u{df}e aus K\u{f6}ln");
     assert!(note.is_some());
     // Folded between characters: the reader puts it together and counts its lines.
-    let (text, _) = ical::decode(b"A:\xc3\xbc\r\n \xc3\xbc");
+    let (text, _) = ical::decode(b"A:\xc3\xbc\r\n \xc3\xbc", None);
     assert_eq!(text, "A:\u{fc}\r\n \u{fc}");
 }
 

@@ -41,7 +41,7 @@ impl Pipeline {
                     return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
                         .next("split it, or give the events directly"));
                 }
-                let (text, doubt) = ical::decode(&bytes);
+                let (text, doubt) = ical::decode(&bytes, None);
                 let mut document = ical::read(&text, &self.config.zone)?;
                 document.notes.extend(doubt.map(Note::from));
                 Ok(document)

@@ -19,6 +19,7 @@ tool! {
     /// Schedule a meeting: create events, or change or move some, each with its `id`, or all of
     /// `ids` alike; only given fields change. Reports clashes and duplicates.
     calendar_save(Outward, Organize) => Save(Save::checked);
+    derive(Default)
     pub struct Save {
         ids: Vec<String> = IDS,
         /// Required for a series

@@ -61,6 +61,7 @@ fn event_json_yields_these_facts() {
             zone: Some("Europe/Berlin".to_owned()),
             repeat: None,
             uid: Some("proofs-1@studio.example".to_owned()),
+            sequence: Some(1),
             title: "Proofs of the autumn catalogue".to_owned(),
             place: "Studio Okafor, room 2".to_owned(),
             own: false,

@@ -458,6 +458,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
         zone: None,
         repeat: None,
         uid: Some(format!("{}@test.example", id.replace('/', "-"))),
+        sequence: None,
         title: title.to_owned(),
         place: String::new(),
         own: true,

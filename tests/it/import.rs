@@ -350,6 +350,18 @@ async fn invitation_message_is_answered_for_its_event() {
          if it is still right"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
+    // The other way round, the calendar has an older version than the message.
+    harness.ana().touch("main/p", |facts| facts.sequence = Some(0));
+    let newer = document(INVITATION).replace("UID:", "SEQUENCE:1\r\nUID:");
+    let harness = with_invitation(harness, &newer).await;
+    let blocks = harness.call("calendar_respond", call()).await.unwrap();
+    assert_eq!(
+        blocks[1],
+        "m1 is newer than the calendar: it moves the meeting to Tue 2036-02-05 14h00, where the \
+         calendar has it once the service has read the message\n\
+         the answer was sent to the organizer, with the comment"
+    );
+    assert_eq!(harness.written(), ["respond main/p Accepted \"Gladly\""]);
 }
 
 #[tokio::test]

@@ -63,6 +63,7 @@ mod free;
 mod generated;
 mod gmail;
 mod import;
+mod invitations;
 mod layers;
 mod levels;
 mod merge;

@@ -273,7 +273,8 @@ async fn document_guests_are_checked_like_recipients() {
             false => harness.call("calendar_save", json!({"ics": text})).await,
             true => {
                 let invitations = &harness.ana().mailbox.invitations;
-                invitations.lock().unwrap().insert("l".to_owned(), text.clone());
+                let request = text.replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");
+                invitations.lock().unwrap().insert("l".to_owned(), request);
                 harness.ok("mail_search", json!({})).await;
                 let call = json!({"id": "m1", "response": "accept"});
                 harness.call("calendar_respond", call).await

@@ -115,6 +115,7 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
             .and_then(event_time::zone_name),
         repeat: repeat(event),
         uid: some(event, "iCalUID").map(|uid| series_uid(&uid).into_owned()),
+        sequence: event.get("sequence").and_then(|it| u32::try_from(it.as_u64()?).ok()),
         title: text(event, "summary").to_owned(),
         place: text(event, "location").to_owned(),
         own,

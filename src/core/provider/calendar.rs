@@ -63,6 +63,8 @@ pub struct EventData {
     pub repeat: Option<Repeat>,
     /// The iCalendar UID of the event or its series, as [`crate::ical::series_uid`] has it.
     pub uid: Option<String>,
+    /// `SEQUENCE`, which grows when the organizer moves the event, if the service reports it.
+    pub sequence: Option<u32>,
     /// The title.
     pub title: String,
     /// The location.

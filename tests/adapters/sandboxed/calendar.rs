@@ -104,6 +104,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 zone: Some("Europe/Berlin".to_owned()),
                 repeat: None,
                 uid: facts.uid.clone(),
+                sequence: facts.sequence,
                 title: "Proofs".to_owned(),
                 place: "Studio".to_owned(),
                 own: true,

@@ -44,6 +44,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         zone: event_time::zone_name(text(event, "originalStartTimeZone")),
         repeat: repeat(event, start),
         uid: some(event, "iCalUId").map(|uid| series_uid(&uid).into_owned()),
+        sequence: None,
         title: text(event, "subject").to_owned(),
         place: text(nested(event, "location"), "displayName").to_owned(),
         own,

@@ -18,7 +18,7 @@ use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::calendar::{EventData, Guest};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
 
 /// The maximum number of events of one message; an attached file may hold a year.
 const MOST: usize = 5;
@@ -143,6 +143,14 @@ impl Pipeline {
                     .flat_map(|met| met.lines)
                     .map(|line| line.to_string())
                     .collect();
+            }
+            if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
+                notes.push(note!(
+                    "{}: the occurrence of {} is moved to {}",
+                    quoted(&entry.title),
+                    ours(event_time::start(at, &self.config.zone)),
+                    ours(event_time::start(entry.start.when(), &self.config.zone))
+                ));
             }
             // An entry without a time has the one in the calendar.
             let known = same.map(|facts| (facts.start, facts.end));

@@ -17,8 +17,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
-use crate::text::brief;
-use crate::text::{note, ours};
+use crate::text::{Note, brief, note, ours, quoted_list};
 use crate::tools::outward::Respond;
 
 /// The result for a message with an invitation.
@@ -27,6 +26,8 @@ pub(super) enum InvitedEvent {
     There(Box<EventTarget>),
     /// There was none, and this was done about it.
     Report(WriteReport),
+    /// The message has events and asks for no answer (RFC 5546, 3.2.1).
+    Published,
 }
 
 impl Pipeline {
@@ -38,6 +39,7 @@ impl Pipeline {
         account: &str,
         id: &str,
         caller: &dyn ClientPrompts,
+        notes: &mut Vec<Note>,
     ) -> Result<InvitedEvent> {
         let account = self.accounts.by_id(account).await?;
         let handle = &request.id;
@@ -63,35 +65,44 @@ impl Pipeline {
                     "change the event with calendar_save, or write to them",
                 );
             }
+            // It would be news to its organizer.
+            Some("PUBLISH") => return Ok(InvitedEvent::Published),
             _ => {}
         }
-        let mut entries = document.entries.into_iter();
-        let entry = entries.next();
-        let entry = match entry {
-            // The series is the main entry; its exceptions go along.
-            Some(first) if first.recurrence_id.is_some() => {
-                entries.find(|one| one.recurrence_id.is_none()).or(Some(first))
-            }
-            entry => entry,
-        };
-        let Some(entry) = entry else {
+        let Some((entry, occurrences, others)) = main_event(document.entries) else {
             return Err(Error::new(
                 Kind::NotFound,
                 format!("the invitation in {handle} has no event"),
             )
             .next("read it with mail_read"));
         };
+        if !others.is_empty() {
+            let titles = quoted_list(others.iter().map(|one| &one.title));
+            notes.push(note!(
+                "{} also has {}: calendar_save ics={} adds all",
+                ours(handle),
+                titles,
+                ours(handle)
+            ));
+        }
         let owner = self.owner(account).await?;
         if let Some(target) = self.meeting(&owner, &entry).await? {
             target.not_cancelled()?;
             let now = &target.facts;
-            if now.start != entry.start.when() {
+            let moved = now.start != entry.start.when();
+            let line = event_line(now, &self.config.zone);
+            if moved && now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
+                let start = event_time::start(entry.start.when(), &self.config.zone);
+                notes.push(note!(
+                    "{} is newer than the calendar: it moves the meeting to {}, where the calendar \
+                     has it once the service has read the message",
+                    ours(handle),
+                    ours(start)
+                ));
+            } else if moved {
                 return Err(Error::new(
                     Kind::Conflict,
-                    format!(
-                        "the meeting changed since {handle}: it is now {}",
-                        event_line(now, &self.config.zone)
-                    ),
+                    format!("the meeting changed since {handle}: it is now {line}"),
                 )
                 .next(format!("answer {} if it is still right", target.handle)));
             }
@@ -99,7 +110,8 @@ impl Pipeline {
         }
         match request.response.answer() {
             None => refused("is about a meeting not in the calendar", "forward the message itself"),
-            Some(answer) => self.take_in(owner, &entry, answer, request, caller).await,
+            Some(_) if document.method.is_none() => Ok(InvitedEvent::Published),
+            Some(answer) => self.take_in(owner, entry, occurrences, answer, request, caller).await,
         }
     }
 
@@ -142,7 +154,8 @@ impl Pipeline {
     async fn take_in(
         &self,
         owner: Owner,
-        entry: &Entry,
+        mut entry: Entry,
+        occurrences: Vec<Entry>,
         answer: Answer,
         request: &Respond,
         caller: &dyn ClientPrompts,
@@ -171,6 +184,8 @@ impl Pipeline {
             .next(format!("{write} instead")));
         }
         let own = owner.account.email.clone();
+        let occurrences = entry.exclude_cancelled(occurrences);
+        let entry = &entry;
         let (mut change, _) = change_of(entry, can, &own, &mut notes);
         if let Some(guests) = &mut change.guests {
             let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
@@ -206,7 +221,14 @@ impl Pipeline {
             }
         };
         report.notes.push("the meeting was not in the calendar and was added".into());
-        let invites = owner.port.event_data(&value).is_some_and(|facts| !facts.own);
+        let facts = owner.port.event_data(&value);
+        let invites = facts.as_ref().is_some_and(|facts| !facts.own);
+        if let (Some(facts), false) = (facts, occurrences.is_empty()) {
+            let series = value.clone();
+            let series = self.as_target_after(&owner, series, facts, &mut report.notes).await;
+            let many = self.put_exceptions(&name, &series, &occurrences, &mut report).await;
+            report.notes.push(note!("occurrences that differ from its series: {}", many));
+        }
         let response = response(answer, propose, request);
         let line = Line {
             op: "answer",
@@ -240,6 +262,17 @@ impl Pipeline {
         }
         Ok(InvitedEvent::Report(report))
     }
+}
+
+/// Returns the event that a message is about, its occurrences that differ, and other events.
+/// An event is about its series if that is in the message.
+fn main_event(mut entries: Vec<Entry>) -> Option<(Entry, Vec<Entry>, Vec<Entry>)> {
+    let series = entries.iter().position(|one| one.recurrence_id.is_none());
+    let at = series.unwrap_or_default();
+    let main = (at < entries.len()).then(|| entries.remove(at))?;
+    let (occurrences, others) =
+        entries.into_iter().partition(|one| one.uid == main.uid && series.is_some());
+    Some((main, occurrences, others))
 }
 
 /// Returns the audience of an event that is created from an invitation and answered:

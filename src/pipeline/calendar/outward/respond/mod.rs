@@ -22,7 +22,7 @@ use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationRepl
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours, quoted};
 use crate::tools::outward::Respond;
-use crate::tools::save::{EventWords, Scope};
+use crate::tools::save::{EventWords, Save, Scope};
 use invited::InvitedEvent;
 
 /// The tool, as the audit log names it.
@@ -39,11 +39,21 @@ impl Pipeline {
     ) -> Result<Response> {
         self.needs(Access::Send, "answering or forwarding an invitation")?;
         let message = self.handle(HandleKind::Message, &request.id).await?;
+        let mut notes = Vec::new();
         let target = match message {
-            Some((account, id)) => match self.find_or_add(&request, &account, &id, caller).await? {
-                InvitedEvent::There(target) => *target,
-                InvitedEvent::Report(report) => return self.write_report(report).await,
-            },
+            Some((account, id)) => {
+                let found = self.find_or_add(&request, &account, &id, caller, &mut notes).await?;
+                match found {
+                    InvitedEvent::There(target) => *target,
+                    InvitedEvent::Report(mut report) => {
+                        report.notes.append(&mut notes);
+                        return self.write_report(report).await;
+                    }
+                    InvitedEvent::Published => {
+                        return self.add_published(&request, &account, caller).await;
+                    }
+                }
+            }
             None => {
                 let target = self.named_event(&request.id).await?;
                 target.not_cancelled()?;
@@ -53,8 +63,27 @@ impl Pipeline {
         };
         match request.response.answer() {
             None => self.forward(target, &request, caller).await,
-            Some(answer) => self.answer(target, answer, &request, caller).await,
+            Some(answer) => self.answer(target, answer, &request, notes, caller).await,
         }
+    }
+
+    /// Adds the events of a message that asks for no answer.
+    async fn add_published(
+        &self,
+        request: &Respond,
+        account: &str,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
+        let id = &request.id;
+        if request.response.answer() != Some(Answer::Accepted) {
+            return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
+                .next(format!("add them with calendar_save ics={id}, or do nothing")));
+        }
+        let account = Some(account.to_owned());
+        let import = Save { account, ics: Some(id.clone()), ..Save::default() };
+        let mut response = self.save_events(import, caller).await?;
+        response.notes.push("its organizer asked for no answer: nobody was notified".into());
+        Ok(response)
     }
 
     async fn forward(
@@ -120,6 +149,7 @@ impl Pipeline {
         target: EventTarget,
         answer: Answer,
         request: &Respond,
+        mut notes: Vec<Note>,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if target.facts.own {
@@ -159,7 +189,8 @@ impl Pipeline {
         };
         let response = response(answer, propose, request);
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut report = WriteReport { notes: echo, ..WriteReport::default() };
+        notes.extend(echo);
+        let mut report = WriteReport { notes, ..WriteReport::default() };
         let adds = response.comment.is_some() || response.propose.is_some();
         if target.facts.answer == Some(answer) && !adds {
             let detail = "already as requested: give a comment to notify the organizer";

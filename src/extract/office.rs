@@ -6,5 +6,6 @@ mod numbers;
 mod parts;
 pub mod pptx;
 mod scene;
+mod slide;
 mod styles;
 mod theme;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::chart;
-use super::pptx::part;
+use super::slide::part;
 use crate::mail::rtf;
 use crate::package::Package;
 use crate::story::Tally;

@@ -1,0 +1,380 @@
+//! The text of a slide, of its notes, or of a diagram: one part of a presentation, as it is seen.
+//! The presentation around it is in `pptx.rs`.
+
+use std::collections::HashMap;
+
+use super::scene::{SIZE, SLIDE, Scene};
+use crate::look::{Look, Paint, Shift, Sight};
+use crate::package::Package;
+use crate::story::{Story, Tally};
+use crate::words::{Words, target_after};
+use crate::xml::{Element, Event, Xml};
+use crate::{Failure, How};
+
+/// Returns the text of the notes of a slide, or of a diagram: a part with this path.
+pub fn part(
+    package: &mut Package<'_>,
+    path: &str,
+    notes: bool,
+    tally: &mut Tally,
+) -> Result<String, Failure> {
+    let text = package.text(path)?.unwrap_or_default();
+    let links = package.links(path)?;
+    let mut part = Slide { notes, links, tally: std::mem::take(tally), ..Slide::default() };
+    let read = part.read(&text);
+    *tally = part.tally;
+    read.map(|()| part.story.plain())
+}
+
+/// A slide, its notes or a diagram that is being read.
+pub struct Slide {
+    /// True for notes: only their body counts, not what a printed page repeats.
+    notes: bool,
+    size: (f64, f64),
+    /// What lies where; none for notes and diagrams.
+    scene: Option<Scene>,
+    pub(super) shown: bool,
+    pub(super) story: Story,
+    pub(super) tally: Tally,
+    words: Words,
+    level: usize,
+    /// Where links lead, by their ids.
+    links: HashMap<String, String>,
+    /// The link of the shape, and that of the run and of the one before it.
+    whole: Option<String>,
+    link: Option<String>,
+    before: Option<String>,
+    /// How the shape that is open is hidden.
+    shape: Option<How>,
+    /// The kind of the placeholder that is open; `None` outside of one.
+    holder: Option<String>,
+    /// Whether the run that is open is seen.
+    run: Sight,
+    /// How it looks.
+    look: Look,
+    /// How many shapes and cells have begun; and whether one of the cells is open.
+    at: (usize, usize),
+    in_cell: bool,
+    /// The colours that may lie behind the text of the shape or the cell that is open.
+    grounds: Vec<Paint>,
+    /// The colours of text that says nothing of its own: of the shape, and by level.
+    usual: Option<Paint>,
+    levels: HashMap<usize, Paint>,
+    /// Groups that are open; whether properties are those of the last; and the hidden one.
+    groups: usize,
+    within: bool,
+    hidden: Option<(usize, How)>,
+    /// Diagrams and charts that are hidden, by the ids of their relations.
+    pub(super) unseen: HashMap<String, How>,
+    /// True in a cell whose place a merged one takes.
+    covered: bool,
+}
+
+impl Default for Slide {
+    fn default() -> Self {
+        Self {
+            notes: false,
+            size: (f64::MAX, f64::MAX),
+            scene: None,
+            shown: true,
+            story: Story::default(),
+            tally: Tally::default(),
+            words: Words::default(),
+            level: 0,
+            links: HashMap::new(),
+            whole: None,
+            link: None,
+            before: None,
+            shape: None,
+            holder: None,
+            run: Sight::Seen,
+            look: Look::default(),
+            at: (0, 0),
+            in_cell: false,
+            grounds: Vec::new(),
+            usual: None,
+            levels: HashMap::new(),
+            groups: 0,
+            within: false,
+            hidden: None,
+            unseen: HashMap::new(),
+            covered: false,
+        }
+    }
+}
+
+impl Slide {
+    /// Returns a slide of this size before it is read: what lies where on it, and where its
+    /// links lead by their ids. Its finds are added to `tally`.
+    pub(super) fn new(
+        size: (f64, f64),
+        scene: Scene,
+        links: HashMap<String, String>,
+        tally: Tally,
+    ) -> Self {
+        Self { size, scene: Some(scene), links, tally, ..Self::default() }
+    }
+
+    pub(super) fn read(&mut self, text: &str) -> Result<(), Failure> {
+        let mut xml = Xml::of(text, SLIDE);
+        while let Some(event) = xml.step()? {
+            match event {
+                Event::Start(element) => self.start(&element, &mut xml)?,
+                Event::End(ending) => self.end(&ending.name()),
+                Event::Text(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, element: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        match element.name().as_str() {
+            "sld" => self.shown = !matches!(element.attr("show").as_deref(), Some("0" | "false")),
+            "grpSp" => {
+                self.groups += 1;
+                self.within = true;
+            }
+            "sp" | "cxnSp" | "graphicFrame" | "pic" => {
+                (self.shape, self.holder, self.within) = (None, None, false);
+                (self.usual, self.levels, self.whole) = (None, HashMap::new(), None);
+                self.at.0 += 1;
+                self.ground();
+            }
+            "fontRef" => {
+                let scene = self.scene.as_ref();
+                let coat = scene.map_or(Ok(None), |scene| scene.theme.coat(xml))?;
+                self.usual = coat.map(|coat| coat.paint);
+            }
+            "lstStyle" => self.levels(xml)?,
+            "cNvPr" => {
+                if element.flag("hidden") {
+                    self.hide(How::Marked);
+                }
+                self.whole = None;
+            }
+            // That of a shape: those of runs are read with their properties.
+            "hlinkClick" => {
+                self.whole = element.link().and_then(|id| self.links.get(&id).cloned());
+            }
+            "ph" => self.holder = Some(element.attr("type").unwrap_or_default()),
+            "xfrm" => self.placed(xml)?,
+            "blip" => self.tally.pictures += 1,
+            "dgm:relIds" | "c:chart" => {
+                let id = element.relation("dm").or_else(|| element.link());
+                self.unseen.extend(id.zip(self.hides()));
+            }
+            "tbl" => self.story.table(),
+            "tc" => {
+                self.story.cell();
+                self.covered = element.flag("hMerge") || element.flag("vMerge");
+                self.in_cell = true;
+                self.at.1 += 1;
+                self.ground();
+            }
+            "p" => {
+                (self.words, self.level, self.run) = (Words::default(), 0, Sight::Seen);
+                (self.link, self.before) = (None, None);
+            }
+            "pPr" => {
+                self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
+                xml.skip()?;
+            }
+            "r" | "fld" => {
+                self.look = Look::default();
+                (self.run, self.link) = (self.sight(None), None);
+            }
+            "endParaRPr" | "defRPr" => xml.skip()?,
+            "rPr" => self.properties(element, xml)?,
+            "t" => {
+                let text = xml.text()?;
+                self.put(&text);
+            }
+            "br" => self.put("\n"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) {
+        match name {
+            "grpSp" => {
+                self.groups = self.groups.saturating_sub(1);
+                self.hidden = self.hidden.filter(|(depth, _)| *depth <= self.groups);
+            }
+            "sp" | "cxnSp" | "graphicFrame" | "pic" => {
+                (self.shape, self.holder) = (None, None);
+                self.story.line("");
+            }
+            "p" => {
+                let (mut text, _) = std::mem::take(&mut self.words).end();
+                self.tally.paragraph();
+                if text.trim().is_empty() {
+                    return;
+                }
+                let whole = self.whole.take().and_then(|target| target_after(&text, &target));
+                text.push_str(&whole.unwrap_or_default());
+                if matches!(self.holder.as_deref(), Some("title" | "ctrTitle")) {
+                    self.story.heading(1, &text.replace('\n', " "));
+                } else {
+                    let bullet = if self.level > 0 { "- " } else { "" };
+                    let indent = self.level.saturating_sub(1) * 2;
+                    let text = format!("{:indent$}{bullet}{text}", "");
+                    text.lines().for_each(|line| self.story.line(line));
+                }
+            }
+            "tc" => {
+                self.story.cell_end();
+                (self.covered, self.in_cell) = (false, false);
+            }
+            "tr" => self.story.row_end(),
+            "tbl" => self.story.table_end(),
+            _ => {}
+        }
+    }
+
+    /// Finds what lies behind the text of the shape or the cell that began, and over it.
+    fn ground(&mut self) {
+        let Some(scene) = &self.scene else { return };
+        let (Some(shape), cell) = (self.at.0.checked_sub(1), self.at.1.checked_sub(1)) else {
+            return;
+        };
+        self.grounds = scene.grounds(shape, cell.filter(|_| self.in_cell));
+        if scene.covered(shape) {
+            self.shape.get_or_insert(How::Covered);
+        }
+    }
+
+    /// Returns whether the run that is open is seen, on a marker or on what is behind it.
+    fn sight(&self, marker: Option<Paint>) -> Sight {
+        let usual = self.levels.get(&self.level).copied().or(self.usual);
+        let colour = self.look.colour.or(usual).filter(|_| self.scene.is_some());
+        let look = Look { colour, size: self.look.size.or(Some(2.0 * SIZE)), ..self.look.clone() };
+        let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
+        let sights = grounds.iter().map(|ground| look.sight(*ground));
+        // One ground on which it is seen is enough.
+        sights.min().unwrap_or_else(|| look.sight(Paint::Other))
+    }
+
+    /// Reads the colours that a shape gives to the text of each level.
+    fn levels(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let Some(scene) = &self.scene else { return xml.skip() };
+        let mut level = None;
+        loop {
+            match xml.step()?.ok_or(Failure::Broken)? {
+                Event::Start(element) => {
+                    let name = element.name();
+                    let number = name.strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
+                    match (name.as_str(), number.and_then(|number| number.parse::<usize>().ok())) {
+                        (_, Some(number)) => level = number.checked_sub(1),
+                        ("ln" | "highlight" | "effectLst" | "extLst" | "buClr", _) => xml.skip()?,
+                        ("solidFill", _) => {
+                            let coat = scene.theme.coat(xml)?;
+                            self.levels.extend(level.zip(coat.map(|coat| coat.paint)));
+                        }
+                        _ => {}
+                    }
+                }
+                Event::End(ending) if ending.name() == "lstStyle" => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads the properties of a run, which decide whether it is seen.
+    fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        self.look.size = run.number("sz").map(|size| size / 50.0);
+        self.look.struck = run.attr("strike").map(|strike| strike != "noStrike");
+        let baseline = run.attr("baseline").unwrap_or_default();
+        let baseline = baseline.trim_end_matches('%').parse().ok();
+        self.look.shift = baseline.map(Shift::of);
+        let mut marker = None;
+        let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
+        loop {
+            match xml.step()?.ok_or(Failure::Broken)? {
+                Event::Start(property) => match property.name().as_str() {
+                    "noFill" => self.look.empty = Some(true),
+                    "solidFill" | "gradFill" | "pattFill" => {
+                        let coat = theme.coat(xml)?;
+                        if coat.is_some_and(|coat| coat.opaque < 0.1) {
+                            self.look.empty = Some(true);
+                        }
+                        self.look.colour = Some(coat.map_or(Paint::Other, |coat| coat.paint));
+                    }
+                    "blipFill" => {
+                        self.look.colour = Some(Paint::Other);
+                        xml.skip()?;
+                    }
+                    "hlinkClick" => {
+                        self.link = property.link().and_then(|id| self.links.get(&id).cloned());
+                        xml.skip()?;
+                    }
+                    "highlight" => marker = theme.coat(xml)?.map(|coat| coat.paint),
+                    "ln" | "effectLst" | "effectDag" | "extLst" => xml.skip()?,
+                    _ => {}
+                },
+                Event::End(ending) if ending.name() == "rPr" => break,
+                _ => {}
+            }
+        }
+        self.run = self.sight(marker);
+        Ok(())
+    }
+
+    /// Marks the shape that is open, or the group, as hidden.
+    fn hide(&mut self, how: How) {
+        if self.within {
+            self.hidden.get_or_insert((self.groups, how));
+        } else {
+            self.shape.get_or_insert(how);
+        }
+    }
+
+    /// Reads where the shape that is open lies; within groups, places are those of the group.
+    fn placed(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+        let (mut place, mut extent) = (None, (0.0, 0.0));
+        xml.within(|element| {
+            let pair = |one, other| Some((element.number(one)?, element.number(other)?));
+            match element.name().as_str() {
+                "off" => place = pair("x", "y"),
+                "ext" => extent = pair("cx", "cy").unwrap_or_default(),
+                _ => {}
+            }
+        })?;
+        if let Some((x, y)) = place
+            && self.groups == usize::from(self.within)
+        {
+            let before = x + extent.0 < 0.0 || y + extent.1 < 0.0;
+            if before || x >= self.size.0 || y >= self.size.1 {
+                self.hide(How::OffPage);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how the shape or the cell that is open is hidden.
+    fn hides(&self) -> Option<How> {
+        let covered = self.covered.then_some(How::Covered);
+        self.hidden.map(|(_, how)| how).or(self.shape).or(covered)
+    }
+
+    fn put(&mut self, text: &str) {
+        let printed = ["sldNum", "hdr", "ftr", "dt", "sldImg"];
+        let kind = self.holder.as_deref();
+        if kind == Some("sldNum") || self.notes && kind.is_some_and(|kind| printed.contains(&kind))
+        {
+            return;
+        }
+        if !self.tally.sees(self.hides().map_or(self.run, Sight::Hidden), text) {
+            return;
+        }
+        // Words of a link may come in several runs.
+        if self.before != self.link {
+            if self.before.is_some() {
+                self.words.unlink();
+            }
+            self.link.iter().for_each(|target| self.words.link(target));
+            self.before.clone_from(&self.link);
+        }
+        self.words.run(text, &self.look);
+    }
+}

@@ -29,7 +29,7 @@ const FIELDS: &[Field] = &In("folder").columns([
         Text,
         "`system` (the provider's own; left out if empty, except the inbox) or `user`.",
     )
-    .untrusted(20)
+    .ours()
     .sources(&[(Gmail, Path("type")), (Outlook, Path("kind"))]),
     field("unread", Count, "Unread messages in it.")
         .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unreadItemCount"))]),

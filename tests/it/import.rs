@@ -359,7 +359,7 @@ async fn invitation_message_is_answered_for_its_event() {
         blocks[1],
         "m1 is newer than the calendar: it moves the meeting to Tue 2036-02-05 14h00, where the \
          calendar has it once the service has read the message\n\
-         the answer was sent to the organizer, with the comment"
+         the organizer was sent the answer and the comment; to change it, answer again"
     );
     assert_eq!(harness.written(), ["respond main/p Accepted \"Gladly\""]);
 }

@@ -25,7 +25,7 @@ pub(super) enum InvitedEvent {
     /// The event it is about.
     There(Box<EventTarget>),
     /// There was none, and this was done about it.
-    Report(WriteReport),
+    Report(Box<WriteReport>),
     /// The message has events and asks for no answer (RFC 5546, 3.2.1).
     Published,
 }
@@ -214,7 +214,7 @@ impl Pipeline {
             Ok(value) => value,
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
-                return Ok(InvitedEvent::Report(report));
+                return Ok(InvitedEvent::Report(Box::new(report)));
             }
             Err(error) => {
                 return Err(error.context("the meeting could not be added to the calendar"));
@@ -260,7 +260,7 @@ impl Pipeline {
                 report.events.push((owner, value));
             }
         }
-        Ok(InvitedEvent::Report(report))
+        Ok(InvitedEvent::Report(Box::new(report)))
     }
 }
 

@@ -47,7 +47,7 @@ impl Pipeline {
                     InvitedEvent::There(target) => *target,
                     InvitedEvent::Report(mut report) => {
                         report.notes.append(&mut notes);
-                        return self.write_report(report).await;
+                        return self.write_report(*report).await;
                     }
                     InvitedEvent::Published => {
                         return self.add_published(&request, &account, caller).await;

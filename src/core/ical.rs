@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Guest, Show, Visibility};
 use crate::recurrence::Repeat;
-use crate::text::{self, Note, charset};
+use crate::text::charset::{self, Doubt};
+use crate::text::{self, Note};
 
 mod read;
 pub mod rows;
@@ -131,9 +132,9 @@ pub fn is_calendar(media: &str, name: &str) -> bool {
         || name.to_ascii_lowercase().ends_with(".ics")
 }
 
-/// Returns the text of a document's bytes, with a note if the charset was guessed. Lines that
+/// Returns the text of a document's bytes, with a doubt if they may not mean it. Lines that
 /// are folded within a character are put together (RFC 5545, 3.1, folds bytes).
-pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static str>) {
+pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<Doubt>) {
     let whole = scan::whole_characters(bytes);
     charset::decode(whole.as_deref().unwrap_or(bytes), charset)
 }

@@ -2,8 +2,10 @@
 //!
 //! The bytes win over what a sender claims; text has no marks of its own, so names decide there.
 
+use daysheet_core::text::charset;
+
 use crate::package::Package;
-use crate::{Kind, compound, plain};
+use crate::{Kind, compound};
 
 /// Beginnings of pictures.
 const PICTURES: &[&[u8]] =
@@ -55,7 +57,7 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
         return Kind::Pgp;
     }
     let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let wide = marked || plain::wide(head).is_some();
+    let wide = marked || charset::wide(head).is_some();
     let binary = !wide
         && head.iter().filter(|byte| **byte < 9 || (14..27).contains(*byte)).count() * 50
             > head.len();

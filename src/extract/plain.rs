@@ -9,9 +9,6 @@ use crate::{
     Block, Failure, Finding, How, Kind, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
 };
 
-/// How far a charset's name is looked for within a text, in bytes.
-const HEAD: usize = 1024;
-
 /// Reads such a file.
 pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let text = decoded(bytes, out);
@@ -78,11 +75,9 @@ const fn doubted(why: Why) -> Option<How> {
 
 /// Returns the characters of a text file, and notes if the charset had to be guessed.
 pub fn decoded(bytes: &[u8], out: &mut Out<'_>) -> String {
-    let charset = label(&out.request.media).or_else(|| declared(bytes)).or_else(|| wide(bytes));
-    let (text, doubt) = charset::decode(bytes, charset.as_deref());
-    if doubt.is_some() {
-        let known = charset.filter(|charset| charset::is_known(charset));
-        out.find(Finding::Charset(known.unwrap_or_else(|| "windows-1252".to_owned())));
+    let (text, doubt) = charset::decode(bytes, label(&out.request.media).as_deref());
+    if let Some(doubt) = doubt {
+        out.find(Finding::Charset(doubt.charset.to_owned()));
     }
     match text.strip_prefix('\u{feff}') {
         Some(text) => text.to_owned(),
@@ -92,36 +87,9 @@ pub fn decoded(bytes: &[u8], out: &mut Out<'_>) -> String {
 
 /// Returns the charset that a media type names.
 fn label(media: &str) -> Option<String> {
-    after(&media.to_ascii_lowercase(), "charset")
-}
-
-/// Returns the charset that an XML or HTML document names at its beginning.
-fn declared(bytes: &[u8]) -> Option<String> {
-    let head = String::from_utf8_lossy(bytes.get(..HEAD.min(bytes.len())).unwrap_or_default());
-    let head = head.to_ascii_lowercase();
-    let xml = head.trim_start().starts_with("<?xml").then(|| after(&head, "encoding")).flatten();
-    xml.or_else(|| head.contains("<meta").then(|| after(&head, "charset")).flatten())
-}
-
-/// Returns the value after `name=`.
-fn after(text: &str, name: &str) -> Option<String> {
-    let (_, rest) = text.split_once(name)?;
-    let rest = rest.trim_start().strip_prefix('=')?.trim_start();
-    let rest = rest.trim_start_matches(['"', '\'']);
-    let ends = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | ':' | '.');
-    rest.split(ends).next().filter(|value| !value.is_empty()).map(str::to_owned)
-}
-
-/// Returns UTF-16 for Latin text of two bytes a character that lacks a mark.
-pub fn wide(bytes: &[u8]) -> Option<String> {
-    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
-    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
-    let most = |zeros: usize| zeros * 5 > head.len() * 2;
-    match (most(zeros(0)), most(zeros(1))) {
-        (true, false) => Some("utf-16be".to_owned()),
-        (false, true) => Some("utf-16le".to_owned()),
-        _ => None,
-    }
+    let media = media.to_ascii_lowercase();
+    let (_, value) = media.split_once("charset")?;
+    Some(value.trim_start().strip_prefix('=')?.trim().to_owned())
 }
 
 /// Gives the piece of a text that is asked for; what is `before` it comes with the first, what

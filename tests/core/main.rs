@@ -5,7 +5,7 @@
 //! | files | what they prove | invariants |
 //! |---|---|---|
 //! | `registry` | a column asks for what it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
-//! | `text`, `hiding` | strangers' text made safe; hidden text | 9 |
+//! | `text`, `charsets`, `hiding` | strangers' text made safe; bytes made text; hidden text | 9 |
 //! | `reading`, `corpus`, `quoting`, `deceiving` | HTML as text; real mail; new text and quoted text | – |
 //! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
 //! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
@@ -31,6 +31,7 @@ mod common {
 }
 
 mod budget;
+mod charsets;
 mod clock;
 mod compose;
 mod corpus;

@@ -3,18 +3,49 @@
 //! Mail declares the charset of its text, and is wrong often enough that the bytes are
 //! checked first: valid UTF-8 is UTF-8. Only declarations of charsets whose bytes look
 //! like ASCII (ISO-2022, HZ, UTF-7) or contain zeros (UTF-16) are trusted before that.
-//! The mail parser undoes base64 and quoted-printable.
+//! What declares no charset, or one of an unknown name, is detected, with a note. A library undoes
+//! base64; quoted-printable is undone in `encoded.rs`.
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+mod detect;
+mod rare;
+
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use mail_parser::decoders::charsets::map::charset_decoder;
 
-/// The note if neither the bytes nor the declared charset could be trusted.
-const GUESSED: &str = "unknown charset, read as windows-1252";
-/// The note if some bytes are invalid in the charset that was used.
-const DAMAGED: &str = "some characters could not be decoded";
+use super::note::{Note, note, ours};
 
-/// Decodes `bytes`, with a note if the result may not be what was written.
-pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static str>) {
+/// How far the declaration of an XML or HTML document is looked for, in bytes.
+const HEAD: usize = 64 << 10;
+
+/// The reason why a decoded text may not be what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
+    /// The charset that was used, by its name on the web.
+    pub charset: &'static str,
+    /// True if it was detected; false if it was declared, and some bytes are invalid in it.
+    pub detected: bool,
+}
+
+impl From<Doubt> for Note {
+    fn from(doubt: Doubt) -> Self {
+        if doubt.detected {
+            note!("no known charset is declared, read as {}", ours(doubt.charset))
+        } else {
+            "some characters could not be decoded".into()
+        }
+    }
+}
+
+/// Decodes `bytes`, with a doubt if the result may not be what was written.
+pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<Doubt>) {
+    decode_in(bytes, charset, &[])
+}
+
+/// Decodes a part or a header field of `message`, like [`decode`].
+///
+/// The undecoded message helps to detect the charset of a short text that declares none, such as
+/// a subject in 8-bit characters.
+pub fn decode_in(bytes: &[u8], charset: Option<&str>, message: &[u8]) -> (String, Option<Doubt>) {
     let label = charset.map(clean_label).unwrap_or_default();
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
         return by(marked, bytes);
@@ -22,21 +53,73 @@ pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static s
     if label.contains("utf-7") || label.contains("utf7") {
         return utf7(bytes);
     }
-    let declared = encoding(&label);
-    if let Some(encoding) = declared
+    if let Some(text) = rare::shifted(bytes, &label) {
+        return (text, None);
+    }
+    let known = declared(&label).or_else(|| within(bytes)).or_else(|| wide(bytes));
+    if let Some(encoding) = known
         && disguised(encoding, bytes)
     {
         return by(encoding, bytes);
     }
-    if let Ok(text) = std::str::from_utf8(bytes) {
+    let escapes = known.is_none() && bytes.contains(&0x1b);
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !(escapes && detect::detect(bytes, &[]) == ISO_2022_JP)
+    {
         return (text.to_owned(), None);
     }
-    match declared {
-        Some(encoding) => by(encoding, bytes),
-        None => {
-            let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
-            (text.into_owned(), Some(GUESSED))
-        }
+    if let Some(text) = rare::dos(bytes, &label) {
+        return (text, None);
+    }
+    if let Some(encoding) = known {
+        return by(encoding, bytes);
+    }
+    let encoding = detect::detect(bytes, message);
+    let (text, _) = encoding.decode_without_bom_handling(bytes);
+    (text.into_owned(), Some(Doubt { charset: encoding.name(), detected: true }))
+}
+
+/// Returns the encoding that a clean label declares; none for names of ASCII, in which no text
+/// with other characters can be.
+fn declared(label: &str) -> Option<&'static Encoding> {
+    let ascii = ["us-ascii", "ascii", "ansi_x3.4-1968", "ascii-us", "7bit", "8bit", "default"];
+    encoding(label).filter(|_| !ascii.contains(&label))
+}
+
+/// Returns the charset that an XML or HTML document declares; browsers look for it up to the end
+/// of the head.
+fn within(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    if !head.contains(&b'<') {
+        return None;
+    }
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let xml = head.trim_start().strip_prefix("<?xml").and_then(|rest| rest.split_once('>'));
+    let metas = head.split("<meta").skip(1).map(|rest| (rest, "charset"));
+    let mut places = xml.map(|(tag, _)| (tag, "encoding")).into_iter().chain(metas);
+    let found = places.find_map(|(tag, name)| declared(&after(tag.split('>').next()?, name)?));
+    // A declaration that can be read is not in UTF-16.
+    found.filter(|encoding| encoding.is_ascii_compatible())
+}
+
+/// Returns the value after `name=`, a clean label.
+fn after(text: &str, name: &str) -> Option<String> {
+    let (_, rest) = text.split_once(name)?;
+    let rest = rest.trim_start().strip_prefix('=')?.trim_start();
+    let rest = rest.trim_start_matches(['"', '\'']);
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | ':' | '.');
+    rest.split(ends).next().filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+/// Returns UTF-16 for Latin text of two bytes a character that lacks a byte order mark.
+pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes.get(..1024).unwrap_or(bytes);
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let most = |zeros: usize| zeros * 5 > head.len() * 2;
+    match (most(zeros(0)), most(zeros(1))) {
+        (true, false) => Some(UTF_16BE),
+        (false, true) => Some(UTF_16LE),
+        _ => None,
     }
 }
 
@@ -84,13 +167,13 @@ pub fn is_known(label: &str) -> bool {
 }
 
 /// Decodes in `encoding`, or in the one a byte order mark names.
-fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<&'static str>) {
-    let (text, _, damaged) = encoding.decode(bytes);
-    (text.into_owned(), damaged.then_some(DAMAGED))
+fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<Doubt>) {
+    let (text, used, damaged) = encoding.decode(bytes);
+    (text.into_owned(), damaged.then_some(Doubt { charset: used.name(), detected: false }))
 }
 
 /// Decodes UTF-7, which browsers dropped and mail still has; mail-parser reads it.
-fn utf7(bytes: &[u8]) -> (String, Option<&'static str>) {
+fn utf7(bytes: &[u8]) -> (String, Option<Doubt>) {
     match charset_decoder(b"utf-7") {
         // It takes each direct byte for a character, so only ASCII is safe.
         Some(decoder) if bytes.is_ascii() => {
@@ -112,7 +195,7 @@ fn disguised(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return bytes.contains(&0) || std::str::from_utf8(bytes).is_err();
     }
-    encoding == encoding_rs::ISO_2022_JP && bytes.contains(&0x1b)
+    encoding == ISO_2022_JP && bytes.contains(&0x1b)
 }
 
 /// Returns the label in lower case, without quotes, spaces and RFC 2231 language.
@@ -145,9 +228,8 @@ fn encoding(label: &str) -> Option<&'static Encoding> {
         "latin-9" => "iso-8859-15",
         "sjis" | "sjis-win" | "sjis-open" | "shiftjis" | "x-shift-jis" | "cswindows31j"
         | "windows31j" | "x-windows-31j" | "mskanji" | "x-ms-cp932" => "shift_jis",
-        "x-gbk" | "euc-cn" | "euccn" | "gb-2312" | "gb2312-80" | "gb-2312-80" | "hz-gb-2312" => {
-            "gbk"
-        }
+        "x-gbk" | "euc-cn" | "euccn" | "gb-2312" | "gb2312-80" | "gb-2312-80" | "hz-gb-2312"
+        | "hz" => "gbk",
         "gb18030-2005" | "gb18030-2000" | "gb-18030" => "gb18030",
         "uhc" | "x-uhc" | "euckr" | "ks-c-5601" => "euc-kr",
         "x-big5" | "big-5" | "big5-eten" | "big5-tw" => "big5",

@@ -36,6 +36,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 pub use address::{Address, address_list};
+pub use encoded::{parameter, quoted_printable};
 pub use invisible::{is_invisible, visible};
 pub use note::note;
 pub use note::{Note, NoteKey, Tally, ours, quoted, quoted_end, quoted_list, quoted_words};

@@ -8,7 +8,8 @@ use daysheet_core::text::opening::opening;
 use daysheet_core::text::payment::names_new_account;
 use daysheet_core::text::quote::split_quoted;
 use daysheet_core::text::{
-    Address, address_list, cell, clip, entities, header, is_invisible, lines,
+    Address, address_list, cell, clip, entities, header, is_invisible, lines, parameter,
+    quoted_printable,
 };
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -273,10 +274,52 @@ fn address_lists_are_parsed() {
         "Ann (unclosed <u@x.org>", "Ann unclosed <u@x.org>";
         "Ann <u@x.org", "Ann <u@x.org>";
         " , ,; ,", "";
+        // As services write names that were encoded: decoded, with or without quotes.
+        "=?utf-8?Q?M=C3=BCller_=28via_Docs=29?= <m@x.de>", "Müller (via Docs) <m@x.de>";
+        "Müller (via Docs) <m@x.de>, Bo (b) Oak <bo@x.de>", "Müller (via Docs) <m@x.de> ; Bo Oak <bo@x.de>";
+        "(Bo) <bo@x.de>", "Bo <bo@x.de>";
+        "=?utf-8?Q?Team=3A_Sales?= <t@x.de>", "Team: Sales <t@x.de>";
+        "Team: Sales <t@x.de>", "Team: Sales <t@x.de>";
+        "Odd <\"john doe\"@x.de>", "Odd <\"john doe\"@x.de>";
+        "\"john doe\"@x.de, Ann <ann@x.de>", "\"john doe\"@x.de ; Ann <ann@x.de>";
     };
     all_equal(cases.map(|(input, want)| (input, show(address_list(input)), want.to_owned())));
     let many: Vec<String> = (0..5_000).map(|i| format!("\"P, {i}\" <p{i}@x.org>")).collect();
     assert_eq!(address_list(&many.join(", ")).len(), 5_000);
+}
+
+#[test]
+fn parameters_are_read_in_all_their_forms() {
+    let cases = cases! {
+        "attachment; filename=a.txt", "a.txt";
+        "attachment; x=\"filename=b\"; FileName = \"a;\\\"b\\\" c.txt\" ; y=1", "a;\"b\" c.txt";
+        "attachment; filename=no quotes.txt", "no quotes.txt";
+        "attachment; filename=\"=?utf-8?Q?Pl=C3=A4?=   =?utf-8?Q?ne.txt?=\"", "Pläne.txt";
+        "attachment; filename*=iso-8859-1'de'Pl%E4ne.txt", "Pläne.txt";
+        "attachment; filename*1*=%82%AC.txt; filename*0*=utf-8''%E2", "€.txt";
+        "attachment; filename*0=\"one \"; filename*1=two; filename*10=ten; filename*2=%20", "one two%20ten";
+        "attachment; filename*0*=koi8-r''%C1; filename*1=\"b%.txt\"", "аb%.txt";
+        "attachment; filename*=plain.txt", "plain.txt";
+        "attachment; filename2=no; filename=\"\"", "";
+        "attachment", "";
+    };
+    all_equal(cases.map(|(field, want)| {
+        (field, parameter(field, "filename").unwrap_or_default(), want.to_owned())
+    }));
+}
+
+#[test]
+fn quoted_printable_is_read_around_mistakes() {
+    let cases = cases! {
+        "Gr=C3=BC=c3=9fe 100=% sure=", "Grüße 100=% sure";
+        "<body text=\"#0\">gr=C3=BCn</body>", "<body text=\"#0\">grün</body>";
+        "a  \r\nb=  \r\nc=\nd =", "a\r\nbcd ";
+        "= =4", "= =4";
+        "=", "";
+    };
+    all_equal(cases.map(|(input, want)| {
+        (input, String::from_utf8(quoted_printable(input.as_bytes())).unwrap(), want.to_owned())
+    }));
 }
 
 #[test]
@@ -451,6 +494,9 @@ proptest! {
         }
         header(&format!("=?utf-8?q?{s}?= =?{s}"));
         header(&format!("=?{label}?b?{word}?= =?{label}?q?{word}?="));
+        parameter(&s, "a");
+        parameter(&format!(";a*0*={label}''{word};a*1={s}"), "a");
+        quoted_printable(&bytes);
         decode_in(&bytes, Some(&label), word.as_bytes());
         decode_in(word.as_bytes(), Some(&label), &bytes);
         unflow(&s, true);

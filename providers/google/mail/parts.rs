@@ -378,7 +378,7 @@ fn content_type(value: &str) -> ContentType {
         html: false,
         charset: found.attribute("charset").map(str::to_owned),
         flowed: is("format", "flowed").then(|| is("delsp", "yes")),
-        method: found.attribute("method").map(str::to_owned),
+        method: parameter(value, "method"),
     }
 }
 

@@ -22,7 +22,11 @@ impl Address {
     /// Creates an address with its name cleaned: one line, no enclosing quotes, no angle brackets
     /// that could pass for an address, and no name at all if it only repeats the address.
     pub fn new(name: Option<&str>, email: &str) -> Self {
-        let email: String = cell(email).chars().filter(|c| !matches!(c, '<' | '>' | ' ')).collect();
+        let email = cell(email);
+        // Only a quoted local part may have spaces (RFC 5322, 3.4.1).
+        let quoted = email.starts_with('"');
+        let email: String =
+            email.chars().filter(|c| !matches!(c, '<' | '>') && (quoted || *c != ' ')).collect();
         let name = name
             .map(clean_name)
             .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&email));
@@ -83,6 +87,7 @@ enum Bracket {
     Quote,
     Paren,
     Angle,
+    Group,
 }
 
 impl AddressReader {
@@ -92,13 +97,26 @@ impl AddressReader {
         match c {
             '"' => {
                 if let Some((text, after)) = self.once(Bracket::Quote, || quoted_string(rest)) {
+                    if after.starts_with('@') {
+                        // The local part of an address without angle brackets.
+                        let end = after.find([',', ';', '(', ' ', '\t', '\r', '\n']);
+                        let (domain, after) = after.split_at(end.unwrap_or(after.len()));
+                        self.angle = Some(format!("\"{text}\"{domain}"));
+                        return after;
+                    }
                     self.phrase.push_str(&text);
                     return after;
                 }
             }
             '(' => {
                 if let Some((text, after)) = self.once(Bracket::Paren, || comment(rest)) {
-                    self.comment.push_str(text);
+                    // At the end of a name it is read with it, because services that decode
+                    // a name do not always quote what was encoded in it.
+                    if after.trim_start().starts_with('<') && !self.phrase.trim().is_empty() {
+                        self.phrase.push_str(&format!("({text})"));
+                    } else {
+                        self.comment.push_str(text);
+                    }
                     return after;
                 }
             }
@@ -124,8 +142,12 @@ impl AddressReader {
             }
             '\\' => {}
             ',' | ';' => self.finish(),
-            // A group's name; an address may hold a colon only in brackets.
-            ':' if self.angle.is_none() && !self.phrase.contains('@') => {
+            // A group's name; an address may hold a colon only in brackets. Without the end of a
+            // group, it is part of a name that was encoded.
+            ':' if self.angle.is_none()
+                && !self.phrase.contains('@')
+                && self.once(Bracket::Group, || rest.find(';')).is_some() =>
+            {
                 self.phrase.clear();
                 self.comment.clear();
             }

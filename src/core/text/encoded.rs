@@ -1,4 +1,5 @@
-//! Encoded words of header fields (RFC 2047) made into text.
+//! Encoded words (RFC 2047) and parameters (RFC 2231) of header fields made into text, and
+//! quoted-printable (RFC 2045) into bytes.
 //!
 //! Takes what mail programs really write: spaces and raw characters inside a
 //! word, base64 without its padding, a character of several bytes cut in two by
@@ -9,6 +10,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
 
 use super::charset;
 
@@ -71,6 +73,110 @@ pub(super) fn decode_words(line: &str) -> String {
     out
 }
 
+/// Returns a parameter of `Content-Type` or `Content-Disposition`, such as a file's name.
+///
+/// Sections are joined before they are decoded, because many programs cut a character in two
+/// (RFC 2231, 3), and encoded words are read although they should not be there.
+pub fn parameter(field: &str, name: &str) -> Option<String> {
+    let mut sections: Vec<(usize, bool, String)> = Vec::new();
+    for (key, value) in pieces(field).into_iter().skip(1).filter_map(|piece| piece.split_once('='))
+    {
+        let key = key.trim().to_ascii_lowercase();
+        let Some(rest) = key.strip_prefix(name) else { continue };
+        let value = unquoted(value.trim());
+        if rest.is_empty() {
+            let value = super::header(&value).trim().to_owned();
+            return (!value.is_empty()).then_some(value);
+        }
+        let number = rest.trim_matches('*');
+        if let (Some(_), Ok(number)) = (rest.strip_prefix('*'), format!("0{number}").parse()) {
+            sections.push((number, rest.ends_with('*'), value));
+        }
+    }
+    sections.sort_by_key(|(number, ..)| *number);
+    let mut charset = None;
+    let mut bytes = Vec::new();
+    for (at, (_, encoded, value)) in sections.iter().enumerate() {
+        let mut value = value.as_str();
+        if at == 0
+            && *encoded
+            && let [label, _, rest] = value.splitn(3, '\'').collect::<Vec<_>>()[..]
+        {
+            (charset, value) = (Some(label), rest);
+        }
+        if *encoded {
+            bytes.extend(percent_decode_str(value));
+        } else {
+            bytes.extend(value.bytes());
+        }
+    }
+    let value = charset::decode(&bytes, charset).0.trim().to_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+/// Splits a field at the semicolons outside quoted strings.
+fn pieces(field: &str) -> Vec<&str> {
+    let (mut quoted, mut escaped) = (false, false);
+    let split = |c: char| {
+        quoted ^= c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
+        c == ';' && !quoted
+    };
+    field.split(split).collect()
+}
+
+/// Returns the content of a quoted string; other text as it is.
+fn unquoted(value: &str) -> String {
+    let Some(inner) = value.strip_prefix('"') else { return value.to_owned() };
+    let mut text = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => break,
+            '\\' => text.extend(chars.next()),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// Decodes quoted-printable (RFC 2045, 6.7); a `=` that begins no escape stays as it is.
+pub fn quoted_printable(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let content = line.strip_suffix(b"\n").unwrap_or(line);
+        let content = content.strip_suffix(b"\r").unwrap_or(content);
+        let end = line.get(content.len()..).unwrap_or_default();
+        // White space at the end of a line was added on the way.
+        let content = content.trim_ascii_end();
+        let (mut rest, end) = match content.strip_suffix(b"=") {
+            Some(content) => (content, &[][..]),
+            None => (content, end),
+        };
+        while let Some((first, after)) = rest.split_first() {
+            match after.first_chunk().filter(|_| *first == b'=').and_then(hexadecimal) {
+                Some(byte) => {
+                    out.push(byte);
+                    rest = after.get(2..).unwrap_or_default();
+                }
+                None => {
+                    out.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        out.extend_from_slice(end);
+    }
+    out
+}
+
+/// Returns the byte that two hexadecimal digits name.
+fn hexadecimal(digits: &[u8; 2]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let [high, low] = digits.map(digit);
+    u8::try_from(high? * 16 + low?).ok()
+}
+
 /// Returns true if the bytes of two words may be decoded as one text: not in charsets
 /// with shift states, where each word begins and ends in ASCII by itself (RFC 1468).
 fn joins(one: &str, other: &str) -> bool {
@@ -117,10 +223,8 @@ fn quoted_words(text: &str) -> Vec<EncodedData<'_>> {
     let mut bytes = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let hex = rest.strip_prefix('=').and_then(|rest| rest.get(..2));
-        let byte = hex
-            .filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()))
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let byte =
+            rest.strip_prefix('=').and_then(|rest| hexadecimal(rest.as_bytes().first_chunk()?));
         let length = match (byte, u8::try_from(c)) {
             (Some(byte), _) => {
                 bytes.push(byte);

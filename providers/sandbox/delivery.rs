@@ -168,7 +168,7 @@ pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, Unsent> {
 /// The addresses in the fields of a name, those of groups included.
 pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for field in head::fields(mime::header_section(raw)) {
+    for field in head::fields(mime::header_section(raw), raw) {
         if !field.name.eq_ignore_ascii_case(name) {
             continue;
         }
@@ -212,7 +212,7 @@ pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
 /// A message with the fields that every message sent has: who sends it, when (in
 /// milliseconds), and a Message-ID. What is there stays.
 pub(super) fn complete(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
-    let fields = head::fields(mime::header_section(&raw));
+    let fields = head::fields(mime::header_section(&raw), &raw);
     let missing = |name| head::find(&fields, name).is_none_or(|field| field.unfolded().is_empty());
     let mut front = String::new();
     let mut empty = Vec::new();

@@ -489,7 +489,8 @@ async fn charsets_and_file_names_are_decoded() {
         "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64", "8PLJ18XU",
             "ПРивет";
         "Content-Transfer-Encoding: quoted-printable", "a=3Db zz =\nc", "a=b zz c";
-        "Content-Transfer-Encoding: quoted-printable", "a=3Db =zz", "a=3Db =zz";
+        "Content-Transfer-Encoding: quoted-printable", "a=3Db =zz 1=% =", "a=b =zz 1=% ";
+        "Content-Type: text; charset=utf-8", "Grüße", "Grüße";
         "Content-Transfer-Encoding: base64", "aGk=!! aG\n", "hih";
         "Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter";
         "Content-Type: garbage", "kept", "kept";
@@ -528,10 +529,36 @@ async fn charsets_and_file_names_are_decoded() {
         "Content-Type: text/plain; name=x.txt", "x.txt";
         "Content-Disposition: attachment", "noname";
         "Content-Disposition: inline", "";
+        "Content-Disposition: attachment;\n filename*0*=utf-8''%E2;\n filename*1*=%82%AC.txt",
+            "€.txt";
+        "Content-Disposition: attachment;\n filename=\"=?utf-8?B?5pel?=\n =?utf-8?B?5pysLnBkZg==?=\"",
+            "日本.pdf";
     } {
         let (message, ..) = only_message(&format!("From: a@x\n{headers}\n\nx\n")).await;
         assert_eq!(message["payload"]["filename"], name, "{headers}");
     }
+}
+
+/// Gmail detects what is not declared, as mail programs do.
+#[tokio::test]
+async fn undeclared_charsets_are_detected() {
+    let text = "Оплатите, пожалуйста, услуги связи до конца месяца.";
+    // windows-1251, as far as letters go.
+    let legacy = |c: char| u8::try_from(c).or_else(|_| u8::try_from(u32::from(c) - 0x350)).unwrap();
+    let head = "From: =?utf-8?q?B=C3=B8_=28Ops=29?= <b@x>\nDate: 2026-03-02T10:11:12Z\nSubject: ";
+    let message: Vec<u8> = format!("{head}Счета\n\n{text}").chars().map(legacy).collect();
+    let dir = TempDir::new().unwrap();
+    fs::create_dir(dir.path().join(ME)).unwrap();
+    fs::write(dir.path().join(ME).join("a.eml"), message).unwrap();
+    let sandbox = sandbox(dir.path()).await;
+    let user = signed_in(&sandbox, ME).await;
+    let list = user.json("messages").await;
+    let id = list["messages"][0]["id"].as_str().unwrap();
+    let message = user.json(&format!("messages/{id}")).await;
+    assert_eq!(decoded(&message["payload"]["body"]["data"]), text.as_bytes());
+    assert_eq!(message["payload"]["headers"][0]["value"], "\"Bø (Ops)\" <b@x>");
+    assert_eq!(message["payload"]["headers"][2]["value"], "Счета");
+    assert_eq!(message["internalDate"], "1772446272000");
 }
 
 #[tokio::test]

@@ -128,7 +128,10 @@ pub(super) fn message(
             };
             put(
                 "payload",
-                json!({ "mimeType": root.mime_type, "headers": header_fields(head, includes) }),
+                json!({
+                    "mimeType": root.mime_type,
+                    "headers": header_fields(head, &message.raw, includes),
+                }),
             );
         }
         MessageFormat::Minimal => {}
@@ -151,8 +154,8 @@ fn escape(text: &str) -> String {
 }
 
 /// Header fields as a list of names and values.
-fn header_fields(head: &[u8], includes: impl Fn(&str) -> bool) -> Vec<Value> {
-    head::received_by(&head::fields(head), "mx.google.com;", includes)
+fn header_fields(head: &[u8], raw: &[u8], includes: impl Fn(&str) -> bool) -> Vec<Value> {
+    head::received_by(&head::fields(head, raw), "mx.google.com;", includes)
         .map(|(name, value)| json!({ "name": name, "value": value }))
         .collect()
 }
@@ -176,7 +179,7 @@ impl Parts<'_> {
             "partId": path,
             "mimeType": part.mime_type,
             "filename": part.filename,
-            "headers": header_fields(mime::slice(raw, &part.head), |_| true),
+            "headers": header_fields(mime::slice(raw, &part.head), raw, |_| true),
             "body": body,
         });
         if !part.parts.is_empty() {
@@ -218,7 +221,7 @@ impl Parts<'_> {
 fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let bytes = part.decode(raw);
     match part.is_inline_text() {
-        true => head::to_utf8(bytes, part.charset.as_deref()),
+        true => head::to_utf8(bytes, part.charset.as_deref(), raw),
         false => bytes,
     }
 }

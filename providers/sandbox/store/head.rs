@@ -1,13 +1,13 @@
 //! Header fields: where they are, and what they say.
 //!
 //! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
-//! fields are passed over, bytes that are no UTF-8 are read as Latin-1.
+//! fields are passed over, and 8-bit characters are read in the charset of the rest of the message.
 //! Nothing here knows what a field means; charsets and encoded words are the
 //! work of `text`.
 
 use std::borrow::Cow;
 
-use daysheet_core::text::charset;
+use daysheet_core::text::{Address, address_list, charset, header};
 
 use super::lines;
 
@@ -17,6 +17,12 @@ const MAX_FIELDS: usize = 2_000;
 /// The server that received the sample mail; each service has its own name there.
 const RECEIVER: &str = "mx.example.com";
 
+/// The fields of addresses.
+const ADDRESSES: [&str; 6] = ["From", "Sender", "Reply-To", "To", "Cc", "Bcc"];
+
+/// The characters for which a name is quoted (RFC 5322, 3.2.3).
+const SPECIALS: &str = "()<>[]:;@\\,.\"";
+
 /// One header field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeaderField<'a> {
@@ -24,25 +30,44 @@ pub(crate) struct HeaderField<'a> {
     pub name: &'a str,
     /// Everything after the colon, still folded and encoded.
     raw: &'a [u8],
+    /// The message it is in, whose charset 8-bit characters have.
+    message: &'a [u8],
 }
 
 impl HeaderField<'_> {
     /// The value unfolded, with its encoded words (RFC 2047) decoded.
     pub fn value(&self) -> String {
-        let text = self.unfolded();
-        daysheet_core::text::header(&text).into_owned()
+        let value = self.unfolded();
+        // A name is decoded after the list is taken apart (RFC 2047, 6.2).
+        let people = ADDRESSES.iter().any(|name| name.eq_ignore_ascii_case(self.name));
+        match people && value.contains("=?") {
+            true => decoded_people(&value),
+            false => header(&value).into_owned(),
+        }
     }
 
     /// The value on one line, otherwise as written.
     pub fn unfolded(&self) -> String {
         let line: Vec<u8> =
             self.raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
-        text(&line, None).trim().to_owned()
+        text(&line, None, self.message).trim().to_owned()
     }
 }
 
-/// The fields of a header section, in their order.
-pub(crate) fn fields(head: &[u8]) -> Vec<HeaderField<'_>> {
+/// An address list with its names decoded, and quoted where they need it.
+fn decoded_people(value: &str) -> String {
+    let one = |person: &Address| match &person.name {
+        Some(name) if name.contains(|c: char| SPECIALS.contains(c)) => {
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("\"{name}\" <{}>", person.email)
+        }
+        _ => person.to_string(),
+    };
+    address_list(value).iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The fields of the header section `head` of a message or of a part of it, in their order.
+pub(crate) fn fields<'a>(head: &'a [u8], message: &'a [u8]) -> Vec<HeaderField<'a>> {
     let mut spans: Vec<(&str, usize, usize)> = Vec::new();
     let mut at = 0;
     let mut open = false;
@@ -65,6 +90,7 @@ pub(crate) fn fields(head: &[u8]) -> Vec<HeaderField<'_>> {
         .map(|(name, start, end)| HeaderField {
             name,
             raw: head.get(start..end).unwrap_or_default(),
+            message,
         })
         .collect()
 }
@@ -108,28 +134,20 @@ pub(crate) fn find<'a>(fields: &[HeaderField<'a>], name: &str) -> Option<HeaderF
     fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).copied()
 }
 
-/// Bytes as text: by their charset where it is known, as UTF-8 where they are
-/// that, else as Latin-1.
-pub(super) fn text(bytes: &[u8], charset: Option<&str>) -> String {
-    charset::decode(bytes, charset).0
+/// Bytes of a message as text: by their charset where one is known, else by detection.
+pub(super) fn text(bytes: &[u8], charset: Option<&str>, message: &[u8]) -> String {
+    charset::decode_in(bytes, charset, message).0
 }
 
-/// The text of a part for a client: UTF-8 where the charset is known, else the
-/// bytes as they are.
-pub(crate) fn to_utf8<'a>(bytes: Cow<'a, [u8]>, charset: Option<&str>) -> Cow<'a, [u8]> {
-    let Some(charset) = charset else {
-        return bytes;
-    };
-    if is_utf8(charset) || bytes.is_ascii() && charset.eq_ignore_ascii_case("iso-8859-1") {
-        return bytes;
-    }
-    match charset::is_known(charset) {
-        true => Cow::Owned(text(&bytes, Some(charset)).into_bytes()),
+/// The text of a part for a client, in UTF-8; the bytes as they are where the charset that is
+/// declared is not known.
+pub(crate) fn to_utf8<'a>(
+    bytes: Cow<'a, [u8]>,
+    charset: Option<&str>,
+    message: &[u8],
+) -> Cow<'a, [u8]> {
+    match charset.is_none_or(charset::is_known) {
+        true => Cow::Owned(text(&bytes, charset, message).into_bytes()),
         false => bytes,
     }
-}
-
-/// True for UTF-8 and for ASCII, which many a UTF-8 message claims to be.
-fn is_utf8(charset: &str) -> bool {
-    ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|name| name.eq_ignore_ascii_case(charset))
 }

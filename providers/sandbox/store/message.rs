@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mail_parser::DateTime;
 
@@ -129,7 +130,7 @@ impl Message {
         let mut plain = Vec::new();
         let mut html = Vec::new();
         for part in texts {
-            let text = head::text(&part.decode(&self.raw), part.charset.as_deref());
+            let text = head::text(&part.decode(&self.raw), part.charset.as_deref(), &self.raw);
             match (part.mime_type.as_str(), part.flowed) {
                 ("text/html", _) => html.push(text),
                 ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
@@ -191,7 +192,7 @@ impl Message {
             let is_calendar =
                 |part: &&&Part| part.mime_type == "text/calendar" && part.filename.is_empty();
             let calendar = parts.iter().find(is_calendar).map(|part| {
-                let text = head::text(&part.decode(&self.raw), part.charset.as_deref());
+                let text = head::text(&part.decode(&self.raw), part.charset.as_deref(), &self.raw);
                 ical::read(&text, &TimeZone::UTC)
             });
             Content {
@@ -228,7 +229,7 @@ fn bodies(message: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut html = Vec::new();
     for part in message.own().into_iter().filter(|part| part.is_inline_text()) {
         let bytes = part.decode(raw);
-        let text = head::text(beginning_of(&bytes), part.charset.as_deref());
+        let text = head::text(beginning_of(&bytes), part.charset.as_deref(), raw);
         match part.mime_type.as_str() {
             "text/html" => html.push(visible(&text)),
             _ => plain.push(text),
@@ -287,7 +288,7 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
         return Err("it is larger than 64 MiB");
     }
     let head = mime::header_section(raw);
-    let fields = head::fields(head);
+    let fields = head::fields(head, raw);
     if fields.is_empty() {
         return Err("it has no header fields");
     }
@@ -317,8 +318,9 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
 /// beginning of time.
 fn date(fields: &[HeaderField<'_>], posted: Option<i64>) -> i64 {
     let read = |text: &str| {
-        let date = DateTime::parse_rfc822(&format!("{text}\n"))?;
-        date.is_valid().then(|| date.to_timestamp())
+        let date = DateTime::parse_rfc822(&format!("{text}\n")).filter(DateTime::is_valid);
+        let iso = || text.trim().parse::<Timestamp>().ok();
+        date.map(|date| date.to_timestamp()).or_else(|| iso().map(Timestamp::as_second))
     };
     let field = |name| head::find(fields, name).map(|field| field.unfolded());
     let sent = field("Date").and_then(|text| read(&text));

@@ -13,9 +13,10 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::general_purpose::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
+
+use daysheet_core::text::{parameter, quoted_printable};
 
 use super::{head, lines};
 
@@ -71,10 +72,7 @@ impl Part {
         match self.encoding {
             Encoding::Identity => Cow::Borrowed(body),
             Encoding::Base64 => Cow::Owned(base64(body)),
-            // What is none stays as it was written.
-            Encoding::QuotedPrintable => {
-                quoted_printable_decode(body).map_or(Cow::Borrowed(body), Cow::Owned)
-            }
+            Encoding::QuotedPrintable => Cow::Owned(quoted_printable(body)),
         }
     }
 
@@ -153,7 +151,7 @@ fn build(
     left: &mut usize,
 ) -> Part {
     *left = left.saturating_sub(1);
-    let fields = head::fields(slice(raw, &head));
+    let fields = head::fields(slice(raw, &head), raw);
     let text = |name| head::find(&fields, name).map(|field| field.unfolded());
     let content_type = text("Content-Type").and_then(|value| parse_structured(&value));
     let disposition = text("Content-Disposition").and_then(|value| parse_structured(&value));
@@ -165,7 +163,10 @@ fn build(
     let mut mime_type = content_type.as_ref().map_or_else(
         || default_type.to_owned(),
         |kind| {
-            let subtype = kind.c_subtype.as_deref().unwrap_or("octet-stream");
+            // `text` alone was meant as RFC 2045 (5.2) has it.
+            let bare =
+                if kind.c_type.eq_ignore_ascii_case("text") { "plain" } else { "octet-stream" };
+            let subtype = kind.c_subtype.as_deref().unwrap_or(bare);
             format!("{}/{subtype}", kind.c_type).to_ascii_lowercase()
         },
     );
@@ -173,9 +174,9 @@ fn build(
         let value = of.as_ref()?.attribute(name)?.trim();
         (!value.is_empty()).then(|| value.to_owned())
     };
-    let mut filename = attribute(&disposition, "filename")
-        .or_else(|| attribute(&content_type, "name"))
-        .map(|name| daysheet_core::text::header(&name).into_owned())
+    let named = |field, name| text(field).and_then(|value| parameter(&value, name));
+    let mut filename = named("Content-Disposition", "filename")
+        .or_else(|| named("Content-Type", "name"))
         .unwrap_or_default();
     let mut parts = Vec::new();
     if mime_type.starts_with("multipart/") {

@@ -143,7 +143,7 @@ impl<'a> Store<'a> {
         let place = *self.index.places.get(&message.id)?;
         let senders = self.index.senders.get(place)?;
         Some(senders.get_or_init(|| {
-            let fields = head::fields(mime::header_section(&message.raw));
+            let fields = head::fields(mime::header_section(&message.raw), &message.raw);
             ["From", "Sender"].map(|name| people::persons(&fields, name).into_iter().next())
         }))
     }

@@ -63,7 +63,7 @@ impl EditableMessage {
 
     /// What is in a message.
     pub fn of(message: &Message) -> Self {
-        let fields = head::fields(mime::header_section(&message.raw));
+        let fields = head::fields(mime::header_section(&message.raw), &message.raw);
         let people = |name: &str| people::persons(&fields, name);
         let text = |name: &str| head::find(&fields, name).map(|field| field.value());
         let (plain, html) = message.shown_texts();
@@ -274,7 +274,7 @@ pub(super) fn files(message: &Message) -> Vec<File> {
     let parts = attachments::numbered_attachments(message, &root).into_iter();
     parts
         .map(|(number, part)| {
-            let fields = head::fields(mime::slice(&message.raw, &part.head));
+            let fields = head::fields(mime::slice(&message.raw, &part.head), &message.raw);
             let cid = head::find(&fields, "Content-ID").map(|field| field.value());
             File {
                 name: match part.filename.as_str() {

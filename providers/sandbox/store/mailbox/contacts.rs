@@ -122,7 +122,7 @@ fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
 /// Names and addresses of some header fields, each address once.
 fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for field in head::fields(mime::header_section(&message.raw)) {
+    for field in head::fields(mime::header_section(&message.raw), &message.raw) {
         if !names.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
             continue;
         }

@@ -105,7 +105,7 @@ pub(crate) fn numbered_attachments<'a>(message: &Message, root: &'a Part) -> Vec
         .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
         .collect();
     let given = parts.iter().map(|(_, part)| {
-        let fields = head::fields(mime::slice(&message.raw, &part.head));
+        let fields = head::fields(mime::slice(&message.raw, &part.head), &message.raw);
         head::find(&fields, NUMBER)?.value().parse().ok()
     });
     let given: Option<Vec<u32>> = given.collect();
@@ -145,7 +145,7 @@ fn attachment(
     id: String,
     options: &QueryOptions<'_>,
 ) -> Map<String, Value> {
-    let fields = head::fields(mime::slice(&message.raw, &part.head));
+    let fields = head::fields(mime::slice(&message.raw, &part.head), &message.raw);
     let content_type = part.mime_type.as_str();
     let bytes: Cow<'_, [u8]> = part.decode(&message.raw);
     let mut members = object(json!({
@@ -193,7 +193,7 @@ fn attachment(
 fn name(message: &Message, part: &Part) -> String {
     let inner = part.parts.first().filter(|_| part.is_message());
     let subject = inner.and_then(|inner| {
-        let fields = head::fields(mime::slice(&message.raw, &inner.head));
+        let fields = head::fields(mime::slice(&message.raw, &inner.head), &message.raw);
         Some(head::find(&fields, "Subject")?.value())
     });
     match subject.filter(|subject| !subject.is_empty()) {

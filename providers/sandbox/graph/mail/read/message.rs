@@ -102,7 +102,7 @@ pub(crate) fn json(
     prefer: &Prefer,
 ) -> Result<Map<String, Value>, GraphError> {
     let section = mime::header_section(&message.raw);
-    let (notes, fields) = (store.notes(message), head::fields(section));
+    let (notes, fields) = (store.notes(message), head::fields(section, &message.raw));
     let serializer = MessageSerializer { store, message, prefer, notes, fields };
     let mut json = Map::new();
     if let Some(method) = message.calendar_method() {

@@ -33,12 +33,17 @@ fn write_files(mail: &Path, files: &[(&str, &str, &str)]) {
 
 /// A session over one message with files, whose worker returns these lines of any file.
 async fn over(files: &[(&str, &str, &str)], lines: &[Value]) -> Session {
+    over_worker(files, lines, "/bin/cat > /dev/null").await
+}
+
+/// The same, if `reads` succeeds with what the worker gets as its input.
+async fn over_worker(files: &[(&str, &str, &str)], lines: &[Value], reads: &str) -> Session {
     let home = TempDir::new().unwrap();
     write_files(&home.path().join("mail"), files);
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let (found, program) = (home.path().join("lines"), home.path().join("worker"));
     fs::write(&found, lines).unwrap();
-    let script = format!("#!/bin/sh\n/bin/cat > /dev/null\n/bin/cat {}\n", found.display());
+    let script = format!("#!/bin/sh\n{reads} && /bin/cat {}\n", found.display());
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
     in_home(home).await
@@ -202,6 +207,15 @@ fn one_text(of: &str) -> Vec<Value> {
     let end = json!({"End": {"findings": [], "failure": null}});
     let block = json!({"Block": {"Text": {"pieces": [text(of)], "of": null}}});
     vec![json!({"Kind": "text"}), block, end]
+}
+
+#[tokio::test]
+async fn charset_that_the_sender_declares_reaches_the_worker() {
+    let files = [("notes.txt", "text/plain; charset=koi8-r", "kiln")];
+    let reads = r#"/bin/grep -qaF 'text/plain; charset=\"koi8-r\"'"#;
+    let mut session = over_worker(&files, &one_text("kiln"), reads).await;
+    let blocks = session.ok("mail_attachment", json!({"ids": "a1", "as": "text"})).await;
+    assert!(blocks[1].contains("\nkiln\n"), "{blocks:?}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
 use daysheet_core::provider::mail::{AttachmentInfo, Importance, Person};
-use daysheet_core::text::{address_list, cell, flowed};
+use daysheet_core::text::{address_list, cell, flowed, parameter};
 
 /// The longest Message-ID that is believed, in bytes.
 const LONGEST_ID: usize = 900;
@@ -36,6 +36,7 @@ struct File<'v> {
     part: &'v str,
     name: String,
     media: String,
+    charset: Option<String>,
     size: u64,
     cid: Option<String>,
     /// The bytes as base64url, if they came with the message.
@@ -178,6 +179,7 @@ pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
             id: format!("{id}/{}", file.part),
             name: file.name,
             media: file.media,
+            charset: file.charset,
             size: file.size,
             cid: file.cid,
         })
@@ -217,6 +219,7 @@ fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
         name: file_name(name, &media),
         size: bytes.get("size").and_then(Value::as_u64).unwrap_or(0),
         cid: header(part, "Content-ID").and_then(message_id),
+        charset: header(part, "Content-Type").and_then(|kind| parameter(kind, "charset")),
         media,
         data,
         attachment: text(bytes, "attachmentId"),

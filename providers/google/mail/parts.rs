@@ -8,7 +8,6 @@ use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
@@ -16,7 +15,7 @@ use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::tnef;
 use daysheet_core::ical;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
-use daysheet_core::text::{Note, charset, note, quoted_list};
+use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -366,17 +365,12 @@ fn form(part: &Value, mime: &str) -> Option<BodyPart> {
 }
 
 fn content_type(value: &str) -> ContentType {
-    let line = format!("Content-Type: {}\r\n\r\n", value.replace(['\r', '\n'], " "));
-    let parsed = MessageParser::new().parse_headers(line.as_bytes());
-    let Some(found) = parsed.as_ref().and_then(|message| message.content_type()) else {
-        return ContentType::default();
-    };
     let is = |name: &str, expected: &str| {
-        found.attribute(name).is_some_and(|value| value.eq_ignore_ascii_case(expected))
+        parameter(value, name).is_some_and(|value| value.eq_ignore_ascii_case(expected))
     };
     ContentType {
         html: false,
-        charset: found.attribute("charset").map(str::to_owned),
+        charset: parameter(value, "charset"),
         flowed: is("format", "flowed").then(|| is("delsp", "yes")),
         method: parameter(value, "method"),
     }

@@ -176,6 +176,7 @@ pub fn attachment_info(file: &Value) -> AttachmentInfo {
         id: text(file, "id").to_owned(),
         name: cell(text(file, "name")),
         media: media.to_owned(),
+        charset: None,
         size: file.get("size").and_then(Value::as_u64).unwrap_or_default(),
         // Outlook gives every attachment a Content-ID; only inline ones are shown.
         cid: Some(cid.to_owned()).filter(|cid| !cid.is_empty() && is(file, "isInline")),

@@ -169,6 +169,8 @@ pub struct AttachmentInfo {
     pub name: String,
     /// Its media type.
     pub media: String,
+    /// The charset that its sender declares, where the provider tells.
+    pub charset: Option<String>,
     /// Its size in bytes.
     pub size: u64,
     /// Its Content-ID without brackets.

@@ -92,7 +92,7 @@ fn full() -> Value {
                          json!({"size": 3, "attachmentId": "ANG/1"})),
                 ]},
                 part("1", "application/pdf", "=?utf-8?q?=C3=BCber?=/proofs.pdf", json!([]), json!({"size": 9_000, "attachmentId": "ANG2"})),
-                part("2", "text/csv", "guests.csv", json!([]), data("a,b")),
+                part("2", "text/csv", "guests.csv", kind("text/csv; charset=\"koi8-r\""), data("a,b")),
             ],
         },
     })
@@ -108,9 +108,9 @@ async fn source_message_is_read_whole() {
     .await;
     let found = gmail.mail.source_message("b1").await.unwrap();
     let files = [
-        ("0.1", "image.png", "image/png", 3, Some("logo@studio")),
-        ("1", "proofs.pdf", "application/pdf", 9_000, None),
-        ("2", "guests.csv", "text/csv", 3, None),
+        ("0.1", "image.png", "image/png", None, 3, Some("logo@studio")),
+        ("1", "proofs.pdf", "application/pdf", None, 9_000, None),
+        ("2", "guests.csv", "text/csv", Some("koi8-r"), 3, None),
     ];
     assert_eq!(
         found,
@@ -128,10 +128,11 @@ async fn source_message_is_read_whole() {
             text: Some("Dear Mira,\nhere it is.".to_owned()),
             html: Some("<p>Dear Mira</p><img src=\"cid:logo@studio\">".to_owned()),
             files: files
-                .map(|(part, name, media, size, cid)| AttachmentInfo {
+                .map(|(part, name, media, charset, size, cid)| AttachmentInfo {
                     id: format!("b1/{part}"),
                     name: name.to_owned(),
                     media: media.to_owned(),
+                    charset: charset.map(str::to_owned),
                     size,
                     cid: cid.map(str::to_owned),
                 })

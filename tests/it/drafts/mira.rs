@@ -40,6 +40,7 @@ pub fn jonas() -> SourceMessage {
             id: "m1/2".to_owned(),
             name: "offer.pdf".to_owned(),
             media: "application/pdf".to_owned(),
+            charset: None,
             size: 5,
             cid: None,
         }],

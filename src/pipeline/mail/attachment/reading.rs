@@ -188,7 +188,10 @@ impl Pipeline {
         let place = worker.place().await?;
         let (file, bytes) = self.fetched(&wanted.chosen, sources).await?;
         let asked = Request {
-            media: media(&file),
+            media: match &file.charset {
+                Some(charset) => format!("{}; charset=\"{charset}\"", media(&file)),
+                None => media(&file),
+            },
             name: file.name,
             inside: wanted.inside.clone(),
             page: request.page.unwrap_or(1),

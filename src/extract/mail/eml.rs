@@ -3,9 +3,8 @@
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::{self, charset};
 use mail_parser::decoders::base64::base64_decode;
-use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{
-    Address, ContentType, Encoding, MessageParser, MessagePart, MimeHeaders, PartType,
+    ContentType, Encoding, Header, MessageParser, MessagePart, MimeHeaders, PartType,
 };
 
 use super::Message;
@@ -21,16 +20,20 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let parsed = parse(bytes)?;
     let mut tree = Tree::of(&parsed);
     let content = MessageContent { parts: std::mem::take(&mut tree.texts), ..Default::default() };
-    let people = |list: Option<&Address<'_>>| list.map(addresses).unwrap_or_default();
+    let value = |name| field(&parsed, parsed.headers(), name);
+    let people = |name| {
+        let list = text::address_list(&value(name));
+        list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
     let head = vec![
-        ("From", people(parsed.from())),
-        ("To", people(parsed.to())),
-        ("Cc", people(parsed.cc())),
-        ("Date", parsed.header_raw("Date").unwrap_or_default().to_owned()),
-        ("Subject", parsed.subject().unwrap_or_default().to_owned()),
+        ("From", people("From")),
+        ("To", people("To")),
+        ("Cc", people("Cc")),
+        ("Date", value("Date")),
+        ("Subject", text::header(&value("Subject")).into_owned()),
     ];
     let size = |part: &&MessagePart<'_>| u64::try_from(part.contents().len()).unwrap_or(u64::MAX);
-    let files = tree.files.iter().map(|part| (name(part), size(part))).collect();
+    let files = tree.files.iter().map(|part| (name(&parsed, part), size(part))).collect();
     let failure = parsed.parts.first().and_then(locked);
     Message { head, content, files, failure }.give(out)
 }
@@ -43,10 +46,11 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
     let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
     let part = at.and_then(|at| files.get(at)).ok_or(Failure::NoSuchPart(many))?;
     let bytes = match &part.body {
-        PartType::Text(_) | PartType::Html(_) => decoded(&parsed, part).into_bytes(),
+        PartType::Text(_) | PartType::Html(_) => decoded(&parsed, part, &[]).into_bytes(),
+        PartType::Binary(_) | PartType::InlineBinary(_) => bytes_of(&parsed, part),
         _ => part.contents().to_vec(),
     };
-    Ok(File { name: name(part), bytes })
+    Ok(File { name: name(&parsed, part), bytes })
 }
 
 fn parse(bytes: &[u8]) -> Result<mail_parser::Message<'_>, Failure> {
@@ -110,7 +114,7 @@ fn text_of(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Option
     let plain = kind.is_none_or(|kind| kind.subtype().is_none() || is(kind, "plain"));
     match &part.body {
         PartType::Html(_) | PartType::Text(_) if html => {
-            Some(TextPart::Html(decoded(message, part)))
+            Some(TextPart::Html(decoded(message, part, &message.raw_message)))
         }
         PartType::Text(_) if plain => {
             let attribute = |name: &str| kind.and_then(|kind| kind.attribute(name));
@@ -118,23 +122,30 @@ fn text_of(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Option
                 attribute(name).is_some_and(|given| given.eq_ignore_ascii_case(value))
             };
             let flowed = yes("format", "flowed").then(|| yes("delsp", "yes"));
-            Some(TextPart::Plain(PlainText { text: decoded(message, part), flowed }))
+            let text = decoded(message, part, &message.raw_message);
+            Some(TextPart::Plain(PlainText { text, flowed }))
         }
         _ => None,
     }
 }
 
-/// Returns a part's characters, by our own decoder: the library's knows fewer charsets.
-fn decoded(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> String {
+/// Returns a part's characters, by our own decoder: the library's knows fewer charsets. The rest
+/// of the message `beside` it helps where no charset is declared.
+fn decoded(message: &mail_parser::Message<'_>, part: &MessagePart<'_>, beside: &[u8]) -> String {
+    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
+    charset::decode_in(&bytes_of(message, part), label, beside).0
+}
+
+/// Returns a part's bytes without its transfer encoding. The library gives up at the first
+/// mistake in quoted-printable.
+fn bytes_of(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
     let (from, to) = (part.offset_body as usize, part.offset_end as usize);
     let raw = message.raw_message.get(from..to).unwrap_or_default();
-    let bytes = match part.encoding {
-        Encoding::None => Some(raw.to_vec()),
-        Encoding::QuotedPrintable => quoted_printable_decode(raw),
-        Encoding::Base64 => base64_decode(raw),
-    };
-    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
-    charset::decode(&bytes.unwrap_or_else(|| part.contents().to_vec()), label).0
+    match part.encoding {
+        Encoding::None => raw.to_vec(),
+        Encoding::QuotedPrintable => text::quoted_printable(raw),
+        Encoding::Base64 => base64_decode(raw).unwrap_or_else(|| part.contents().to_vec()),
+    }
 }
 
 fn is(kind: &ContentType<'_>, subtype: &str) -> bool {
@@ -153,18 +164,25 @@ fn locked(root: &MessagePart<'_>) -> Option<Failure> {
     }
 }
 
-fn addresses(list: &Address<'_>) -> String {
-    let one = |person: &mail_parser::Addr<'_>| match (person.name(), person.address()) {
-        (Some(name), Some(address)) => format!("{name} <{address}>"),
-        (name, address) => name.or(address).unwrap_or_default().to_owned(),
-    };
-    list.iter().map(one).collect::<Vec<_>>().join(", ")
+/// Returns the value of a header field on one line, its encoded words as they are. The library
+/// takes 8-bit characters for UTF-8.
+fn field(message: &mail_parser::Message<'_>, headers: &[Header<'_>], name: &str) -> String {
+    let found = headers.iter().find(|field| field.name().eq_ignore_ascii_case(name));
+    let place = found.map(|field| field.offset_start as usize..field.offset_end as usize);
+    let raw = place.and_then(|place| message.raw_message.get(place)).unwrap_or_default();
+    charset::decode_in(raw, None, &message.raw_message)
+        .0
+        .replace(['\r', '\n'], "")
+        .trim()
+        .to_owned()
 }
 
 /// Returns a file's name; one without a name is named by what it is.
-fn name(part: &MessagePart<'_>) -> String {
-    if let Some(name) = part.attachment_name().filter(|name| !name.trim().is_empty()) {
-        return text::header(name).into_owned();
+fn name(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> String {
+    let named = |of, name| text::parameter(&field(message, &part.headers, of), name);
+    let name = named("Content-Disposition", "filename").or_else(|| named("Content-Type", "name"));
+    if let Some(name) = name {
+        return name;
     }
     let ending = match part.content_type().and_then(ContentType::subtype) {
         _ if part.is_message() => "eml",

@@ -57,6 +57,16 @@ fn html_documents_become_plain_text() {
         "48 m<sup>2</sup>, H<sub>2</sub>O, 10<sup>-3</sup>, 2<sup>nd</sup>, $19<sup>99</sup>, note<sup>[1]</sup>",
             "48 m², H₂O, 10⁻³, 2nd, $19⁹⁹, note[1]";
         "<pre>x   y\n\tz</pre>", "x   y\n\tz";
+        "<pre><b>let</b> <i>x</i>  = 1;\n<b>  </b>y</pre>", "let x  = 1;\ny";
+        "<div style='white-space:pre-wrap'>Dear *Ann*,\n\nline <b>two</b> <i>x</i>\n  - point\n</div>z",
+            "Dear *Ann*,\n\nline two x\n  - point\nz";
+        "<p style='white-space:pre-line'>a   b\n c\n\n\nd", "a b\nc\n\nd";
+        "<style>.k{white-space-collapse:preserve;text-wrap:wrap}</style><p class=k>a  b\n<span style='white-space:normal'>c\nd</span>\ne",
+            "a  b\nc d\ne";
+        "<p style='white-space:nowrap'>a\nb", "a b";
+        "<table><tr><td style='white-space:pre'>a\nb<td>c</table>", "a b | c";
+        "<p><a style='float:right'>Alpha</a><a style='float:right'>Beta</a>Lorem<span style='display:block'>x</span>y",
+            "Alpha\nBeta\nLorem\nx\ny";
         "<table><tr><th>Day<th>Time<th>Room<tr><td rowspan=2>Mon<td>9<td>A<tr><td>10<td>B<tr><td>Tue<td>9<td>C</table>",
             "Day | Time | Room\nMon | 9 | A\n| 10 | B\nTue | 9 | C";
         "<table role=presentation><tr><td>Rye, 1 kg<td>4.20<tr><td>Spelt<td>2.90</table>",
@@ -92,6 +102,7 @@ fn html_documents_become_markdown() {
             "![x]\\(https://e.example/?q=1) [a]\\(b) and [a b]\\(c)\n\n[b]\\: https://e.example\n\n\\<img src=x> \\&copy; C:\\\\\\*\n\na \\`b\\` c\n\nx\\<y z>";
         "<p>[x]<span>(y)</span> a ` <code>x*y</code> <code>a`b</code>", "[x]\\(y) a \\` `x*y` a\\`b";
         "<pre>a *b*\n```\nc</pre>", "````\na *b*\n```\nc\n````";
+        "<p style='white-space:pre-wrap'>a *b*\n    c\n# d", "a \\*b\\*\nc\n\\# d";
         "<table><tr><th>Day<th>Time<tr><td rowspan=2>Mon<td>9<tr><td>10</table>",
             "| Day | Time |\n| --- | --- |\n| Mon | 9 |\n| | 10 |";
         "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", "a | b\nc | d";

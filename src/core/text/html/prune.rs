@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::css::{Sight, Viewer, Work};
 use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
+use super::writer::WhiteSpace;
 use super::{Doubt, Hidden, Why};
 use crate::text::orders;
 
@@ -53,6 +54,10 @@ pub struct Drawn {
     pub struck: HashSet<Id>,
     /// Turned around by CSS, from right to left.
     pub reversed: HashSet<Id>,
+    /// Texts whose white space CSS keeps.
+    pub spaced: HashMap<Id, WhiteSpace>,
+    /// Floats and blocks by CSS.
+    pub apart: HashSet<Id>,
     /// Items of lists, and in which style they are numbered.
     pub numbered: HashMap<Id, &'static str>,
 }
@@ -85,6 +90,7 @@ impl Found {
             };
             let name = tree.name(id);
             if let Some(text) = tree.text(id) {
+                drawn.spaced.extend(viewer.white_space().map(|how| (id, how)));
                 // White space stays where it is: it parts visible words.
                 if !text.trim().is_empty() && viewer.text(visible(text)) == Sight::Hidden {
                     unseen.push((id, true));
@@ -103,6 +109,9 @@ impl Found {
                 }
                 if viewer.strikes() {
                     drawn.struck.insert(id);
+                }
+                if viewer.stands_apart() {
+                    drawn.apart.insert(id);
                 }
                 if viewer.reverses() {
                     drawn.reversed.insert(id);

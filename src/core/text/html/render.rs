@@ -67,7 +67,11 @@ pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered
             WalkStep::Enter(id) => {
                 if let Some(text) = tree.text(id) {
                     invisible::scan(text, &mut unseen);
-                    renderer.out.text(&invisible::visible(text));
+                    let seen = invisible::visible(text);
+                    match drawn.spaced.get(&id) {
+                        Some(how) => renderer.out.spaced(&seen, *how),
+                        None => renderer.out.text(&seen),
+                    }
                 } else {
                     if renderer.reverses(id) {
                         invisible::scan_reversed(&text_below(tree, id), &mut unseen);
@@ -174,6 +178,9 @@ impl Renderer<'_> {
         self.begin_part(part, undo);
         if matches!(name, "s" | "strike" | "del") || self.drawn.struck.contains(&id) {
             self.mark(STRUCK, undo);
+        }
+        if self.drawn.apart.contains(&id) && !is_block(name) {
+            self.block(1, undo);
         }
         match name {
             "a" => return self.link(id, undo),

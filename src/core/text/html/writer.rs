@@ -9,6 +9,15 @@
 const MAX_QUOTES: usize = 6;
 const MAX_ITEMS: usize = 4;
 
+/// White space of a document that means something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhiteSpace {
+    /// All of it, as `pre-wrap` keeps it.
+    Kept,
+    /// The ends of lines, as `pre-line` keeps them.
+    Lines,
+}
+
 /// What stands at the beginning of every line.
 enum Prefix {
     Quote,
@@ -116,6 +125,22 @@ impl Writer {
         }
     }
 
+    /// Writes text whose white space CSS keeps; in Markdown, only its lines can be kept.
+    pub fn spaced(&mut self, s: &str, how: WhiteSpace) {
+        if self.verbatim > 0 || self.flat > 0 {
+            self.text(s);
+        } else if how == WhiteSpace::Kept && !self.markdown {
+            self.verbatim_text(s);
+        } else {
+            for (number, line) in s.split('\n').enumerate() {
+                if number > 0 {
+                    self.line_break();
+                }
+                self.text(line);
+            }
+        }
+    }
+
     fn verbatim_text(&mut self, s: &str) {
         for (number, line) in s.split('\n').enumerate() {
             if number > 0 {
@@ -125,6 +150,8 @@ impl Writer {
                 self.settle();
                 self.pieces += 1;
                 self.out.push_str(line.trim_end_matches('\r'));
+            } else if !self.at_line_start() {
+                self.space |= !line.is_empty();
             }
         }
     }

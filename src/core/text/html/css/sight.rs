@@ -26,6 +26,7 @@ use super::values::color::Rgba;
 use super::values::property::{Property, Property as P};
 use crate::text::html::Why;
 use crate::text::html::tree::{Id, ROOT, Tree};
+use crate::text::html::writer::WhiteSpace;
 use clip::Boxes;
 use collapse::is_collapsed;
 use ground::{Contrast, Ground, Tint};
@@ -182,6 +183,23 @@ impl<'t> Viewer<'t> {
     /// Returns true if the element that was entered strikes its text out.
     pub fn strikes(&self) -> bool {
         self.around().look.is(P::Strike, "line-through")
+    }
+
+    /// Returns how the element that was entered keeps white space, if it does.
+    pub fn white_space(&self) -> Option<WhiteSpace> {
+        match self.around().look.word(P::WhiteSpaceCollapse)? {
+            "pre" | "pre-wrap" | "break-spaces" | "preserve" => Some(WhiteSpace::Kept),
+            "pre-line" | "preserve-breaks" => Some(WhiteSpace::Lines),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the element that was entered is a box apart from the text around it.
+    pub fn stands_apart(&self) -> bool {
+        let look = &self.around().look;
+        let blocks = ["block", "flex", "grid", "table", "list-item", "flow-root", "-webkit-box"];
+        look.word(P::Float).is_some_and(|side| side != "none")
+            || look.word(P::Display).is_some_and(|word| blocks.contains(&word))
     }
 
     /// Returns how the element that was entered is numbered, as an item of a list.

@@ -479,6 +479,7 @@ const INHERITED: &[Property] = &[
     Property::TextShadow,
     Property::Visibility,
     Property::WhiteSpace,
+    Property::WhiteSpaceCollapse,
     Property::WordSpacing,
 ];
 

@@ -168,7 +168,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         },
         P::LineHeight | P::Zoom | P::AnimationCount => loose(property, input),
         P::TextIndent => length(input, true, true, mode.quirks).map(Value::Amount),
-        P::WhiteSpace => {
+        P::WhiteSpace | P::WhiteSpaceCollapse => {
             let first = words(
                 input,
                 &[

@@ -113,6 +113,7 @@ pub enum Property {
     VerticalAlign,
     Visibility,
     WhiteSpace,
+    WhiteSpaceCollapse,
     Width,
     WillChange,
     WordSpacing,
@@ -349,7 +350,9 @@ pub fn named(name: &str) -> &'static [Property] {
         "-webkit-text-stroke-color" => &[P::StrokeColor],
         "-webkit-text-stroke-width" => &[P::StrokeWidth],
         "-webkit-text-security" => &[P::TextSecurity],
-        "text-wrap" | "text-wrap-mode" | "white-space" => &[P::WhiteSpace],
+        "text-wrap" | "text-wrap-mode" => &[P::WhiteSpace],
+        "white-space" => &[P::WhiteSpace, P::WhiteSpaceCollapse],
+        "white-space-collapse" => &[P::WhiteSpaceCollapse],
         "top" | "inset-block-start" => &[P::Top],
         "transform" | "-webkit-transform" => &[P::Transform],
         "transform-origin" | "-webkit-transform-origin" => &[P::TransformOrigin],
@@ -393,6 +396,7 @@ pub fn is_inherited(property: Property) -> bool {
             | P::TextShadow
             | P::Visibility
             | P::WhiteSpace
+            | P::WhiteSpaceCollapse
             | P::WordSpacing
     )
 }

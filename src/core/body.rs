@@ -4,7 +4,9 @@
 //! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
+pub mod entity;
 pub mod report;
+pub mod signed;
 pub mod tnef;
 
 use serde::{Deserialize, Serialize};
@@ -147,7 +149,7 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     match &message.obstacle {
         Some(Obstacle::Smime) => "it is encrypted (S/MIME): nothing can be read here".into(),
         Some(Obstacle::SmimePacked { signed: true }) => {
-            "it is signed and packed (S/MIME): its text is in the attachment".into()
+            "it is signed and packed (S/MIME): mail_attachment as=text reads its attachment".into()
         }
         Some(Obstacle::SmimePacked { signed: false }) => {
             "it is encrypted or packed (S/MIME): nothing can be read here".into()

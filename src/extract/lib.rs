@@ -27,6 +27,8 @@ mod xml;
 
 use std::io;
 
+use daysheet_core::body::signed;
+
 pub use kind::kind_of;
 pub use model::*;
 
@@ -112,6 +114,10 @@ fn inside(kind: Kind, bytes: &[u8], part: u32) -> Result<File, Failure> {
     match kind {
         Kind::Zip => archive::inside(bytes, part),
         Kind::Mail => mail::eml::inside(bytes, part),
+        Kind::Smime => {
+            let entity = signed::content(bytes).ok_or(Failure::NoSuchPart(0))?;
+            mail::eml::inside(&entity, part)
+        }
         Kind::Msg | Kind::Tnef => mail::msg::inside(bytes, part),
         Kind::Pdf => pdf::inside(bytes, part),
         _ => Err(Failure::NoSuchPart(0)),
@@ -132,12 +138,16 @@ fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             plain::read(kind, bytes, out)
         }
         Kind::Mail => mail::eml::read(bytes, out),
+        Kind::Smime => {
+            let entity = signed::content(bytes).ok_or(Failure::NotRead(kind))?;
+            mail::eml::read(&entity, out)
+        }
         Kind::Msg | Kind::Tnef => mail::msg::read(kind, bytes, out),
         Kind::Calendar => calendar::read(bytes, out),
         Kind::Contacts => contacts::read(bytes, out),
         Kind::Zip => archive::read(bytes, out),
         Kind::Encrypted | Kind::Pgp => Err(Stop::Failure(Failure::Encrypted)),
-        Kind::Picture | Kind::Doc | Kind::Ppt | Kind::Smime | Kind::Binary => {
+        Kind::Picture | Kind::Doc | Kind::Ppt | Kind::Binary => {
             Err(Stop::Failure(Failure::NotRead(kind)))
         }
     }

@@ -8,6 +8,7 @@ use crate::text::{all_equal, markdown, text};
 
 mod bodies;
 mod senders;
+mod signed;
 
 #[test]
 fn html_documents_become_plain_text() {

@@ -116,6 +116,27 @@ fn messages_come_with_their_text_and_their_files() {
     assert_eq!(shown(&request("many.eml"), many.as_bytes()), expected);
 }
 
+/// A message whose signature packs its text and a file, and what is attached as such.
+#[test]
+fn signed_messages_are_read_as_their_content() {
+    let entity = b"Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nHello\r\n--x\r\nContent-Type: text/csv; name=a.csv\r\n\r\nn,m\r\n1,2\r\n--x--\r\n";
+    let start = b"\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00\x30\x80\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01\xa0\x80\x04\x81";
+    let p7m = [start, &[entity.len() as u8][..], entity, &[0; 4], b"\x31\x00", &[0; 6]].concat();
+    let head =
+        "From: a@a.example\nSubject: Hi\nContent-Type: application/pkcs7-mime; name=smime.p7m\n\n";
+    let eml = [head.as_bytes(), &p7m].concat();
+    let text = "Hello\n/1 a.csv 8\n(more: 0)\n";
+    let shown_head = "[Message]\nFrom: a@a.example\nSubject: Hi\n";
+    assert_eq!(shown(&request("a.eml"), &eml), format!("eml\n{shown_head}{text}"));
+    assert_eq!(shown(&request("smime.p7m"), &p7m), format!("p7m\n[Message]\n\n{text}"));
+    for (name, bytes) in [("a.eml", &eml), ("smime.p7m", &p7m)] {
+        let inside = Request { inside: vec![1], ..request(name) };
+        assert_eq!(shown(&inside, bytes), "csv\nn|m\n2: #1|#2\n(Row 1-1 of 1, next None)\n");
+    }
+    let broken = "p7m\nfailed: NotRead(Smime)\n";
+    assert_eq!(shown(&request("smime.p7m"), &p7m[..60]), broken);
+}
+
 /// HTML as the rich text of a message.
 const HTML_BODY: &str = "{\\rtf1\\fromhtml1\\htmlrtf {\\b gone\\htmlrtf0 {\\*\\htmltag <p>}rich text\\htmlrtf }\\htmlrtf0}";
 

@@ -15,8 +15,12 @@ const RECEIPT: &str = "--b\nContent-Type: text/plain\n\nIt was read.\n--b\nConte
 const ENCRYPTED: &str = "--b\nContent-Type: application/pgp-encrypted\n\nVersion: 1\n\n--b\n\
     Content-Type: application/octet-stream; name=encrypted.asc\n\n-----BEGIN PGP MESSAGE-----\n\nabc\n-----END PGP MESSAGE-----\n--b--\n";
 
+/// CMS with a text of two parts, in open lengths.
+const SIGNED: &str = "MIAGCSqGSIb3DQEHAqCAMIACAQExADCABgkqhkiG9w0BBwGggCSABBRDb250ZW50LVR5cGU6IHRleHQvcAQebGFp\
+     bg0KDQp3b3JkcyBpbiBhIHNpZ25hdHVyZQ0KAAAAAAAAMQAAAAAAAAA=";
+
 /// Subject, content type, body, and the text and the note of the answer.
-const MESSAGES: [(&str, &str, &str, &str, &str); 6] = [
+const MESSAGES: [(&str, &str, &str, &str, &str); 7] = [
     (
         "bounce",
         "multipart/report; report-type=delivery-status; boundary=b",
@@ -44,6 +48,13 @@ const MESSAGES: [(&str, &str, &str, &str, &str); 6] = [
         "MIAGCSqGSIb3",
         "",
         "it is encrypted (S/MIME): nothing can be read here",
+    ),
+    (
+        "signed",
+        "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m\nContent-Transfer-Encoding: base64",
+        SIGNED,
+        "words in a signature",
+        "its text is packed in its S/MIME signature, which is not checked",
     ),
     ("empty", "text/plain", "", "", "it has no text at all"),
     (

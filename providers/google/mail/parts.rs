@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 use daysheet_core::body::report::REPORTS;
-use daysheet_core::body::tnef;
+use daysheet_core::body::{signed, tnef};
 use daysheet_core::ical;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
@@ -25,8 +25,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A larger `winmail.dat` is not fetched to look for the text.
-const WINMAIL_LIMIT: u64 = 8 << 20;
+/// A larger `winmail.dat` or `smime.p7m` is not fetched to look for the text.
+const PACKED_LIMIT: u64 = 8 << 20;
 
 /// A message, with texts and attachments separated.
 #[derive(Debug, Default)]
@@ -38,8 +38,8 @@ pub struct MessageTree {
     calendar: Option<BodyPart>,
     /// The blocks of a delivery report or a receipt.
     report: Vec<BodyPart>,
-    /// Outlook's `winmail.dat`, which may hold the text.
-    winmail: Option<BodyPart>,
+    /// What may hold the text: Outlook's `winmail.dat`, or `smime.p7m`.
+    packed: Option<BodyPart>,
     obstacle: Option<Obstacle>,
     inline: Vec<Value>,
     notes: Vec<Note>,
@@ -106,8 +106,8 @@ pub fn read(id: &str, item: &Value) -> MessageTree {
         tree.obstacle = header(payload, "Content-Type").and_then(Obstacle::of);
     }
     // A message that has a text needs no other form of it.
-    if !tree.texts.is_empty() {
-        tree.winmail = None;
+    if !tree.texts.is_empty() || tree.obstacle == Some(Obstacle::Smime) {
+        tree.packed = None;
     }
     tree
 }
@@ -121,14 +121,14 @@ impl MessageTree {
             .flatten()
             .chain(&mut self.calendar)
             .chain(&mut self.report)
-            .chain(&mut self.winmail)
+            .chain(&mut self.packed)
             .filter(|part| matches!(part, BodyPart::Elsewhere { .. }))
     }
 
     /// Returns the message, once all texts are complete.
     pub fn into_message(self, item: Value) -> MessageContent {
         let mut notes = self.notes;
-        let mut parts: Vec<_> = self
+        let parts: Vec<_> = self
             .texts
             .into_iter()
             .map(|text| {
@@ -144,29 +144,29 @@ impl MessageTree {
             })
             .filter(|forms| !forms.is_empty())
             .collect();
-        let mut obstacle = self.obstacle;
-        if let Some(bytes) = self.winmail.and_then(BodyPart::bytes) {
-            let found = winmail(&bytes, &mut notes);
-            obstacle = found.is_empty().then_some(Obstacle::Winmail);
-            parts.extend((!found.is_empty()).then_some(found));
-        }
         let blocks = self.report.into_iter().filter_map(|part| match part.text(&mut notes)? {
             TextPart::Plain(found) => Some(found.text),
             TextPart::Html(_) => None,
         });
         let report = blocks.collect::<Vec<_>>().join("\n\n");
         let invitation = self.calendar.and_then(|part| part.calendar(&mut notes));
-        MessageContent {
+        let mut message = MessageContent {
             item,
             parts,
             invitation,
             report: (!report.is_empty()).then_some(report),
-            obstacle,
+            obstacle: self.obstacle,
             attachments: self.files,
             inline: self.inline,
             notes,
             ..MessageContent::default()
+        };
+        match self.packed.and_then(BodyPart::bytes) {
+            Some(bytes) if tnef::is_tnef(&bytes) => winmail(&bytes, &mut message),
+            Some(bytes) => signed::unpack(&bytes, &mut message),
+            None => {}
         }
+        message
     }
 
     /// Sorts one part in; `inside` is the type of the multipart around it.
@@ -221,7 +221,7 @@ impl MessageTree {
             below.part(id, child, Some("multipart/alternative"));
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
-            self.winmail = self.winmail.take().or(below.winmail.take());
+            self.packed = self.packed.take().or(below.packed.take());
             self.report.append(&mut below.report);
             self.inline.append(&mut below.inline);
             // An alternative inside an alternative is the richest of its own.
@@ -252,8 +252,8 @@ impl MessageTree {
             self.calendar = form(part, mime);
         }
         let size = part.pointer("/body/size").and_then(Value::as_u64).unwrap_or_default();
-        if self.winmail.is_none() && is_winmail(part, mime) && size <= WINMAIL_LIMIT {
-            self.winmail = form(part, mime);
+        if self.packed.is_none() && is_packed(part, mime) && size <= PACKED_LIMIT {
+            self.packed = form(part, mime);
         }
         let name = match (text(part, "filename"), mime) {
             ("", "text/calendar") => "invite.ics",
@@ -376,23 +376,28 @@ fn content_type(value: &str) -> ContentType {
     }
 }
 
-/// Returns the forms of the text in a `winmail.dat`.
-fn winmail(bytes: &[u8], notes: &mut Vec<Note>) -> Vec<Vec<TextPart>> {
+/// Adds the forms of the text in a `winmail.dat`.
+fn winmail(bytes: &[u8], message: &mut MessageContent) {
     let found = tnef::read(bytes).unwrap_or_default();
     if !found.files.is_empty() {
-        notes.push(note!(
+        message.notes.push(note!(
             "winmail.dat has {} files: {}",
             found.files.len(),
             quoted_list(&found.files)
         ));
     }
     let plain = found.plain.map(|text| TextPart::Plain(PlainText { text, flowed: None }));
-    [plain, found.html.map(TextPart::Html)].into_iter().flatten().map(|part| vec![part]).collect()
+    let html = found.html.map(TextPart::Html);
+    let forms: Vec<_> = [plain, html].into_iter().flatten().map(|part| vec![part]).collect();
+    message.obstacle = forms.is_empty().then_some(Obstacle::Winmail);
+    message.parts.extend((!forms.is_empty()).then_some(forms));
 }
 
-fn is_winmail(part: &Value, mime: &str) -> bool {
+fn is_packed(part: &Value, mime: &str) -> bool {
+    let name = text(part, "filename").to_ascii_lowercase();
     matches!(mime, "application/ms-tnef" | "application/vnd.ms-tnef")
-        || text(part, "filename").eq_ignore_ascii_case("winmail.dat")
+        || signed::TYPES.contains(&mime)
+        || matches!(name.as_str(), "winmail.dat" | "smime.p7m")
 }
 
 pub(super) fn is_text(mime: &str) -> bool {

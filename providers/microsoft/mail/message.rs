@@ -13,6 +13,7 @@ use crate::microsoft::client::Graph;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::body::report::REPORTS;
+use daysheet_core::body::signed;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::ical;
 use daysheet_core::project::Projection;
@@ -196,8 +197,8 @@ fn content_type(item: &Value) -> Option<&str> {
     found.map(|header| text(header, "value"))
 }
 
-/// Adds calendars and delivery reports. Graph removes these parts from the body, so they are
-/// read from the message as it was transmitted.
+/// Adds calendars, delivery reports and texts that a signature packs. Graph removes these parts
+/// from the body, so they are read from the message as it was transmitted.
 async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
@@ -205,7 +206,8 @@ async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
         .filter_map(|(id, message)| {
             let message = message.as_mut().ok()?;
             let (calendar, report) = (brings_calendar(message), brings_report(message));
-            (calendar || report).then_some(async move {
+            let signed = may_be_signed(message);
+            (calendar || report || signed).then_some(async move {
                 let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => {
@@ -215,12 +217,19 @@ async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
                             message.invitation = invitation(parts);
                         }
                         message.report = Some(report_text(parts)).filter(|_| report);
+                        let is_signed = |part: &&MessagePart<'_>| is_one_of(part, signed::TYPES);
+                        if signed && let Some(part) = parts.iter().find(is_signed) {
+                            signed::unpack(part.contents(), message);
+                        }
                     }
                     Err(error) if calendar => {
                         message.notes.push(note!("its invitation could not be read ({})", error));
                     }
-                    Err(error) => {
+                    Err(error) if report => {
                         message.notes.push(note!("its report could not be read ({})", error));
+                    }
+                    Err(error) => {
+                        message.notes.push(note!("its signed text could not be read ({})", error));
                     }
                 }
             })
@@ -243,11 +252,27 @@ fn brings_report(message: &MessageContent) -> bool {
     kind.starts_with("multipart/report")
 }
 
+/// Returns true for a message without a text that S/MIME packs and does not encrypt for all we
+/// know.
+fn may_be_signed(message: &MessageContent) -> bool {
+    let is_packed = |file: &Value| {
+        signed::TYPES.contains(&text(file, "contentType").to_ascii_lowercase().as_str())
+    };
+    message.parts.is_empty()
+        && message.obstacle != Some(Obstacle::Smime)
+        && message.attachments.iter().any(is_packed)
+}
+
 /// Returns the media type of a part.
 fn media(part: &MessagePart<'_>) -> String {
     let kind = part.content_type();
     kind.map(|kind| format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default()))
         .unwrap_or_default()
+}
+
+fn is_one_of(part: &MessagePart<'_>, kinds: &[&str]) -> bool {
+    let media = media(part);
+    kinds.iter().any(|wanted| media.eq_ignore_ascii_case(wanted))
 }
 
 /// Returns the first calendar of a transmitted message.
@@ -262,15 +287,12 @@ fn invitation(parts: &[MessagePart<'_>]) -> Option<String> {
 
 /// Returns the blocks of a delivery report in a transmitted message.
 fn report_text(parts: &[MessagePart<'_>]) -> String {
-    let is_report = |part: &&MessagePart<'_>| {
-        let media = media(part);
-        REPORTS.iter().any(|report| media.eq_ignore_ascii_case(report))
-    };
     let text = |part: &MessagePart<'_>| match part.text_contents() {
         Some(text) => text.to_owned(),
         None => String::from_utf8_lossy(part.contents()).into_owned(),
     };
-    parts.iter().filter(is_report).map(text).collect::<Vec<_>>().join("\n\n")
+    let reports = parts.iter().filter(|part| is_one_of(part, REPORTS));
+    reports.map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Sorts attachments from the pictures that the text shows.

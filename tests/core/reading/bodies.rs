@@ -113,7 +113,7 @@ fn an_empty_text_says_why() {
         (
             vec![],
             Some(Obstacle::SmimePacked { signed: true }),
-            "it is signed and packed (S/MIME): its text is in the attachment",
+            "it is signed and packed (S/MIME): mail_attachment as=text reads its attachment",
         ),
         (vec![], Some(Obstacle::Pgp), "it is encrypted (PGP/MIME): nothing can be read here"),
         (

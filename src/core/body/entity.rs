@@ -1,0 +1,142 @@
+//! The parts of a MIME entity read by this program itself: a message in a file, and what an S/MIME
+//! signature packs.
+//!
+//! Texts are told from files, and decoded by our own decoders: the library knows fewer charsets,
+//! takes 8-bit header fields for UTF-8, and gives up at the first mistake in quoted-printable.
+//! Messages that a service has parsed are read by its adapter.
+
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::{ContentType, Encoding, Header, Message, MessagePart, MimeHeaders, PartType};
+
+use crate::provider::{PlainText, TextPart};
+use crate::text::{self, charset};
+
+/// Parts within parts that are followed.
+const DEEPEST: usize = 50;
+/// Texts that are read together; those that follow are listed as files.
+const TEXTS: usize = 1_000;
+
+/// The parts of a message, texts and files apart.
+pub struct Tree<'m> {
+    message: &'m Message<'m>,
+    /// The texts, each in one or more forms, the plainest first.
+    pub texts: Vec<Vec<Vec<TextPart>>>,
+    /// The attachments.
+    pub files: Vec<&'m MessagePart<'m>>,
+}
+
+impl<'m> Tree<'m> {
+    /// Sorts the parts of a message.
+    pub fn of(message: &'m Message<'m>) -> Self {
+        let mut tree = Self { message, texts: Vec::new(), files: Vec::new() };
+        tree.part(0, 0);
+        tree
+    }
+
+    fn part(&mut self, id: u32, depth: usize) {
+        let Some(part) = self.message.part(id) else { return };
+        let PartType::Multipart(children) = &part.body else {
+            match text_of(self.message, part) {
+                Some(text) if self.texts.len() < TEXTS => self.texts.push(vec![vec![text]]),
+                _ => self.files.push(part),
+            }
+            return;
+        };
+        if depth >= DEEPEST {
+            return;
+        }
+        let alternative = part.content_type().is_some_and(|kind| is(kind, "alternative"));
+        let outer = alternative.then(|| std::mem::take(&mut self.texts));
+        let mut forms = Vec::new();
+        for child in children {
+            self.part(*child, depth + 1);
+            if alternative {
+                // All below one child is one form, its richest if it has several.
+                let below = std::mem::take(&mut self.texts).into_iter();
+                forms.push(below.filter_map(|mut text| text.pop()).flatten().collect::<Vec<_>>());
+            }
+        }
+        if let Some(outer) = outer {
+            self.texts = outer;
+            forms.retain(|form| !form.is_empty());
+            self.texts.extend((!forms.is_empty()).then_some(forms));
+        }
+    }
+}
+
+/// Returns a part's text if it is one to be read with the message.
+fn text_of(message: &Message<'_>, part: &MessagePart<'_>) -> Option<TextPart> {
+    let attached = part.content_disposition().is_some_and(|how| how.is_attachment());
+    if attached || part.attachment_name().is_some() {
+        return None;
+    }
+    let kind = part.content_type();
+    let html = kind.is_some_and(|kind| is(kind, "html"));
+    let plain = kind.is_none_or(|kind| kind.subtype().is_none() || is(kind, "plain"));
+    match &part.body {
+        PartType::Html(_) | PartType::Text(_) if html => {
+            Some(TextPart::Html(decoded(message, part, &message.raw_message)))
+        }
+        PartType::Text(_) if plain => {
+            let attribute = |name: &str| kind.and_then(|kind| kind.attribute(name));
+            let yes = |name: &str, value: &str| {
+                attribute(name).is_some_and(|given| given.eq_ignore_ascii_case(value))
+            };
+            let flowed = yes("format", "flowed").then(|| yes("delsp", "yes"));
+            let text = decoded(message, part, &message.raw_message);
+            Some(TextPart::Plain(PlainText { text, flowed }))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a part's characters. The message `beside` it helps where no charset is declared.
+pub fn decoded(message: &Message<'_>, part: &MessagePart<'_>, beside: &[u8]) -> String {
+    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
+    charset::decode_in(&bytes_of(message, part), label, beside).0
+}
+
+/// Returns a part's bytes without its transfer encoding.
+pub fn bytes_of(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
+    let (from, to) = (part.offset_body as usize, part.offset_end as usize);
+    let raw = message.raw_message.get(from..to).unwrap_or_default();
+    match part.encoding {
+        Encoding::None => raw.to_vec(),
+        Encoding::QuotedPrintable => text::quoted_printable(raw),
+        Encoding::Base64 => base64_decode(raw).unwrap_or_else(|| part.contents().to_vec()),
+    }
+}
+
+/// Returns true for a subtype, in any case.
+pub fn is(kind: &ContentType<'_>, subtype: &str) -> bool {
+    kind.subtype().is_some_and(|own| own.eq_ignore_ascii_case(subtype))
+}
+
+/// Returns the value of a header field on one line, its encoded words as they are.
+pub fn field(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> String {
+    let found = headers.iter().find(|field| field.name().eq_ignore_ascii_case(name));
+    let place = found.map(|field| field.offset_start as usize..field.offset_end as usize);
+    let raw = place.and_then(|place| message.raw_message.get(place)).unwrap_or_default();
+    charset::decode_in(raw, None, &message.raw_message)
+        .0
+        .replace(['\r', '\n'], "")
+        .trim()
+        .to_owned()
+}
+
+/// Returns a file's name; one without a name is named by what it is.
+pub fn name(message: &Message<'_>, part: &MessagePart<'_>) -> String {
+    let named = |of, name| text::parameter(&field(message, &part.headers, of), name);
+    let name = named("Content-Disposition", "filename").or_else(|| named("Content-Type", "name"));
+    if let Some(name) = name {
+        return name;
+    }
+    let ending = match part.content_type().and_then(ContentType::subtype) {
+        _ if part.is_message() => "eml",
+        Some(own) if own.eq_ignore_ascii_case("calendar") => "ics",
+        Some(own) if own.eq_ignore_ascii_case("plain") => "txt",
+        Some(own) if own.len() <= 5 && own.bytes().all(|byte| byte.is_ascii_alphanumeric()) => own,
+        _ => "bin",
+    };
+    format!("unnamed.{ending}").to_lowercase()
+}

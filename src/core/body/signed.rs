@@ -1,0 +1,139 @@
+//! S/MIME messages that are signed and not encrypted, whose text is packed in the signature.
+//!
+//! A reader of CMS (RFC 5652) that goes to the signed content and no further: signatures and
+//! certificates are not looked at. Programs write CMS in BER, in parts and with open lengths, and
+//! not only in DER, which is what the libraries for CMS read.
+
+use mail_parser::{MessageParser, MessagePart};
+
+use super::entity::{self, Tree};
+use crate::provider::MessageContent;
+use crate::text::{note, quoted_list};
+
+/// The media types of `smime.p7m`, which may as well be encrypted (RFC 8551, 3.5).
+pub const TYPES: &[&str] = &["application/pkcs7-mime", "application/x-pkcs7-mime"];
+/// `signedData`, 1.2.840.113549.1.7.2 (RFC 5652, 5.1).
+const SIGNED_DATA: &[u8] = b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02";
+const SEQUENCE: u8 = 0x30;
+/// An octet string, and one in parts.
+const OCTETS: u8 = 0x04;
+const OCTETS_IN_PARTS: u8 = 0x24;
+/// The element `[0]` around another one.
+const EXPLICIT: u8 = 0xa0;
+/// Elements within each other that are followed; a content takes ten.
+const DEEPEST: usize = 20;
+
+/// Adds the text in `smime.p7m` to its message, if that is signed and not encrypted.
+pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
+    let Some(content) = content(p7m) else { return };
+    let Some(parsed) = MessageParser::default().parse(&content) else { return };
+    let tree = Tree::of(&parsed);
+    if !tree.texts.is_empty() {
+        message
+            .notes
+            .push("its text is packed in its S/MIME signature, which is not checked".into());
+        message.obstacle = None;
+    }
+    if !tree.files.is_empty() {
+        let name = |part: &&MessagePart<'_>| entity::name(&parsed, part);
+        let names: Vec<_> = tree.files.iter().map(name).collect();
+        message.notes.push(note!(
+            "the signature packs {} {}, which mail_attachment as=text reads: {}",
+            names.len(),
+            if names.len() == 1 { "attachment" } else { "attachments" },
+            quoted_list(&names)
+        ));
+    }
+    message.parts.extend(tree.texts);
+}
+
+/// Returns the signed content of a CMS document: a MIME entity. `None` if it is encrypted, has
+/// the signature alone, or is damaged.
+pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
+    let whole = Element::first(bytes, DEEPEST)?.of(SEQUENCE)?;
+    let [kind, signed, ..] = whole.children()?[..] else { return None };
+    let [signed, ..] = signed.of(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
+    else {
+        return None;
+    };
+    // The version, the digest algorithms, and what is signed.
+    let [_, _, packed, ..] = signed.of(SEQUENCE)?.children()?[..] else { return None };
+    let [_, content, ..] = packed.of(SEQUENCE)?.children()?[..] else { return None };
+    let [content, ..] = content.of(EXPLICIT)?.children()?[..] else { return None };
+    let mut found = Vec::new();
+    content.octets(&mut found)?;
+    Some(found)
+}
+
+/// An element of BER (X.690, 8.1).
+#[derive(Clone, Copy)]
+struct Element<'a> {
+    tag: u8,
+    body: &'a [u8],
+    /// The bytes of the whole element.
+    size: usize,
+    /// How many more levels are followed.
+    levels: usize,
+}
+
+impl<'a> Element<'a> {
+    /// Reads the element at the beginning of `bytes`.
+    fn first(bytes: &'a [u8], levels: usize) -> Option<Self> {
+        let levels = levels.checked_sub(1)?;
+        let (tag, length, after) = match bytes {
+            // Tags of several bytes are in no document of this kind.
+            [tag, ..] if tag & 0x1f == 0x1f => return None,
+            [tag, length, after @ ..] => (*tag, *length, after),
+            _ => return None,
+        };
+        if length == 0x80 {
+            let mut end = 0;
+            loop {
+                let rest = after.get(end..)?;
+                if rest.starts_with(&[0, 0]) {
+                    break;
+                }
+                end += Self::first(rest, levels)?.size;
+            }
+            return Some(Self { tag, body: after.get(..end)?, size: 2 + end + 2, levels });
+        }
+        let digits = usize::from(length & 0x7f);
+        let (length, head) = match length < 0x80 {
+            true => (digits, 0),
+            false if digits <= 4 => {
+                let digits = after.get(..digits)?;
+                (digits.iter().fold(0, |all, digit| all << 8 | usize::from(*digit)), digits.len())
+            }
+            false => return None,
+        };
+        let end = head.checked_add(length)?;
+        Some(Self { tag, body: after.get(head..end)?, size: 2 + end, levels })
+    }
+
+    /// Returns the element if it has this tag.
+    fn of(self, tag: u8) -> Option<Self> {
+        (self.tag == tag).then_some(self)
+    }
+
+    /// Returns the elements in it.
+    fn children(&self) -> Option<Vec<Self>> {
+        let mut rest = self.body;
+        let mut found = Vec::new();
+        while !rest.is_empty() {
+            let child = Self::first(rest, self.levels)?;
+            rest = rest.get(child.size..)?;
+            found.push(child);
+        }
+        Some(found)
+    }
+
+    /// Appends an octet string, which may be in parts.
+    fn octets(&self, out: &mut Vec<u8>) -> Option<()> {
+        match self.tag {
+            OCTETS => out.extend_from_slice(self.body),
+            OCTETS_IN_PARTS => self.children()?.iter().try_for_each(|part| part.octets(out))?,
+            _ => return None,
+        }
+        Some(())
+    }
+}

@@ -34,6 +34,7 @@ const COMPILED: &[(&str, &str)] = &cases! {
     "from:(lena -okafor)", "from:lena -from:okafor";
     "filename:a-b.pdf", "filename:\"a-b.pdf\"";
     "in:Draft", "in:drafts";
+    r#""say \"hi\" now" a\b"#, "\"say  hi  now\" \"a\\b\"";
     "in:junk", "in:spam";
     "in:bin", "in:trash";
     "in:all", "in:anywhere";

@@ -18,7 +18,7 @@ pub(super) enum Token {
     Text(String),
 }
 
-/// Cuts the text into tokens; quotes join, and an operator ends at its colon.
+/// Cuts the text into tokens; quotes join, `\"` is a quote within them, and an operator ends at its colon.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -38,6 +38,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                 loop {
                     match chars.next() {
                         Some((_, end)) if closes.contains(&end) => break,
+                        // A quote in a name, as JSON and Gmail write it, unless it closes the phrase.
+                        Some((_, '\\'))
+                            if follows(&mut chars, '"')
+                                && chars.clone().skip(1).any(|(_, c)| closes.contains(&c)) =>
+                        {
+                            phrase.extend(chars.next().map(|(_, quote)| quote));
+                        }
                         Some((_, inner)) => phrase.push(inner),
                         None => {
                             return Err(Error::argument(format!(

@@ -155,6 +155,9 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
             "it is encrypted or packed (S/MIME): nothing can be read here".into()
         }
         Some(Obstacle::Pgp) => "it is encrypted (PGP/MIME): nothing can be read here".into(),
+        Some(Obstacle::Enriched) => {
+            "its text is in text/enriched: mail_attachment as=text shows it with its marks".into()
+        }
         Some(Obstacle::Winmail) => {
             "its text is in winmail.dat: mail_attachment as=text reads it".into()
         }

@@ -20,7 +20,7 @@ const SIGNED: &str = "MIAGCSqGSIb3DQEHAqCAMIACAQExADCABgkqhkiG9w0BBwGggCSABBRDb2
      bg0KDQp3b3JkcyBpbiBhIHNpZ25hdHVyZQ0KAAAAAAAAMQAAAAAAAAA=";
 
 /// Subject, content type, body, and the text and the note of the answer.
-const MESSAGES: [(&str, &str, &str, &str, &str); 7] = [
+const MESSAGES: [(&str, &str, &str, &str, &str); 8] = [
     (
         "bounce",
         "multipart/report; report-type=delivery-status; boundary=b",
@@ -55,6 +55,13 @@ const MESSAGES: [(&str, &str, &str, &str, &str); 7] = [
         SIGNED,
         "words in a signature",
         "its text is packed in its S/MIME signature, which is not checked",
+    ),
+    (
+        "enriched",
+        "text/enriched",
+        "<bold>Hi</bold>",
+        "",
+        "its text is in text/enriched: mail_attachment as=text shows it with its marks",
     ),
     ("empty", "text/plain", "", "", "it has no text at all"),
     (

@@ -22,6 +22,8 @@ pub enum Obstacle {
         /// How many there are, if it tells.
         total: Option<u32>,
     },
+    /// It is in text/enriched (RFC 1896), which nobody writes any more.
+    Enriched,
     /// Its text is in `winmail.dat`, as RTF or in a form that cannot be read.
     Winmail,
 }
@@ -44,6 +46,7 @@ impl Obstacle {
                 })
             }
             "multipart/encrypted" => Some(Self::Pgp),
+            "text/enriched" | "text/richtext" => Some(Self::Enriched),
             "message/partial" => {
                 Some(Self::Partial { number: number("number")?, total: number("total") })
             }

@@ -14,8 +14,8 @@ mod words;
 pub use fold::fold;
 use foot::Foot;
 use marks::{
-    Header, Sort, attribution, bare, block, forwards, header, is_quoted, is_rule, original_message,
-    sort, spread, topic,
+    Header, Sort, attribution, bare, block, forwards, header, heads_block, is_quoted, is_rule,
+    names_author, original_message, sort, spread, topic,
 };
 
 use super::fence::QUOTE;
@@ -166,6 +166,9 @@ impl Text<'_> {
     fn plain_cut(&self, end: usize) -> Option<usize> {
         for (at, line) in self.lines.iter().enumerate().take(end) {
             let rest = self.lines.get(at..).unwrap_or_default();
+            if names_author(line) {
+                return Some(at);
+            }
             if is_quoted(line) || line.is_empty() {
                 continue;
             }
@@ -200,7 +203,7 @@ impl Text<'_> {
     fn with_rule(&self, at: usize) -> usize {
         let above = self.lines.get(..at).unwrap_or_default();
         match above.iter().rposition(|line| !line.is_empty()) {
-            Some(rule) if above.get(rule).is_some_and(|line| is_rule(line)) => rule,
+            Some(rule) if above.get(rule).is_some_and(|line| heads_block(bare(line))) => rule,
             _ => at,
         }
     }
@@ -212,7 +215,10 @@ fn trailing(lines: &[&str]) -> Option<usize> {
     if !lines.get(last).is_some_and(|line| is_quoted(line)) {
         return None;
     }
-    let above = lines.iter().rposition(|line| !line.is_empty() && !is_quoted(line))?;
+    let is_new = |(at, line): (usize, &&str)| {
+        !line.is_empty() && !is_quoted(line) && !marks::is_broken_off(lines, at)
+    };
+    let above = lines.len() - 1 - lines.iter().enumerate().rev().position(is_new)?;
     match introduction(lines, above) {
         Some(at) => Some(at),
         None if lines.get(above).is_some_and(|line| is_rule(line)) => Some(above),

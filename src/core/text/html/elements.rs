@@ -190,6 +190,7 @@ const PARTS: &[(&str, Part)] = &[
     ("moz-cite-prefix", Part::Attribution),
     ("divrplyfwdmsg", Part::Heading),
     ("outlookmessageheader", Part::Heading),
+    ("mail-editor-reference-message-container", Part::Heading),
     ("gmail_quote", Part::Container),
     ("yahoo_quoted", Part::Quote),
     ("protonmail_quote", Part::Quote),

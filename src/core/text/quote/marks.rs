@@ -4,8 +4,8 @@
 //! [`words`](super::words). What follows from a match is decided one level up.
 
 use super::words::{
-    ATTRIBUTIONS, FORWARD_PREFIXES, FORWARDED, FORWARDS, FROM, ORIGINAL, REPLY_PREFIXES, SENT,
-    SENT_FROM, SUBJECT, TO, WROTE, begins, names,
+    ATTRIBUTIONS, DATE, FORWARD_PREFIXES, FORWARDED, FORWARDS, FROM, ORIGINAL, REPLY_PREFIXES,
+    SENT, SENT_FROM, SUBJECT, TO, WROTE, begins, names,
 };
 use crate::text::fence::{END, QUOTE, SIGNATURE};
 
@@ -13,6 +13,8 @@ use crate::text::fence::{END, QUOTE, SIGNATURE};
 pub const MAX_ATTRIBUTION: usize = 3;
 /// Longer than this, a sentence that ends in "wrote:" is just a sentence.
 const MAX_CHARS: usize = 300;
+/// Programs break lines that are no shorter than this.
+const MIN_BROKEN: usize = 65;
 /// So many lines after the first of a block of header lines may hold the others.
 const MAX_HEADERS: usize = 7;
 
@@ -85,7 +87,8 @@ pub fn attribution(lines: &[&str]) -> Option<Attribution> {
         whole
             .extend(line.chars().filter(|c| !matches!(c, '*' | '\\')).flat_map(char::to_lowercase));
         // Only the last line ends in a colon; times do not end a line.
-        if whole.ends_with([':', '：']) || zoho(&whole) {
+        let last = || lines.get(number + 1).is_none_or(|next| next.is_empty() || is_quoted(next));
+        if whole.ends_with([':', '：']) || zoho(&whole) || uncoloned(&whole) && last() {
             let begun = begins_attribution(&whole);
             let found = begun || follows && is_attribution(&whole, number);
             return found.then(|| Attribution {
@@ -101,6 +104,34 @@ pub fn attribution(lines: &[&str]) -> Option<Attribution> {
 /// Returns true for `---- On Monday, Ann wrote ----`.
 fn zoho(whole: &str) -> bool {
     whole.starts_with("--") && whole.ends_with(" wrote ----")
+}
+
+/// Returns true for an attribution with an address that has lost its colon.
+fn uncoloned(whole: &str) -> bool {
+    let named = |(start, verb): &(&str, &str)| {
+        !start.is_empty() && whole.starts_with(start) && whole.ends_with(verb)
+    };
+    whole.contains('@') && ATTRIBUTIONS.iter().any(named)
+}
+
+/// Returns true for a line between signs of quotes that names the author of all below it, as
+/// GroupWise and supercite write it.
+pub fn names_author(line: &str) -> bool {
+    let Some(rest) = bare(line).trim().strip_prefix(">>>") else { return false };
+    let named = rest.ends_with(">>>") || rest.contains(" == ") && rest.ends_with(" writes:");
+    named && (rest.contains('@') || has_year(rest))
+}
+
+/// Returns true for a line without a mark that a program broke off a quoted one: the line above
+/// is long and ends within a sentence, and the quote goes on below.
+pub fn is_broken_off(lines: &[&str], at: usize) -> bool {
+    let line = |at: Option<usize>| at.and_then(|at| lines.get(at)).copied().unwrap_or_default();
+    let (above, below) = (line(at.checked_sub(1)), line(at.checked_add(1)));
+    is_quoted(above)
+        && is_quoted(below)
+        && above.chars().count() >= MIN_BROKEN
+        && !above.ends_with(['.', '!', '?', ':'])
+        && line(Some(at)).starts_with(char::is_lowercase)
 }
 
 /// Returns true for a line that begins and goes on as those of mail programs do.
@@ -144,8 +175,10 @@ fn has_year(whole: &str) -> bool {
 pub enum Header {
     /// The author.
     From,
-    /// The time.
+    /// The time at which it was sent.
     Sent,
+    /// A time.
+    Date,
     /// The recipients.
     To,
     /// The subject.
@@ -161,8 +194,13 @@ pub fn header(line: &str) -> Option<Header> {
     }
     let label = label.replace(['*', '\\', '|'], "");
     let label = label.trim().trim_start_matches(['>', ' ']).to_lowercase();
-    let lists =
-        [(FROM, Header::From), (SENT, Header::Sent), (TO, Header::To), (SUBJECT, Header::Subject)];
+    let lists = [
+        (FROM, Header::From),
+        (SENT, Header::Sent),
+        (DATE, Header::Date),
+        (TO, Header::To),
+        (SUBJECT, Header::Subject),
+    ];
     lists.into_iter().find(|(list, _)| names(list, &label)).map(|(_, header)| header)
 }
 
@@ -190,11 +228,15 @@ pub fn block<'t>(lines: &[&'t str], headers: &[Option<Header>], at: usize) -> Op
     let near =
         || lines.get(at..end).into_iter().flatten().zip(headers.get(at..end).into_iter().flatten());
     let has = |kind: Header| near().any(|(_, header)| *header == Some(kind));
-    let kinds = [Header::Sent, Header::To, Header::Subject];
     let subject = near().find(|(_, header)| **header == Some(Header::Subject));
-    // A journey is from somewhere to somewhere at a time, too.
-    let addressed = near().any(|(line, header)| header.is_some() && line.contains('@'));
-    let whole = has(Header::From) && kinds.into_iter().filter(|kind| has(*kind)).count() >= 2;
+    // A journey is from somewhere to somewhere at a time, too, but it is not sent.
+    let addressed = near().any(|(line, header)| match header {
+        Some(Header::Sent) => line.contains('@') || has_year(line) && is_timed(line),
+        header => header.is_some() && line.contains('@'),
+    });
+    let timed = has(Header::Sent) || has(Header::Date);
+    let others = [timed, has(Header::To), has(Header::Subject)];
+    let whole = has(Header::From) && others.into_iter().filter(|there| *there).count() >= 2;
     (whole && (subject.is_some() || addressed))
         .then(|| Block { subject: subject.map_or("", |(line, _)| value(line)) })
 }
@@ -256,6 +298,11 @@ fn prefix(subject: &str) -> Option<(Sort, &str)> {
         () => return None,
     };
     Some((sort, after))
+}
+
+/// Returns true for a line above a block of header lines that belongs to it: a rule, or a title.
+pub fn heads_block(line: &str) -> bool {
+    is_rule(line) || names(ORIGINAL, &line.trim().to_lowercase())
 }
 
 /// Returns true for `-----Original Message-----` in any of its languages.

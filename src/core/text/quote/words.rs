@@ -3,7 +3,9 @@
 //! Data alone: lists in lower case, parted by `|`. What follows from a word is decided in
 //! [`marks`](super::marks) and [`foot`](super::foot). English, German, French, Spanish, Italian,
 //! Portuguese, Dutch, Swedish, Danish, Norwegian, Polish, Czech, Russian, Ukrainian, Turkish,
-//! Finnish, Hungarian, Greek, Japanese, Chinese and Korean; some others where they are known.
+//! Finnish, Hungarian, Greek, Japanese, Chinese and Korean; the labels of header lines also in
+//! Slovak, Slovenian, Croatian, Serbian, Bulgarian, Romanian, Catalan, Lithuanian, Latvian,
+//! Estonian, Hebrew, Arabic, Persian, Thai, Indonesian and Vietnamese.
 
 /// Returns true if a list has this word.
 pub fn names(list: &str, word: &str) -> bool {
@@ -22,19 +24,27 @@ pub fn begins(list: &str, text: &str) -> bool {
 
 /// Labels of the author in a block of header lines.
 pub const FROM: &str = "from|von|de|da|van|från|fra|od|от|від|kimden|gönderen|lähettäjä|feladó|\
-    από|差出人|送信者|发件人|寄件者|寄件人|보낸 사람|보낸사람|remitente|expéditeur|mittente|afzender";
-/// Labels of the time.
-pub const SENT: &str = "sent|date|gesendet|datum|envoyé|envoyé le|enviado|enviado el|enviada em|\
-    enviado em|enviada|fecha|data|inviato|data invio|verzonden|skickat|sendt|dato|wysłano|odesláno|\
-    отправлено|дата|надіслано|gönderildi|gönderme tarihi|tarih|lähetetty|päivämäärä|päiväys|\
-    elküldve|küldve|dátum|στάλθηκε|ημερομηνία|送信日時|日時|日付|发送时间|发件时间|日期|時間|时间|\
-    傳送時間|寄件日期|보낸 날짜|보낸날짜|보낸 시간|날짜";
+    από|差出人|送信者|发件人|寄件者|寄件人|보낸 사람|보낸사람|remitente|expéditeur|mittente|afzender|\
+    sender|de la|nuo|saatja|no|šalje|od koga|шаље|จาก|dari|từ|מאת|من|از";
+/// Labels of the time at which something was sent.
+pub const SENT: &str = "sent|sent time|gesendet|envoyé|envoyé le|message du|enviado|enviado el|\
+    enviada em|enviado em|enviada|inviato|data invio|verzonden|skickat|sendt|wysłano|odesláno|\
+    отправлено|надіслано|gönderildi|gönderme tarihi|lähetetty|elküldve|küldve|στάλθηκε|送信日時|\
+    发送时间|发件时间|傳送時間|寄件日期|보낸 날짜|보낸날짜|보낸 시간|odoslané|odoslal|poslano|\
+    послато|trimis|trimisă|изпратено|išsiųsta|nosūtīts|saadetud|enviat|ส่ง|dikirim|terkirim|\
+    đã gửi|נשלח|تاريخ الإرسال|أرسلت";
+/// Labels of any time.
+pub const DATE: &str = "date|datum|fecha|data|dato|дата|tarih|päivämäärä|päiväys|dátum|ημερομηνία|\
+    日時|日付|日期|時間|时间|날짜|datums|kuupäev|วันที่|tanggal|ngày|תאריך|التاريخ|تاریخ";
 /// Labels of the recipients.
 pub const TO: &str = "to|an|à|para|a|aan|till|til|do|komu|кому|kime|alıcı|vastaanottaja|címzett|\
-    προς|宛先|收件人|收件者|받는 사람|받는사람|destinataire|destinatario|destinatário";
+    προς|宛先|收件人|收件者|받는 사람|받는사람|destinataire|destinatario|destinatário|\
+    către|catre|до|kam|kellele|prima|za|за|per a|ถึง|ke|kepada|tới|đến|אל|إلى|به";
 /// Labels of the subject.
 pub const SUBJECT: &str = "subject|betreff|objet|asunto|assunto|oggetto|onderwerp|ämne|emne|temat|\
-    předmět|тема|konu|aihe|tárgy|θέμα|件名|主题|主旨|제목";
+    předmět|тема|konu|aihe|tárgy|θέμα|件名|主题|主旨|제목|\
+    sujet|predmet|предмет|naslov|zadeva|subiect|относно|tema|teema|temats|assumpte|เรื่อง|subjek|\
+    perihal|chủ đề|tiêu đề|נושא|الموضوع|موضوع";
 
 /// Marks before the subject of a message that is sent on.
 pub const FORWARD_PREFIXES: &str = "fw|fwd|wg|tr|i|rv|enc|doorst|vb|vs|vl|pd|przek|fs|ilt|προ|πρθ|\

@@ -98,13 +98,11 @@ impl<'a> Element<'a> {
             return Some(Self { tag, body: after.get(..end)?, size: 2 + end + 2, levels });
         }
         let digits = usize::from(length & 0x7f);
-        let (length, head) = match length < 0x80 {
-            true => (digits, 0),
-            false if digits <= 4 => {
-                let digits = after.get(..digits)?;
-                (digits.iter().fold(0, |all, digit| all << 8 | usize::from(*digit)), digits.len())
-            }
-            false => return None,
+        let (length, head) = if length < 0x80 {
+            (digits, 0)
+        } else {
+            let digits = after.get(..digits).filter(|digits| digits.len() <= 4)?;
+            (digits.iter().fold(0, |all, digit| all << 8 | usize::from(*digit)), digits.len())
         };
         let end = head.checked_add(length)?;
         Some(Self { tag, body: after.get(head..end)?, size: 2 + end, levels })

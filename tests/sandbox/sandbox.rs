@@ -521,6 +521,17 @@ async fn charsets_and_file_names_are_decoded() {
         let (message, ..) = only_message(&message).await;
         assert_eq!(message["payload"]["headers"][1]["value"], shown, "{value}");
     }
+    for (value, shown) in [
+        ("=?utf-8?q?B=C3=B8?= Lie <b@x>, Cy <c@x>", "Bø Lie <b@x>, Cy <c@x>"),
+        ("=?utf-8?q?B=C3=B8?= =?utf-8?q?_=28Ops=29?= <b@x>", "\"Bø (Ops)\" <b@x>"),
+        ("\"=?utf-8?q?B=22=C3=B8,_x?=\" <b@x>", "\"B\\\"ø, x\" <b@x>"),
+        ("Team: =?utf-8?q?a=3Cb?= <b@x>;", "Team: \"a<b\" <b@x>;"),
+        ("=?utf-8?q?a=E2=80=8Bb?= <b@x>", "a\u{200b}b <b@x>"),
+        ("=?no word <b@x>", "=?no word <b@x>"),
+    ] {
+        let (message, ..) = only_message(&format!("Cc: {value}\n\nx\n")).await;
+        assert_eq!(message["payload"]["headers"][0]["value"], shown, "{value}");
+    }
     for (headers, name) in cases! {
         "Content-Disposition: attachment; filename=\"a b.txt\"", "a b.txt";
         "Content-Disposition: attachment; filename*=utf-8''Pl%C3%A4ne.txt", "Pläne.txt";

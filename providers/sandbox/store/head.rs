@@ -2,12 +2,12 @@
 //!
 //! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
 //! fields are passed over, and 8-bit characters are read in the charset of the rest of the message.
-//! Nothing here knows what a field means; charsets and encoded words are the
+//! Nothing here knows what a field means, except that some hold addresses; charsets and encoded words are the
 //! work of `text`.
 
 use std::borrow::Cow;
 
-use daysheet_core::text::{Address, address_list, charset, header};
+use daysheet_core::text::{charset, header};
 
 use super::lines;
 
@@ -40,10 +40,7 @@ impl HeaderField<'_> {
         let value = self.unfolded();
         // A name is decoded after the list is taken apart (RFC 2047, 6.2).
         let people = ADDRESSES.iter().any(|name| name.eq_ignore_ascii_case(self.name));
-        match people && value.contains("=?") {
-            true => decoded_people(&value),
-            false => header(&value).into_owned(),
-        }
+        if people { decoded_people(&value) } else { header(&value).into_owned() }
     }
 
     /// The value on one line, otherwise as written.
@@ -54,16 +51,33 @@ impl HeaderField<'_> {
     }
 }
 
-/// An address list with its names decoded, and quoted where they need it.
+/// An address list with its encoded phrases decoded, and quoted where they need it; nothing else
+/// in it is changed.
 fn decoded_people(value: &str) -> String {
-    let one = |person: &Address| match &person.name {
-        Some(name) if name.contains(|c: char| SPECIALS.contains(c)) => {
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-            format!("\"{name}\" <{}>", person.email)
-        }
-        _ => person.to_string(),
-    };
-    address_list(value).iter().map(one).collect::<Vec<_>>().join(", ")
+    let mut out = String::with_capacity(value.len());
+    let (mut rest, mut quoted) = (value, false);
+    while let Some((before, word)) = rest.find("=?").and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(before);
+        quoted ^= before.matches('"').count() % 2 == 1;
+        // The text of a word comes after its charset and its encoding.
+        let text = word.match_indices('?').nth(2).map_or(word.len(), |(at, _)| at + 1);
+        let end = word.get(text..).and_then(|text| text.find("?=")).map_or(text, |end| text + end);
+        let ends = word.get(end..).and_then(|after| after.find(['<', ',', ';', '"']));
+        let (phrase, after) = word.split_at(ends.map_or(word.len(), |at| end + at));
+        let name = header(phrase.trim_end());
+        let special = name.contains(|c| SPECIALS.contains(c)) && name != phrase.trim_end();
+        let marks = if special && !quoted { "\"" } else { "" };
+        let name = if special {
+            name.replace('\\', "\\\\").replace('"', "\\\"")
+        } else {
+            name.into_owned()
+        };
+        out.push_str(&format!("{marks}{name}{marks}"));
+        out.push_str(phrase.get(phrase.trim_end().len()..).unwrap_or_default());
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The fields of the header section `head` of a message or of a part of it, in their order.
@@ -146,8 +160,9 @@ pub(crate) fn to_utf8<'a>(
     charset: Option<&str>,
     message: &[u8],
 ) -> Cow<'a, [u8]> {
-    match charset.is_none_or(charset::is_known) {
-        true => Cow::Owned(text(&bytes, charset, message).into_bytes()),
-        false => bytes,
+    if charset.is_none_or(charset::is_known) {
+        Cow::Owned(text(&bytes, charset, message).into_bytes())
+    } else {
+        bytes
     }
 }

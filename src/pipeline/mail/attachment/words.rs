@@ -162,8 +162,14 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         }
         Finding::CutCells(count) => note!("{} cells of very long rows were cut", *count),
         Finding::NoResult(count) => note!("{} formulas have no stored result", *count),
+        Finding::Unmapped(1) => {
+            "a character cannot be decoded: its font has no Unicode mapping".into()
+        }
         Finding::Unmapped(count) => {
             note!("{} characters cannot be decoded: the fonts have no Unicode mapping", *count)
+        }
+        Finding::Others(1) => {
+            "a character is shown to people as another: its font contradicts itself".into()
         }
         Finding::Others(count) => {
             note!(
@@ -171,6 +177,7 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
                 *count
             )
         }
+        Finding::Pictures(1) => "a picture is not described".into(),
         Finding::Pictures(count) => note!("{} pictures are not described", *count),
         Finding::Scan { first, last } if first == last => {
             note!("page {} is a picture of text (a scan), which cannot be read", *first)

@@ -38,7 +38,7 @@ pub struct MessageTree {
     calendar: Option<BodyPart>,
     /// The blocks of a delivery report or a receipt.
     report: Vec<BodyPart>,
-    /// What may hold the text: Outlook's `winmail.dat`, or `smime.p7m`.
+    /// The part that may hold the text: Outlook's `winmail.dat`, or `smime.p7m`.
     packed: Option<BodyPart>,
     obstacle: Option<Obstacle>,
     inline: Vec<Value>,

@@ -220,10 +220,7 @@ impl Parts<'_> {
 /// What a part holds: text shown with the message in UTF-8, all else as it was.
 fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let bytes = part.decode(raw);
-    match part.is_inline_text() {
-        true => head::to_utf8(bytes, part.charset.as_deref(), raw),
-        false => bytes,
-    }
+    if part.is_inline_text() { head::to_utf8(bytes, part.charset.as_deref(), raw) } else { bytes }
 }
 
 /// An attachment's bytes, by the part's place in reading order.

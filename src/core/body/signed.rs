@@ -72,7 +72,7 @@ struct Element<'a> {
     body: &'a [u8],
     /// The bytes of the whole element.
     size: usize,
-    /// How many more levels are followed.
+    /// The number of further levels that are followed.
     levels: usize,
 }
 

@@ -3,7 +3,7 @@
 //! Mail declares the charset of its text, and is wrong often enough that the bytes are
 //! checked first: valid UTF-8 is UTF-8. Only declarations of charsets whose bytes look
 //! like ASCII (ISO-2022, HZ, UTF-7) or contain zeros (UTF-16) are trusted before that.
-//! What declares no charset, or one of an unknown name, is detected, with a note. A library undoes
+//! A text that declares no known charset is detected, with a note. A library undoes
 //! base64; quoted-printable is undone in `encoded.rs`.
 
 mod detect;
@@ -14,7 +14,7 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 
 use super::note::{Note, note, ours};
 
-/// How far the declaration of an XML or HTML document is looked for, in bytes.
+/// The number of bytes in which an XML or HTML document can declare its charset.
 const HEAD: usize = 64 << 10;
 
 /// The reason why a decoded text may not be what was written.

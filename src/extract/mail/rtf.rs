@@ -389,7 +389,7 @@ impl Reader<'_> {
                     self.push("\n");
                     self.cell = 0;
                 } else if !self.html {
-                    // It stands in the properties of the row, which are no text.
+                    // It is in the properties of the row, which are not text.
                     self.out.push('\n');
                 }
             }

@@ -27,7 +27,7 @@ struct Series {
 pub fn text(text: &str) -> Result<String, Failure> {
     let mut xml = Xml::of(text, &["c"]);
     let (mut title, mut series) = (String::new(), Vec::<Series>::new());
-    // What is open: the title or a part of a series, the format of its numbers, and a point.
+    // The open elements: the title or a part of a series, the format of its numbers, and a point.
     let (mut part, mut format, mut point) = (String::new(), None, 0);
     let mut from_1904 = false;
     while let Some(event) = xml.step()? {

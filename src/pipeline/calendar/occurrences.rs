@@ -53,14 +53,13 @@ pub(in crate::pipeline) struct SeriesLog {
 }
 
 impl SeriesLog {
-    /// Adds an event that was written, if it recurs, and its occurrences known before.
-    pub(in crate::pipeline) fn wrote(
-        &mut self,
-        known: Vec<KnownOccurrence>,
-        owner: &Owner,
-        event: &Value,
-    ) {
+    /// Adds the occurrences known before a write, once it is done.
+    pub(in crate::pipeline) fn knew(&mut self, known: Vec<KnownOccurrence>) {
         self.known.extend(known);
+    }
+
+    /// Adds an event that was written, if it recurs.
+    pub(in crate::pipeline) fn wrote(&mut self, owner: &Owner, event: &Value) {
         let facts = owner.port.event_data(event);
         if let Some(facts) = facts.filter(|facts| facts.repeat.is_some()) {
             self.written.push(WrittenSeries { owner: owner.clone(), facts });
@@ -133,6 +132,8 @@ pub(in crate::pipeline) async fn follow(
             Ok(found) => found,
             Err(error) => {
                 notes.push(note!("occurrences were not listed: {}", error));
+                // Nothing is known of their handles, which may still be valid.
+                known.retain(|one| one.account != owner.account.id);
                 continue;
             }
         };

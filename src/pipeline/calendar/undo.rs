@@ -251,12 +251,14 @@ impl Pipeline {
                 Vec::new()
             };
             let taken_back = self.take_back(&step, &mut report).await;
-            if let Ok(value) = &taken_back {
-                let value = value.as_ref().unwrap_or(&Value::Null);
-                report.series.wrote(known, &step.target.owner, value);
+            if taken_back.is_ok() {
+                report.series.knew(known);
             }
             match taken_back {
-                Ok(Some(value)) => report.events.push((step.target.owner, value)),
+                Ok(Some(value)) => {
+                    report.series.wrote(&step.target.owner, &value);
+                    report.events.push((step.target.owner, value));
+                }
                 Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
                 Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
             }

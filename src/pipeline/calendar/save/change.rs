@@ -411,7 +411,8 @@ impl Pipeline {
         match self.write_event(target, Some(change), entry, report, write).await {
             Ok(Some(value)) => {
                 if is_visible {
-                    report.series.wrote(known, &target.owner, &value);
+                    report.series.knew(known);
+                    report.series.wrote(&target.owner, &value);
                 }
                 report.events.push((target.owner.clone(), value));
             }

@@ -231,7 +231,7 @@ impl Pipeline {
             let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
             report.notified.add(&recipients, has_guests);
             self.keep_created(&to.owner, &value, !notified.is_empty(), report).await;
-            report.series.wrote(Vec::new(), &to.owner, &value);
+            report.series.wrote(&to.owner, &value);
             report.events.push((to.owner.clone(), value));
         }
     }

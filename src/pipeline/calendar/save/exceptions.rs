@@ -13,7 +13,7 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::EventTarget;
 use crate::project::project;
-use crate::provider::calendar::{Change, EventData, EventListRequest, Notify};
+use crate::provider::calendar::{Change, EventData, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
 
@@ -27,9 +27,10 @@ impl Pipeline {
     ) -> Result<()> {
         let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
         let ours = target.facts.own && !item.twin;
-        let changed = match ours || matches!(put, Put::Created(_)) {
-            true => self.put_exceptions(&item.name, target, &item.exceptions, report).await,
-            false => 0,
+        let changed = if ours || matches!(put, Put::Created(_)) {
+            self.put_exceptions(&item.name, target, &item.exceptions, report).await
+        } else {
+            0
         };
         match (&put, changed) {
             (Put::Created(target) | Put::Changed(target), _) => {
@@ -148,14 +149,6 @@ impl Pipeline {
             let found = read.find(|(facts, _)| is_it(facts));
             found.map(|(facts, value)| (value, facts))
         };
-        let calendar = match &series.facts.calendar {
-            Some(calendar) => calendar.clone(),
-            None => {
-                let places = self.places(&series.owner, false).await?;
-                let main = places.into_iter().find(|place| place.main);
-                main.map(|place| place.id).unwrap_or_default()
-            }
-        };
         let start = at.instant(&zone);
         let near = |hours: i64| {
             start.checked_add(hours.hours()).unwrap_or(match hours < 0 {
@@ -165,18 +158,9 @@ impl Pipeline {
         };
         let columns: Vec<_> =
             ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
-        let ask = EventListRequest {
-            calendars: vec![(calendar, None)],
-            from: near(-26),
-            to: near(26),
-            series: false,
-            projection: project(port.api(), &columns),
-            limit: 250,
-        };
-        let mut found = None;
-        for page in port.events(&ask).await {
-            found = found.or(find(page?.items));
-        }
+        let projection = project(port.api(), &columns);
+        let near = port.instances(&series.facts.id, near(-26), near(26), &projection).await?;
+        let mut found = find(near);
         if found.is_none()
             && let Some(uid) = &series.facts.uid
         {

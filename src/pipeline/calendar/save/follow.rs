@@ -215,7 +215,8 @@ impl Pipeline {
                 if !report.undo.events.is_empty() {
                     self.keep_created(&master.owner, &new, false, report).await;
                 }
-                report.series.wrote(known, &master.owner, &new);
+                report.series.knew(known);
+                report.series.wrote(&master.owner, &new);
                 report.events.push((master.owner.clone(), new));
                 report.events.extend(old.map(|old| (master.owner.clone(), old)));
                 report.notes.push(note!(

@@ -18,6 +18,7 @@ pub mod pages;
 pub mod people;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
+mod unread;
 
 use std::collections::HashMap;
 use std::sync::Arc;

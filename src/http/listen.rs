@@ -30,6 +30,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use super::unread::SharedBody;
 use crate::error::{Error, Kind, Result};
 
 /// Connections at once; further ones wait to be accepted.
@@ -200,7 +201,14 @@ where
         let router = router.clone();
         // In a box, so that a connection without a request has no room for one.
         Box::pin(async move {
-            let response: Response = router.oneshot(request.map(Body::new)).await?;
+            let (parts, body) = request.into_parts();
+            let body = SharedBody::new(body);
+            let request = Request::from_parts(parts, Body::new(body.clone()));
+            let mut response: Response = router.oneshot(request).await?;
+            // A stream of HTTP/2 ends alone, without its connection.
+            if !second {
+                body.finish(&mut response).await;
+            }
             // The request is in progress until its response is sent.
             Ok::<_, std::convert::Infallible>(super::keeping(response, busy))
         })

@@ -261,3 +261,35 @@ async fn running_calls_end_before_the_server_does() {
     assert!(refused < answered && answered <= soon, "{refused:?} {answered:?} {ended:?}");
     assert_eq!(idle.read(&mut [0; 8]).await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn connections_outlive_refused_requests() {
+    let stage = Stage::of(&["ann"]).await;
+    let probe = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    // The length of a body, what of it arrives once the headers have been refused, and the
+    // statuses of this request and the next one. The last two bodies are too long and too slow.
+    for (length, sent, expected) in [
+        (100, 100, "401 200"),
+        (60_000, 60_000, "401 200"),
+        (1 << 20, 70_000, "401"),
+        (100, 0, "401"),
+    ] {
+        let mut stream = TcpStream::connect(stage.address).await.unwrap();
+        let head =
+            format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let mut rest = vec![b' '; sent];
+        if sent == length {
+            rest.extend(probe);
+        }
+        stream.write_all(&rest).await.unwrap();
+        let mut got = String::new();
+        stream.read_to_string(&mut got).await.unwrap();
+        let statuses: Vec<&str> =
+            got.lines().filter(|line| line.starts_with("HTTP/")).map(status).collect();
+        assert_eq!(statuses.join(" "), expected, "{length} {sent}: {got}");
+        let closes = got.to_lowercase().matches("connection: close").count();
+        assert_eq!(closes, 1, "{length} {sent}: {got}");
+    }
+}

@@ -209,6 +209,9 @@ async fn partial_event_yields_partial_facts() {
                 }),
                 ..plain()
             };
+        // A series whose pattern is unknown.
+        json!({"type": "seriesMaster", "recurrence": null}),
+            EventData { repeat: Some(Repeat::default()), ..plain() };
         json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
             EventData { notes: Some("Ink".to_owned()), ..plain() };

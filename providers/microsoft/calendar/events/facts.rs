@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{CALENDAR, RULE};
+use super::{CALENDAR, RULE, is_master};
 use crate::json::{is, nested, text};
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::series_uid;
@@ -115,12 +115,15 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     }
 }
 
-/// Returns the rule of a recurring event, with its deleted occurrences.
+/// Returns the rule of a recurring event, with its deleted occurrences. The rule is empty if it
+/// is unknown.
 fn repeat(event: &Value, start: EventTime) -> Option<Repeat> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
         graph::rule(recurrence)
-    })?;
+    });
+    // A series whose pattern is unknown is one nevertheless: it has dates, but no rule.
+    let rule = rule.or_else(|| is_master(event).then(String::new))?;
     let zone = zone(event);
     let except = event
         .get("cancelledOccurrences")

@@ -35,6 +35,8 @@ use crate::text::Note;
 
 /// The most matches in spam and trash that are counted.
 const MOST_HIDDEN: usize = 100;
+/// The folders that a search leaves out unless it names them.
+pub const HIDDEN: [&str; 2] = ["spam", "trash"];
 
 /// A request for one page of a list.
 #[derive(Debug, Clone)]
@@ -59,7 +61,7 @@ impl ListRequest {
     /// Returns the request for the matches in spam and trash, with a projection of their ids.
     #[must_use]
     pub fn in_hidden(&self, ids: Projection) -> Self {
-        let hidden = ["spam", "trash"].map(|name| Query::Term(Term::Folder(name.to_owned())));
+        let hidden = HIDDEN.map(|name| Query::Term(Term::Folder(name.to_owned())));
         let mut query: Vec<Query> = self.query.iter().cloned().collect();
         query.push(Query::Any(hidden.to_vec()));
         Self {

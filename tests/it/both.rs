@@ -227,6 +227,8 @@ async fn searches_find_what_they_mean() {
 async fn matches_in_spam_and_trash_are_counted() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let more = "messages: 56 of 56, newest first; spam and trash have 4 more (in:anywhere)";
+    let without_drafts =
+        "messages: 54 of 54, newest first; spam and trash have 4 more (in:anywhere)";
     let last = "messages: 16 of 56, newest first, after 40 on earlier pages; spam and trash not \
                 searched";
     for (account, mut call, expected) in [
@@ -238,6 +240,9 @@ async fn matches_in_spam_and_trash_are_counted() {
             "messages: 56 of 56, newest first; spam and trash not searched",
         ),
         (MICROSOFT, json!({"limit": 100}), more),
+        // To leave out other folders is not to name one.
+        (GOOGLE, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
+        (MICROSOFT, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
         (GOOGLE, json!({"q": "thick pencil"}), "messages: 3 of 3, newest first"),
         (MICROSOFT, json!({"q": "thick pencil"}), "messages: 3 of 3, newest first"),
         (GOOGLE, json!({"q": "after:2000-01-01", "limit": 40}), last),

@@ -24,7 +24,7 @@ use crate::pipeline::{
 };
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{Failed, ListRequest, Mailbox, Total};
+use crate::provider::{Failed, HIDDEN, ListRequest, Mailbox, Total};
 use crate::query::{self, DateContext, Query, Term};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
@@ -464,17 +464,22 @@ async fn count_hidden(mailbox: &dyn Mailbox, ask: &ListRequest) -> Option<u64> {
     u64::try_from(page.items.len()).ok()
 }
 
-/// Returns true for a search that names no folder, which leaves out spam and trash.
+/// Returns true for a search that leaves out spam and trash because it names no folder to search.
 fn is_everywhere(request: &SearchContext<'_>) -> bool {
-    let named = |query: &Query| {
-        let mut terms = query.terms().into_iter();
-        matches!(query, Query::Raw(_)) || terms.any(|term| matches!(term, Term::Folder(_)))
-    };
-    let query = request.query.iter().flat_map(|query| match query {
-        Query::All(parts) => parts.as_slice(),
-        one => std::slice::from_ref(one),
-    });
-    request.plan.folder.is_none() && !query.into_iter().any(named)
+    fn names_folder(query: &Query) -> bool {
+        let folder = |term: &&Term| matches!(term, Term::Folder(_));
+        match query {
+            Query::All(parts) => parts.iter().any(names_folder),
+            Query::Raw(_) => true,
+            // To leave out another folder is not to name one.
+            Query::Not(part) => match &**part {
+                Query::Term(Term::Folder(name)) => HIDDEN.contains(&name.as_str()),
+                part => part.terms().iter().any(folder),
+            },
+            Query::Any(_) | Query::Term(_) => query.terms().iter().any(folder),
+        }
+    }
+    request.plan.folder.is_none() && !request.query.as_ref().is_some_and(names_folder)
 }
 
 /// Returns why no message can match, if conditions exclude each other.

@@ -67,7 +67,7 @@ tool! {
     /// Download, list or read (as=text: PDF, Office, mail) email attachments.
     mail_attachment(Reversible, Read) => Attachment(AttachmentRequest::checked);
     pub struct AttachmentRequest {
-        /// Attachment, message or thread ids
+        /// Up to 25 attachment, message or thread ids
         ids: Vec<String> = IDS,
         // By default files are saved, and those of messages listed.
         form as "as": Option<FileForm> = choice(),

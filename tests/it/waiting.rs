@@ -12,9 +12,9 @@ use daysheet::schemas::MESSAGE;
 fn thread_shows_who_waits_for_an_answer() {
     let me = "Mira <mira@example.com>";
     let cases = [
-        // A draft of one's own settles nothing, and is not settled.
-        ("05", me, "draft", "a", None, true),
-        ("04", "ann@far.example", "unread", "a", Some(true), false),
+        // A draft of one's own settles nothing, and does not replace the message it answers.
+        ("05", me, "draft", "a", Some(false), false),
+        ("04", "ann@far.example", "unread", "a", Some(true), true),
         // What was sent settles what came before, in its conversation alone.
         ("03", me, "", "a", Some(false), false),
         ("02", "ann@far.example", "unread", "a", Some(false), true),

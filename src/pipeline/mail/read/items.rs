@@ -2,7 +2,8 @@
 //! attachments and its meetings; and rates them.
 //!
 //! The rest of the thread shows whether a message needs a reply: the reader's own
-//! messages are settled, and so are those before them. A draft is no reply.
+//! messages are settled, and so are those before them. A draft is no reply, and never takes the
+//! place of the message that it answers.
 
 use crate::budget::value::Hint;
 use crate::budget::{Item, Response};
@@ -66,6 +67,7 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
                 .position(|text| text.row.is_some_and(|row| rows.contains(&row)));
             let later = |other: &usize| dates.get(*other) > dates.get(at);
             let beside: Vec<usize> = (0..count)
+                .filter(|other| !has_flag(response, *other, "draft"))
                 .filter(|other| match (places.get(at), places.get(*other)) {
                     (Some(one), Some(other)) => one.is_beside(other),
                     _ => false,
@@ -75,7 +77,7 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
                 beside.iter().any(|other| later(other) && sent.get(*other) == Some(&true));
             let open = match sent.get(at) {
                 Some(true) => Some(false),
-                _ if answered => Some(false),
+                _ if answered || has_flag(response, at, "draft") => Some(false),
                 _ if has_flag(response, at, "unread") => Some(true),
                 _ => None,
             };

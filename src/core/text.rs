@@ -39,7 +39,9 @@ pub use address::{Address, address_list};
 pub use encoded::{parameter, quoted_printable};
 pub use invisible::{is_invisible, visible};
 pub use note::note;
-pub use note::{Note, NoteKey, Tally, ours, quoted, quoted_end, quoted_list, quoted_words};
+pub use note::{
+    Note, NoteKey, Tally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
+};
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search may scan the

@@ -7,7 +7,7 @@ use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{CEILING, FitOptions, Fitted, Shortened, WholeBlocks, fit};
 use daysheet_core::budget::plan::Tier;
 use daysheet_core::budget::value::Strategy as Worth;
-use daysheet_core::budget::{Item, LongText, Response};
+use daysheet_core::budget::{Item, Legend, LongText, Response};
 use daysheet_core::encode::stc::Version;
 use daysheet_core::encode::{Delimiter, Document, Format};
 use daysheet_core::error::{Error, Kind};
@@ -197,6 +197,21 @@ fn warnings_go_with_their_rows() {
         "{}",
         fitted.blocks[0]
     );
+}
+
+/// What explains several rows at once names those of the chunk.
+#[test]
+fn legend_explains_only_shown_rows() {
+    let mut response = messages(60, Level::Core);
+    let rows = |from: usize| (from..=60).step_by(2).map(|row| format!("m{row}")).collect();
+    let groups = vec![("odd".to_owned(), rows(1)), ("even".to_owned(), rows(2))];
+    response.legend = Legend { name: "why", groups };
+    for chunk in chunks(&response, &options(900, 1)).unwrap() {
+        let why = chunk.blocks[1].lines().find_map(|line| line.strip_prefix("why: ")).unwrap();
+        let named = why.split([' ', ';']).filter(|word| word.starts_with('m'));
+        let named: BTreeSet<String> = named.map(str::to_owned).collect();
+        assert_eq!(named, ids(&chunk.blocks[0]).into_iter().collect(), "{why}");
+    }
 }
 
 #[test]

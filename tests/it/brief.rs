@@ -146,6 +146,30 @@ async fn brief_shows_a_day_in_one_answer() {
     day.call("brief", json!({"budget": needed, "reserve": 7900})).await.unwrap();
 }
 
+/// A small budget is spent on rows: those of the day, then those that need the reader. Notes
+/// about rows that are not shown are left out.
+#[tokio::test]
+async fn small_budget_is_spent_on_rows() {
+    let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
+    let tokens = daysheet::budget::count::tokens;
+    for budget in [700, 1000, 1500, 2000] {
+        let blocks = day.brief(json!({"budget": budget})).await;
+        let (document, notes) = (&blocks[0], &blocks[1]);
+        assert!(tokens(notes) < tokens(document), "{budget}: {blocks:?}");
+        let tables = document.lines().filter_map(|line| line.split_once('[')).map(|(name, _)| name);
+        let tables: Vec<&str> = tables.map(|name| name.trim_end_matches("_minimal")).collect();
+        let needs_me = tables.contains(&"needs_me");
+        assert_eq!(needs_me, budget >= 1000, "{document}");
+        // Other sections follow once everything that needs the reader is shown.
+        assert_eq!(tables.contains(&"invited"), budget == 2000, "{document}");
+        let why = notes.lines().find_map(|line| line.strip_prefix("why: "));
+        let named =
+            why.map_or(0, |why| why.split(' ').filter(|word| word.starts_with('m')).count());
+        let shown = document.lines().filter(|line| line.starts_with("  m")).count();
+        assert_eq!(named, shown, "{blocks:?}");
+    }
+}
+
 /// The messages of each section by their subjects, with the reasons.
 async fn sections(day: &Day, arguments: Value) -> Vec<String> {
     let document = day.json(arguments.clone()).await;

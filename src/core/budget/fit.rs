@@ -109,7 +109,7 @@ impl WholeBlocks {
     pub fn of(response: &Response, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(response, &Sizes::none(format), secret);
         let chosen = pieces.whole();
-        let notes = response.notes.iter().chain(&response.legend).cloned().collect();
+        let notes = response.notes.iter().cloned().chain(response.legend.note(|_| true)).collect();
         let (first, notes) = words::split(response, notes);
         let view = view::view(response, &pieces, &chosen, first, format);
         let mut line = 1;

@@ -5,8 +5,8 @@
 use super::plan::Tier;
 use super::value::Hint;
 use crate::encode::Document;
-use crate::text::Note;
 use crate::text::fence::Fence;
+use crate::text::{Note, note, ours};
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
@@ -17,16 +17,38 @@ pub struct Response {
     pub texts: Vec<LongText>,
     /// Notes for the reader, one line each.
     pub notes: Vec<Note>,
-    /// Explanations of the rows, repeated with every chunk of them.
-    pub legend: Vec<Note>,
+    /// Explanations of the rows; each chunk has those of its own rows.
+    pub legend: Legend,
     /// The units that are shown or left out as a whole, in the order of the answer;
     /// each row is a unit of its own if none are given.
     pub items: Option<Vec<Item>>,
     /// For a table, by its position in the document, the call that fetches all of it.
-    /// Such a table gets a note on how much of it is shown.
+    /// The notes say how much of such a table is shown.
     pub calls: Vec<(usize, String)>,
     /// The words that were searched for, in lower case.
     pub words: Vec<String>,
+}
+
+/// What is said of several rows at once, in one note: `why: to_me m1 m4; my_thread m2`.
+#[derive(Debug, Clone, Default)]
+pub struct Legend {
+    /// The word before the colon.
+    pub name: &'static str,
+    /// Words of ours, and the first cells of the rows that they explain.
+    pub groups: Vec<(String, Vec<String>)>,
+}
+
+impl Legend {
+    /// Returns the note, about those rows that are shown; `None` if it explains none of them.
+    pub fn note(&self, is_shown: impl Fn(&str) -> bool) -> Option<Note> {
+        let groups = self.groups.iter().filter_map(|(words, rows)| {
+            let rows: Vec<&str> =
+                rows.iter().map(String::as_str).filter(|row| is_shown(row)).collect();
+            (!rows.is_empty()).then(|| format!("{words} {}", rows.join(" ")))
+        });
+        let groups: Vec<String> = groups.collect();
+        (!groups.is_empty()).then(|| note!("{}: {}", self.name, ours(groups.join("; "))))
+    }
 }
 
 /// A long text.

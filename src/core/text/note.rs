@@ -292,6 +292,12 @@ pub fn ours<T: fmt::Display>(text: T) -> Ours<T> {
     Ours(text)
 }
 
+/// Formats a number with its noun: `1 message`, `2 messages`.
+pub fn counted(count: usize, one: &'static str, many: &'static str) -> Ours<String> {
+    let noun = if count == 1 { one } else { many };
+    Ours(format!("{count} {noun}"))
+}
+
 /// Makes a note from a literal and the values for its `{}`, in order: `note!("{} of {}", 3,
 /// quoted(name))`. Names within the braces would not be checked, so they do not compile.
 #[macro_export]

@@ -26,7 +26,7 @@ use super::calendar::clashes::{clashes, is_declined};
 use super::{Pipeline, zone_line};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
-use crate::budget::{Item, Response};
+use crate::budget::{Item, Legend, Response};
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::provider::Account;
@@ -34,7 +34,7 @@ use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
-use crate::text::{Note, NoteKey, note, ours};
+use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
 use crate::words::Words;
@@ -197,10 +197,11 @@ impl Pipeline {
         let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
         let clashing = self.clash_rows(&found, agenda, &days.today, &today, zone);
         let call = span.calendar_search(span.range_text.clone());
-        // A day has to be there at once; of a longer time the first chunk may be.
+        // A day has to be there at once; of a longer time the first chunk may be, after the
+        // mail that needs the reader.
         let tier = match span.day {
             Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
-            _ => Tier::High,
+            _ => Tier::Medium,
         };
         let today = match span.today {
             true => today.section(TODAY),
@@ -214,7 +215,7 @@ impl Pipeline {
             let rows = self.ranged_rows(agenda, &days.invited, zone, notes).await?;
             sections.push(
                 rows.section(INVITED),
-                Tier::High,
+                Tier::Medium,
                 Some(true),
                 span.calendar_search(span.invited_days(zone)),
             );
@@ -239,16 +240,14 @@ impl Pipeline {
     ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
-        let rows = self.message_rows(mail, &needs, form, notes).await?;
-        if !rows.is_empty() {
-            sections.response.legend.push(whys(&rows, sorted));
-        }
+        let rows = self.message_rows(mail, &needs, form, notes).await?.section(NEEDS_ME);
+        sections.response.legend = whys(&rows, sorted);
         let call = span.mail_search(&span.inbox);
-        sections.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
+        sections.push(rows, Tier::High, Some(true), call);
         let drafts = self.draft_rows(mail, form, notes).await?;
         if !drafts.is_empty() {
             let call = span.mail_search(&span.drafts());
-            sections.push(drafts.section(DRAFTS), Tier::Medium, None, call);
+            sections.push(drafts.section(DRAFTS), Tier::Low, None, call);
         }
         let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
         if !sorted.unread.is_empty() {
@@ -425,53 +424,42 @@ impl BriefSpan {
             parts.push("events unknown".to_owned());
         } else {
             let left = if self.over.is_some() { " left" } else { "" };
-            let events = number(days.today.len(), "event", "events");
+            let events = counted(days.today.len(), "event", "events");
             parts.push(format!("{events}{left}"));
-            parts.push(number(clashes, "clash", "clashes"));
+            parts.push(counted(clashes, "clash", "clashes").to_string());
             if self.invited.is_some() {
-                let count = number(days.invited.len(), "invitation", "invitations");
+                let count = counted(days.invited.len(), "invitation", "invitations");
                 parts.push(format!("{count} to answer in {INVITED_DAYS} days"));
             }
         }
         if mail.inboxes.is_empty() {
             parts.push("mail unknown".to_owned());
         } else {
-            parts.push(number(sorted.needs_me.len(), "needs you", "need you"));
-            parts.push(number(mail.drafts(), "draft", "drafts"));
+            parts.push(counted(sorted.needs_me.len(), "needs you", "need you").to_string());
+            parts.push(counted(mail.drafts(), "draft", "drafts").to_string());
             parts.push(format!("{} other unread", sorted.unread.len()));
-            parts.push(number(sorted.newsletters, "newsletter", "newsletters"));
+            parts.push(counted(sorted.newsletters, "newsletter", "newsletters").to_string());
         }
         note!(
             "brief of {}, {}: {}",
             ours(self.range.tell(zone)),
-            ours(number(accounts.len(), "account", "accounts")),
+            counted(accounts.len(), "account", "accounts"),
             ours(parts.join(", "))
         )
     }
 }
 
-fn number(count: usize, one: &str, many: &str) -> String {
-    let word = if count == 1 { one } else { many };
-    format!("{count} {word}")
-}
-
-/// Formats `why: to_me m1 m4; to_me+my_thread m2`.
-fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
+/// Returns the reasons of each row, by their words.
+fn whys(rows: &RowTable, sorted: &Sorted) -> Legend {
     let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
     for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
-        if let Some(Cell::Handle(prefix, number)) = rows.cell(at, "id") {
-            let group = groups.entry(why).or_default();
-            group.push(format!("{prefix}{number}"));
-        }
+        groups.entry(why).or_default().push(rows.row_name(at));
     }
-    let groups: Vec<String> = groups
-        .into_iter()
-        .map(|(why, handles)| {
-            let words: Vec<_> = why.iter().map(|why| why.word()).collect();
-            format!("{} {}", words.join("+"), handles.join(" "))
-        })
-        .collect();
-    note!("why: {}", ours(groups.join("; ")))
+    let groups = groups.into_iter().map(|(why, rows)| {
+        let words: Vec<_> = why.iter().map(|why| why.word()).collect();
+        (words.join("+"), rows)
+    });
+    Legend { name: "why", groups: groups.collect() }
 }
 
 /// Returns notes about accounts from which something is missing.

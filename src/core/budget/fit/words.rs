@@ -10,9 +10,11 @@ use crate::budget::response::Response;
 use crate::encode::Document;
 use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
-use crate::text::{Note, NoteKey, note, ours, quoted};
+use crate::text::{Note, NoteKey, counted, note, ours, quoted};
 
-/// The maximum number of characters of the draft's own notes in a shortened answer.
+/// The maximum number of characters of the draft's own notes in a shortened answer. Notes that
+/// are not written before the rows have no more than a character for four tokens of the budget,
+/// about a sixteenth of it: rows matter more.
 const OWN: usize = 1_600;
 /// Names in the summary of a chunk.
 const NAMES: usize = 3;
@@ -69,7 +71,7 @@ pub(super) fn block(notes: &[Note]) -> Option<String> {
 
 /// Returns the response's notes that fit beside a shortened answer: the counts first, then those
 /// that come before the rows, then the others; notes about rows that are not shown are left out.
-fn own(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
+fn own(response: &Response, budget: usize, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let (first, others): (Vec<&Note>, Vec<&Note>) =
         response.notes.iter().filter(|note| is_shown(note)).partition(|note| note.key().is_some());
     let mut others = others.into_iter();
@@ -78,7 +80,8 @@ fn own(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let mut dropped: Vec<&Note> = Vec::new();
     for note in others.next().into_iter().chain(first).chain(others) {
         let length = note.chars().count();
-        if notes.is_empty() || chars + length <= OWN {
+        let most = if note.key().is_some() { OWN } else { OWN.min(budget / 4) };
+        if notes.is_empty() || chars + length <= most {
             chars += length;
             notes.push(note.clone());
         } else {
@@ -86,7 +89,8 @@ fn own(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
         }
     }
     if !dropped.is_empty() {
-        let more = note!("{} more notes are in the whole answer", dropped.len());
+        let more = counted(dropped.len(), "more note is", "more notes are");
+        let more = note!("{} in the whole answer", more);
         // Warnings that are dropped must not be missed either.
         let is_first = dropped.iter().any(|note| note.key().is_some());
         notes.push(if is_first { more.with_key(NoteKey::Cut) } else { more });
@@ -123,8 +127,12 @@ pub(super) fn notes(
     let (chunk, count) = context.chunk;
     let rows = shown_rows(response, pieces, chosen);
     let is_shown = |note: &Note| note.row().is_none_or(|row| rows.contains(row));
-    let mut notes = if chunk == 1 { own(response, is_shown) } else { repeated(response, is_shown) };
-    notes.extend(response.legend.iter().cloned());
+    let mut notes = if chunk == 1 {
+        own(response, context.budget, is_shown)
+    } else {
+        repeated(response, is_shown)
+    };
+    notes.extend(response.legend.note(|row| rows.contains(row)));
     let mut parts = Vec::new();
     if count > 1 {
         let items: Vec<usize> =
@@ -137,10 +145,7 @@ pub(super) fn notes(
         parts.push(format!("{lowered} with fewer columns"));
     }
     if windows > 0 {
-        parts.push(match windows {
-            1 => "1 text cut".to_owned(),
-            windows => format!("{windows} texts cut"),
-        });
+        parts.push(counted(windows, "text cut", "texts cut").to_string());
     }
     if parts.is_empty() {
         parts.push("notes cut".to_owned());
@@ -154,16 +159,13 @@ pub(super) fn notes(
     let cut = note!("{}; whole: output_read id={}", ours(cut), ours(&context.id));
     notes.push(cut.with_key(NoteKey::Cut));
     if chunk == 1 {
-        notes.extend(response.calls.iter().filter_map(|(table, call)| {
-            let rows = response.document.tables.get(*table)?;
-            Some(shown_of(rows, *table, call, pieces, chosen))
-        }));
+        notes.extend(shown_of_tables(response, pieces, chosen));
     }
     notes
 }
 
-/// Estimates the notes of a chunk: the tokens to reserve for them before it is known
-/// what is shown. The real notes are counted afterwards.
+/// Returns the notes that every chunk has, whatever rows it shows: the tokens to reserve before
+/// that is known. The real notes are counted afterwards.
 pub(super) fn likely(
     response: &Response,
     pieces: &Pieces,
@@ -172,7 +174,6 @@ pub(super) fn likely(
     first: bool,
 ) -> Vec<Note> {
     let of = pieces.items.len();
-    let chosen: Chosen = vec![Some(0); of];
     let context = NoteContext {
         budget,
         chunk: (if first { 1 } else { of.max(2) }, of.max(2)),
@@ -186,43 +187,57 @@ pub(super) fn likely(
         cuts,
         id: &pieces.id,
     };
-    let mut notes = notes(response, pieces, &chosen, &context);
-    if !first {
-        // A later chunk has only those about its own rows, which are few.
-        notes.retain(|note| note.row().is_none());
-    }
-    notes
+    notes(response, pieces, &vec![None; of], &context)
 }
 
-/// Reports how much of a table is shown, and the call that fetches all of it.
-fn shown_of(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> Note {
-    let (mut shown, mut lowered, mut of) = (0, 0, 0);
-    for (at, item) in pieces.items.iter().enumerate() {
-        if !item.rows.iter().any(|(own, _)| *own == table) {
+/// Reports how much of each table that a call fetches is shown. Tables with nothing here share
+/// a line without their calls: the next chunks have them.
+fn shown_of_tables(response: &Response, pieces: &Pieces, chosen: &Chosen) -> Vec<Note> {
+    let (mut full, mut dropped, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (table, call) in &response.calls {
+        let Some(rows) = response.document.tables.get(*table) else {
             continue;
+        };
+        let (name, of) = (rows.name(), rows.len());
+        match shown_of(*table, pieces, chosen) {
+            (shown, 0) if shown == of => full.push(name.into_owned()),
+            (0, _) => dropped.push(format!("{name} {of}")),
+            (shown, lowered) => {
+                let fewer = match lowered {
+                    0 => String::new(),
+                    lowered => format!(", {lowered} with fewer columns"),
+                };
+                let (fewer, call) = (ours(fewer), ours(call));
+                notes.push(note!(
+                    "{}: shortened, {} of {}{}; all: {}",
+                    ours(name),
+                    shown,
+                    of,
+                    fewer,
+                    call
+                ));
+            }
         }
-        of += 1;
+    }
+    let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| ours(parts.join(", ")));
+    let full = joined(full).map(|names| note!("full: {}", names));
+    let dropped = joined(dropped).map(|names| note!("dropped here: {}", names));
+    full.into_iter().chain(notes).chain(dropped).collect()
+}
+
+/// Returns how many rows of a table are shown, and how many of them with fewer columns.
+fn shown_of(table: usize, pieces: &Pieces, chosen: &Chosen) -> (usize, usize) {
+    let (mut shown, mut lowered) = (0, 0);
+    for (at, item) in pieces.items.iter().enumerate() {
+        let own = item.rows.iter().filter(|(own, _)| *own == table).count();
         if let Some(look) = pieces.look(chosen, at) {
-            shown += 1;
             let most = pieces.looks.get(at).into_iter().flatten();
             let most = most.map(|look| look.level).max();
-            lowered += usize::from(Some(look.level) < most);
+            shown += own;
+            lowered += if Some(look.level) < most { own } else { 0 };
         }
     }
-    let (name, call) = (ours(rows.name()), ours(call));
-    match (shown, lowered) {
-        (0, _) if of > 0 => note!("{}: dropped here, {}; {}", name, of, call),
-        (_, 0) if shown == of => note!("{}: full", name),
-        (_, 0) => note!("{}: shortened, {} of {}; all: {}", name, shown, of, call),
-        _ => note!(
-            "{}: shortened, {} of {}, {} with fewer columns; all: {}",
-            name,
-            shown,
-            of,
-            lowered,
-            call
-        ),
-    }
+    (shown, lowered)
 }
 
 /// Adds a line for each chunk but the first, as many as `fits` accepts; the last line

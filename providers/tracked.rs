@@ -50,13 +50,21 @@ pub struct EventState {
     minutes: i64,
     /// The owner's answer, how its time appears, whether it is cancelled.
     marks: [char; 3],
-    /// Short hashes of title, place, guests, their answers, recurrence.
+    /// Short hashes of the properties in [`PARTS`].
     parts: Vec<String>,
 }
 
 /// What differs, in the order of the flags and of the parts.
 const FLAGS: [&str; 3] = ["your answer", "show", "cancelled"];
-const PARTS: [&str; 5] = ["title", "place", "guests", "answers", "repeats"];
+const PARTS: [&str; 7] = [
+    "title",
+    "place",
+    "guests",
+    "answers",
+    "comments or proposed times",
+    "your comment or proposed time",
+    "repeats",
+];
 
 impl Tracked {
     /// Creates the states of a feed that is followed from now on, with all that it has.
@@ -174,7 +182,7 @@ impl Tracked {
                 TrackedEvent::Event(series) => EventState {
                     start: event.original?,
                     // An exception has no rule.
-                    parts: series.parts.iter().take(4).chain(now.parts.get(4)).cloned().collect(),
+                    parts: series.parts.iter().take(6).chain(now.parts.get(6)).cloned().collect(),
                     ..series
                 },
                 _ => return None,
@@ -198,6 +206,13 @@ impl EventState {
         }
         guests.sort_unstable();
         answers.sort_unstable();
+        let said = |me: bool| {
+            let said = event.guests.iter().filter(|guest| guest.me == me);
+            let said = said.filter_map(|guest| guest.said.as_deref());
+            let mut said: Vec<&str> = said.collect();
+            said.sort_unstable();
+            said.join(",")
+        };
         let repeat = event.repeat.as_ref();
         let rule = repeat.map(|repeat| {
             let mut parts: Vec<&str> = repeat.rule.split(';').collect();
@@ -209,6 +224,8 @@ impl EventState {
             event.place.trim().to_owned(),
             guests.join(","),
             answers.join(","),
+            said(false),
+            said(true),
             rule.unwrap_or_default(),
         ];
         Self {

@@ -21,7 +21,7 @@ const FIELDS: &[Field] = &In("change").columns([
         .level(Key)
         .ours()
         .sources(&[(Local, Path("id"))]),
-    field("change", Text, "new, changed or gone; for drafts, sent or deleted.")
+    field("change", Text, "new, sent, changed or gone; for drafts, deleted.")
         .level(Key)
         .ours()
         .sources(&[(Local, Path("change"))]),
@@ -29,7 +29,7 @@ const FIELDS: &[Field] = &In("change").columns([
         "what",
         Text,
         "What differs, such as `read`, `archived`, `labelled X`, `moved from X`, `time (was …)`, \
-         `place`, `guests`, `cancelled …` (occurrences); `details` for other properties; null \
+         `place`, `guests`, `moved …` and `cancelled …` (occurrences); `details` for other properties; null \
          if the earlier state is unknown.",
     )
     .level(Key)

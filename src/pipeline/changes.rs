@@ -14,21 +14,22 @@ use super::access::accounts::AccountLabels;
 use super::{Pipeline, Response, rows_of};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::event_time::{self, zone_label};
+use crate::event_time::{self, EventTime, zone_label};
 use crate::flatten::Context;
+use crate::outputs::hash;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Changes, Difference};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 use crate::store::HandleKind;
-use crate::text::{Note, NoteKey, note, ours};
+use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::tools::changes::ChangesOf;
 use crate::words::{Words, words};
 
 /// The maximum number of pages that one call fetches from one source.
 const MOST_PAGES: usize = 10;
-/// Cancelled occurrences that a row names.
+/// Moved occurrences that a row names, and cancelled ones.
 const NAMED: usize = 3;
 /// The kind of its cursors.
 const KIND: &str = "changes";
@@ -52,6 +53,10 @@ struct ChangePosition {
     of: SourceKind,
     /// The provider's mark; `None` before the first query.
     mark: Option<String>,
+    /// Digests of the rows after the mark that have been shown: a page of changes may have more
+    /// than `limit`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shown: Vec<String>,
 }
 
 words! {
@@ -165,30 +170,36 @@ impl Pipeline {
             for note in source.pages.iter().flat_map(|page| &page.notes) {
                 notes.push(note.under(ours(&label)));
             }
-            if source.pages.last().is_some_and(|page| page.more) {
+            let is_complete = self.add_changes(&source, place, limit, &mut shown).await?;
+            if !is_complete || source.pages.last().is_some_and(|page| page.more) {
                 waiting += 1;
             }
-            if let Some(last) = source.pages.last() {
-                // Only now that its changes are shown, so that none is lost.
-                place.mark = Some(last.cursor.clone());
-            }
-            self.add_changes(&source, &mut shown).await?;
         }
 
         let changed = |row: &&Value| row.get("change").is_some_and(|change| change == "changed");
         let unknown = |row: &&Value| changed(row) && row.get("what").is_none_or(Value::is_null);
         let is_shown = |field: &&Field| match field.name {
             "account" => several,
-            "what" => shown.objects.iter().any(|row| changed(&row)),
+            "what" => shown.objects.iter().any(|row| row.get("what") != Some(&"".into())),
+            // Removed items have none.
+            "flags" => shown.objects.iter().any(|row| row.get("flags") != Some(&"".into())),
             _ => true,
         };
         let columns: Vec<_> = CHANGE.fields.iter().filter(is_shown).collect();
         match shown.objects.iter().filter(unknown).count() {
             0 => {}
-            count => notes.push(note!("`what` is unknown for {} items not tracked before", count)),
+            count => notes.push(note!(
+                "`what` is unknown for {} not tracked before",
+                counted(count, "item", "items")
+            )),
         }
         if shown.unseen > 0 {
-            notes.push(note!("{} more items that were never shown are gone", shown.unseen));
+            let unseen = counted(
+                shown.unseen,
+                "more item that was never shown is",
+                "more items that were never shown are",
+            );
+            notes.push(note!("{} gone", unseen));
         }
         let mut rows = rows_of(&self.local(), &CHANGE, &columns, &shown.objects, &mut notes);
         rows.made_from(shown.bytes);
@@ -239,6 +250,7 @@ impl Pipeline {
                             account: account.id.clone(),
                             of,
                             mark: None,
+                            shown: Vec::new(),
                         });
                     }
                 }
@@ -273,6 +285,7 @@ impl Pipeline {
                     account: account.id.clone(),
                     of: *of,
                     mark: None,
+                    shown: Vec::new(),
                 }));
             }
         }
@@ -315,44 +328,83 @@ impl Pipeline {
         Ok(SourceChanges { account, api, of: place.of, pages })
     }
 
-    /// Adds the rows of a source's changes, as objects of ours.
-    async fn add_changes(&self, source: &SourceChanges, into: &mut ChangeRows<'_>) -> Result<()> {
+    /// Adds rows of a source's changes up to the limit, page by page, and advances its mark past
+    /// the pages of which all rows are shown. Returns true if that is all of them.
+    async fn add_changes(
+        &self,
+        source: &SourceChanges,
+        place: &mut ChangePosition,
+        limit: usize,
+        into: &mut ChangeRows<'_>,
+    ) -> Result<bool> {
+        for page in &source.pages {
+            let unseen = into.unseen;
+            let mut rows = self.page_rows(source, page, into).await?;
+            let digest = |row: &Value| hash(&row.to_string());
+            rows.retain(|row| !place.shown.contains(&digest(row)));
+            let room = limit.saturating_sub(into.objects.len());
+            if rows.len() > room {
+                rows.truncate(room);
+                // They are counted with the last rows of the page.
+                into.unseen = unseen;
+                place.shown.extend(rows.iter().map(digest));
+                into.objects.append(&mut rows);
+                return Ok(false);
+            }
+            into.objects.append(&mut rows);
+            // Only now that its changes are shown, so that none is lost.
+            place.mark = Some(page.cursor.clone());
+            place.shown.clear();
+        }
+        Ok(true)
+    }
+
+    /// Returns the rows of a page of changes, as objects of ours.
+    async fn page_rows(
+        &self,
+        source: &SourceChanges,
+        page: &Changes,
+        into: &mut ChangeRows<'_>,
+    ) -> Result<Vec<Value>> {
         let label = into.labels.of(&source.account.id);
         let columns = source.of.columns();
-        for page in &source.pages {
-            let context = Context {
-                names: &page.names,
-                zone: into.zone,
-                ..self.context_for(source.api, &label, &source.account)
-            };
-            for (change, items) in [
-                ("new", &page.new),
-                ("changed", &page.changed),
-                ("sent", &page.sent),
-                ("deleted", &page.deleted),
-            ] {
-                let mut rows =
-                    rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
-                into.bytes += rows.source_bytes();
-                // Cells are cut, and counted, where they are shown.
-                rows.show_whole();
-                let ids: Vec<Option<String>> =
-                    rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
-                self.assign_handles(&mut rows, &source.account).await?;
-                for (row, id) in rows.rows().zip(ids) {
-                    let mut row = object(row, change, &label, into.several);
-                    let difference = id.and_then(|id| page.differences.get(&id));
-                    let what = difference.map(|one| describe(one, into.zone));
-                    let what = what.or((change != "changed").then(String::new));
-                    put(&mut row, "what", what);
-                    into.objects.push(row);
+        let context = Context {
+            names: &page.names,
+            zone: into.zone,
+            ..self.context_for(source.api, &label, &source.account)
+        };
+        let mut objects = Vec::new();
+        for (change, items) in [
+            ("new", &page.new),
+            ("changed", &page.changed),
+            ("sent", &page.sent),
+            ("deleted", &page.deleted),
+        ] {
+            let mut rows = rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
+            into.bytes += rows.source_bytes();
+            // Cells are cut, and counted, where they are shown.
+            rows.show_whole();
+            let ids: Vec<Option<String>> =
+                rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
+            self.assign_handles(&mut rows, &source.account).await?;
+            for (row, id) in rows.rows().zip(ids) {
+                let mut row = object(row, change, &label, into.several);
+                let is_sent = source.of == SourceKind::Mail
+                    && row.get("folder").is_some_and(|folder| folder == "sent");
+                if change == "new" && is_sent {
+                    put(&mut row, "change", Some("sent".to_owned()));
                 }
-            }
-            for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
-                self.add_gone(source, page, (change, ids), &label, into).await?;
+                let difference = id.and_then(|id| page.differences.get(&id));
+                let what = difference.map(|one| describe(one, into.zone));
+                let what = what.or((change != "changed").then(String::new));
+                put(&mut row, "what", what);
+                objects.push(row);
             }
         }
-        Ok(())
+        for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
+            self.add_gone(source, page, (change, ids), &mut objects, into).await?;
+        }
+        Ok(objects)
     }
 
     /// Adds the rows of removed objects: those that were shown, and those of which at
@@ -362,9 +414,10 @@ impl Pipeline {
         source: &SourceChanges,
         page: &Changes,
         (change, ids): (&str, &[String]),
-        label: &str,
+        objects: &mut Vec<Value>,
         into: &mut ChangeRows<'_>,
     ) -> Result<()> {
+        let label = into.labels.of(&source.account.id);
         let kind = match source.of {
             SourceKind::Mail => HandleKind::Message,
             SourceKind::Events => HandleKind::Event,
@@ -387,9 +440,9 @@ impl Pipeline {
         for (row, start) in rows.rows().zip(starts) {
             let mut row = row.to_vec();
             self.recall(&mut row, start, into.zone);
-            let mut row = object(&row, change, label, into.several);
+            let mut row = object(&row, change, &label, into.several);
             put(&mut row, "what", Some(String::new()));
-            into.objects.push(row);
+            objects.push(row);
         }
         Ok(())
     }
@@ -423,20 +476,25 @@ fn describe(difference: &Difference, zone: &TimeZone) -> String {
             _ => word.clone(),
         })
         .collect();
-    match difference.occurrences {
-        0 => {}
-        1 => parts.push("1 occurrence".to_owned()),
-        many => parts.push(format!("{many} occurrences")),
+    if difference.occurrences > 0 {
+        parts.push(counted(difference.occurrences, "occurrence", "occurrences").to_string());
     }
+    let start = |at: EventTime| event_time::start(at, zone);
+    let mut moved = difference.moved.clone();
+    moved.sort_by_key(|(was, _)| was.instant(zone));
+    let moved = moved.into_iter().map(|(was, now)| format!("{} to {}", start(was), start(now)));
     let mut cancelled = difference.cancelled.clone();
     cancelled.sort_by_key(|start| start.instant(zone));
-    let mut named: Vec<String> =
-        cancelled.iter().take(NAMED).map(|start| event_time::start(*start, zone)).collect();
-    if cancelled.len() > NAMED {
-        named.push(format!("+{}", cancelled.len() - NAMED));
-    }
-    if !named.is_empty() {
-        parts.push(format!("cancelled {}", named.join(", ")));
+    let cancelled = cancelled.into_iter().map(start);
+    for (word, mut named) in
+        [("moved", moved.collect::<Vec<_>>()), ("cancelled", cancelled.collect())]
+    {
+        let more = named.len().saturating_sub(NAMED);
+        named.truncate(NAMED);
+        named.extend((more > 0).then(|| format!("+{more}")));
+        if !named.is_empty() {
+            parts.push(format!("{word} {}", named.join(", ")));
+        }
     }
     match parts.is_empty() {
         true => "details".to_owned(),
@@ -473,7 +531,10 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         "when": cell_value(when),
         "who": person(who),
         "title": cell_value(title),
-        "flags": cell_value(flags),
+        "flags": match flags {
+            Cell::Text(flags) => flags,
+            _ => "",
+        },
         "folder": cell_value(folder),
     });
     if let (true, Some(object)) = (several, object.as_object_mut()) {

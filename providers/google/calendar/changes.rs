@@ -30,6 +30,8 @@ const AT_ONCE: i32 = 2_500;
 /// How far back events are followed, in hours: changes of older ones are rarely of
 /// interest, and the first token costs a page for every 2,500 events.
 const BACK: i64 = 31 * 24;
+/// The words of guests, which only changes are looked for in.
+const COMMENT: &str = "attendees/comment";
 /// The most pages that the first token may cost.
 const PAGES: usize = 40;
 /// An event created this shortly before a calendar was read may be missing from it.
@@ -151,20 +153,24 @@ impl GoogleCalendar {
         let mut shown = Vec::new();
         for item in items {
             let series = text(&item, "recurringEventId");
-            let difference = read::facts(&item, &self.own)
-                .and_then(|facts| point.tracked.difference(text(&item, "id"), series, &facts));
-            match masters.contains(series) {
-                false => shown.push((item, difference)),
-                true if difference.is_none_or(|one| !one.words.is_empty()) => {
-                    parts.entry(series.to_owned()).or_default().occurrences += 1;
-                }
-                true => {}
+            let facts = read::facts(&item, &self.own);
+            let difference = facts
+                .as_ref()
+                .and_then(|facts| point.tracked.difference(text(&item, "id"), series, facts));
+            if !masters.contains(series) {
+                shown.push((item, difference));
+            } else if let Some(facts) = facts
+                && difference.as_ref().is_none_or(|one| !one.words.is_empty())
+            {
+                let parts = parts.entry(series.to_owned()).or_default();
+                parts.add_occurrence(&facts, difference.as_ref());
             }
         }
         for (item, difference) in shown {
             let id = text(&item, "id").to_owned();
             let parts = parts.remove(&id);
             if point.is_new(&item) {
+                changes.differences.extend(parts.map(|parts| (id_of(&id), parts)));
                 changes.new.push(item);
                 continue;
             }
@@ -219,8 +225,10 @@ impl GoogleCalendar {
         let mut there = Vec::new();
         for _ in 0..PAGES {
             let token = &page;
-            let fields =
-                &format!("nextPageToken,nextSyncToken,updated,items(created,{})", mask(&[]));
+            let fields = &format!(
+                "nextPageToken,nextSyncToken,updated,items(created,{COMMENT},{})",
+                mask(&[])
+            );
             let answer = call!(self, fields, |hub| {
                 let mut call = hub.events().list(id);
                 call = call.time_min(from).max_results(AT_ONCE);
@@ -260,7 +268,8 @@ impl GoogleCalendar {
     ) -> Result<CalendarChanges> {
         let id = &path_segment(calendar);
         let items = mask(&projection.paths);
-        let fields = &format!("nextPageToken,nextSyncToken,updated,items(created,{items})");
+        let fields =
+            &format!("nextPageToken,nextSyncToken,updated,items(created,{COMMENT},{items})");
         let answer = call!(self, fields, |hub| {
             let mut call = hub.events().list(id);
             call = call.sync_token(&point.sync).max_results(AT_ONCE);

@@ -300,8 +300,11 @@ fn report(
             true => _ = instead.insert(series.to_owned()),
             false => {
                 with.insert(text(event, "id").to_owned());
-                if difference.as_ref().is_none_or(|one| !one.words.is_empty()) {
-                    parts.entry(series.to_owned()).or_default().occurrences += 1;
+                if let Some(facts) = facts(event, me)
+                    && difference.as_ref().is_none_or(|one| !one.words.is_empty())
+                {
+                    let parts = parts.entry(series.to_owned()).or_default();
+                    parts.add_occurrence(&facts, difference.as_ref());
                 }
             }
         }
@@ -319,11 +322,13 @@ fn report(
             point.tracked.has(&id) || point.tracked.has(text(&event, "seriesMasterId"))
         };
         let point = known.get(calendar).filter(|point| !is_known(point));
+        let parts = parts.remove(&id);
         if point.is_some_and(|point| point.is_new(&id, created_at(&event))) {
+            found.differences.extend(parts.map(|parts| (id, parts)));
             found.new.push(event);
             continue;
         }
-        let difference = match (difference, parts.remove(&id)) {
+        let difference = match (difference, parts) {
             (Some(difference), Some(parts)) => Some(difference.with(parts)),
             (difference, parts) => difference.or(parts),
         };

@@ -91,7 +91,7 @@ pub(super) fn attendees(
             answer,
             optional: flag("optional")?,
             room: flag("resource")?,
-            me: false,
+            ..Guest::default()
         });
     }
     Ok(())

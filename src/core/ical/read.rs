@@ -324,7 +324,7 @@ fn guest(property: &Property) -> Guest {
         answer,
         optional: is("ROLE", "OPT-PARTICIPANT"),
         room: is("CUTYPE", "ROOM") || is("CUTYPE", "RESOURCE"),
-        me: false,
+        ..Guest::default()
     }
 }
 

@@ -113,6 +113,8 @@ pub struct Guest {
     pub room: bool,
     /// True for the account's owner.
     pub me: bool,
+    /// Their comment or proposed time, as the service has it; only in [`Changes`].
+    pub said: Option<String>,
 }
 
 /// An answer to an invitation.
@@ -275,6 +277,8 @@ pub struct Difference {
     pub words: Vec<String>,
     /// When an event started before, if that is among the words, as `time`.
     pub was: Option<EventTime>,
+    /// The occurrences of a series that were moved: when each started before, and starts now.
+    pub moved: Vec<(EventTime, EventTime)>,
     /// The number of other occurrences of a series that have changed.
     pub occurrences: usize,
     /// When those occurrences of a series started that were cancelled.
@@ -282,11 +286,24 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// Adds an occurrence of the series that differs from before, or was not known then.
+    pub fn add_occurrence(&mut self, now: &EventData, difference: Option<&Self>) {
+        let was = match difference {
+            Some(difference) => difference.was,
+            None => now.original.filter(|original| *original != now.start),
+        };
+        match was {
+            Some(was) => self.moved.push((was, now.start)),
+            None => self.occurrences += 1,
+        }
+    }
+
     /// Adds what became of single occurrences. Those of a series that is at other times
     /// were replaced, not cancelled.
     #[must_use]
     pub fn with(mut self, occurrences: Self) -> Self {
         self.occurrences += occurrences.occurrences;
+        self.moved.extend(occurrences.moved);
         if !self.words.iter().any(|word| word == "time" || word == "repeats") {
             self.cancelled.extend(occurrences.cancelled);
         }

@@ -268,7 +268,7 @@ prop_compose! {
         optional in any::<bool>(),
         room in any::<bool>(),
     ) -> Guest {
-        Guest { address, name, answer, optional, room, me: false }
+        Guest { address, name, answer, optional, room, ..Guest::default() }
     }
 }
 

@@ -198,6 +198,7 @@ impl Draft {
                 address,
                 optional: kind == Some("optional"),
                 room: kind == Some("resource"),
+                ..Guest::default()
             });
         }
         event.guests = guests;

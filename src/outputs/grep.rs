@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 use super::page::{LONG_LINES, Page, PageRequest, Remaining, check, goes_on};
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
-use crate::text::{note, ours};
+use crate::text::{counted, note, ours};
 
 /// The number of lines shown around one that matches.
 const AROUND: usize = 2;
@@ -60,7 +60,7 @@ pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
     }
 
     let found = matching.iter().filter(|matches| **matches).count();
-    let mut count = format!("matches: {found} of {total} lines");
+    let mut count = format!("matches: {found} of {}", counted(total, "line", "lines"));
     match (page.next, page.shown) {
         (Some(next), _) => count.push_str(&format!("; offset={next} has more")),
         (None, None) if found > 0 => {

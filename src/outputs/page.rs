@@ -9,7 +9,7 @@ use crate::budget::count::Tokenizer;
 use crate::budget::fit::CEILING;
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, counted, note, ours};
 
 /// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,10 +106,11 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     let total = lines.len().max(1);
     match offset <= total {
         true => Ok(()),
-        false => {
-            Err(Error::argument(format!("the output has {total} lines, but `offset` is {offset}"))
-                .next(format!("give an offset from 1 to {total}")))
-        }
+        false => Err(Error::argument(format!(
+            "the output has {}, but `offset` is {offset}",
+            counted(total, "line", "lines")
+        ))
+        .next(format!("give an offset from 1 to {total}"))),
     }
 }
 

@@ -328,11 +328,15 @@ fn no_answer_exceeds_the_ceiling() {
     let mut seen = Vec::new();
     for chunk in &all {
         assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
+        // A larger budget would not help.
+        assert!(chunk.blocks[0].contains("\"to fit 65536 bytes, which no budget raises: chunk"));
         seen.extend(ids(&chunk.blocks[0]));
     }
     seen.sort();
     seen.dedup();
     assert_eq!((seen.len(), all.len() > 1), (900, true));
+    let smaller = fitted(&response, &options(8_000, 1)).unwrap();
+    assert!(smaller.blocks[0].contains("\"to fit budget=8000: chunk 1 of"));
 }
 
 /// Any text, and nasty ones.

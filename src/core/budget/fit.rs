@@ -14,6 +14,7 @@ mod words;
 
 use self::pieces::Pieces;
 use self::view::Chosen;
+use self::words::AnswerLimit;
 use super::Response;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
@@ -224,7 +225,11 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
-    let divide = |options: &FitOptions<'_>| chunks(response, options, &cuts, &id, &kept.starts);
+    let ceiling = is_over_ceiling(&whole, options).then_some(options.ceiling);
+    let limit = |options: &FitOptions<'_>| AnswerLimit { budget: options.stated_budget, ceiling };
+    let divide = |options: &FitOptions<'_>| {
+        chunks(response, options, limit(options), &cuts, &id, &kept.starts)
+    };
     let (pieces, chunks) =
         divide(options).map_err(|short| sufficient(short, options, divide).error())?;
     let count = chunks.len();
@@ -239,7 +244,7 @@ pub fn fit(
         &pieces,
         &chunk.chosen,
         &words::NoteContext {
-            budget: options.stated_budget,
+            limit: limit(options),
             chunk: (number, count),
             shortened,
             cuts: &cuts,
@@ -300,6 +305,7 @@ fn sufficient<T>(
 fn chunks(
     response: &Response,
     options: &FitOptions<'_>,
+    limit: AnswerLimit,
     cuts: &[(&'static str, usize)],
     id: &str,
     starts: &[usize],
@@ -309,10 +315,10 @@ fn chunks(
     let mut pieces = pieces::pieces(response, &sizes, options.secret);
     pieces.value(response, options.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(response, &pieces, &sizes, cuts, options.stated_budget);
+    let fixed = Fixed::of_all(response, &pieces, &sizes, cuts, limit);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
-    let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, options };
+    let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, limit, options };
     // Something is always shown, so there are no more chunks than items.
     while !left.is_empty() || chunks.is_empty() {
         let chunk = source.next(&left, chunks.len() + 1)?;
@@ -356,6 +362,13 @@ fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<Fitted> {
     })
 }
 
+/// Returns true if an answer reaches the most bytes before it reaches its budget, so that a larger
+/// budget would show no more.
+fn is_over_ceiling(whole: &WholeBlocks, options: &FitOptions<'_>) -> bool {
+    let (bytes, tokens) = (bytes_of(&whole.blocks), tokens_of(&whole.blocks, options.tokenizer));
+    bytes > options.ceiling && bytes * options.budget > tokens * options.ceiling
+}
+
 /// The cost of an answer without any item.
 struct Fixed {
     /// Scalars and empty tables.
@@ -370,12 +383,12 @@ impl Fixed {
         pieces: &Pieces,
         sizes: &Sizes,
         cuts: &[(&'static str, usize)],
-        budget: usize,
+        limit: AnswerLimit,
     ) -> Self {
         let mut empty = response.document.clone();
         empty.tables.retain(crate::row::RowTable::is_empty);
         let notes = |first| {
-            let notes = words::likely(response, pieces, cuts, budget, first);
+            let notes = words::likely(response, pieces, cuts, limit, first);
             // Lines that are joined may cost a token more each, and so may keys and quotes.
             let keys = notes.iter().filter(|note| note.key().is_some()).count();
             sizes.count(&notes.join("\n")) + notes.len() + 3 * keys
@@ -407,6 +420,7 @@ struct ChunkSource<'a> {
     pieces: &'a Pieces,
     cuts: &'a [(&'static str, usize)],
     fixed: &'a Fixed,
+    limit: AnswerLimit,
     options: &'a FitOptions<'a>,
 }
 
@@ -433,7 +447,7 @@ impl ChunkSource<'_> {
         number: usize,
         index: usize,
     ) -> std::result::Result<Chunk, Short> {
-        let Self { response, pieces, cuts, options, .. } = *self;
+        let Self { response, pieces, cuts, limit, options, .. } = *self;
         let (document, saying) = self.fixed.of(number == 1);
         let reserved = saying + index;
         let room = options.room.saturating_sub(document + reserved);
@@ -447,7 +461,7 @@ impl ChunkSource<'_> {
                 pieces,
                 &chosen,
                 &words::NoteContext {
-                    budget: options.stated_budget,
+                    limit,
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
                     shortened: pieces.count_shortened(&chosen),

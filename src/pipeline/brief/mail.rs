@@ -25,7 +25,7 @@ use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
-use crate::text::{Note, NoteKey, note, ours};
+use crate::text::{Note, NoteKey, counted, note, ours};
 
 /// Messages per page.
 const PAGE: usize = 100;
@@ -309,9 +309,9 @@ impl Mail {
             }
             if let Some(error) = list.failed.first() {
                 let line = note!(
-                    "{}: {} messages in {} could not be fetched: {}",
+                    "{}: {} in {} could not be fetched: {}",
                     ours(&label),
-                    list.failed.len(),
+                    counted(list.failed.len(), "message", "messages"),
                     ours(&what),
                     error
                 );

@@ -220,10 +220,9 @@ impl Pipeline {
                 span.calendar_search(span.invited_days(zone)),
             );
         }
-        match days.declined {
-            0 => {}
-            1 => notes.push("1 declined event not shown".into()),
-            many => notes.push(note!("{} declined events not shown", ours(many))),
+        if days.declined > 0 {
+            let declined = counted(days.declined, "declined event", "declined events");
+            notes.push(note!("{} not shown", declined));
         }
         Ok(found.len())
     }

@@ -2,6 +2,7 @@
 //! what the other chunks contain.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use super::Shortened;
 use super::pieces::Pieces;
@@ -21,9 +22,27 @@ const NAMES: usize = 3;
 /// Characters of such a name.
 const NAME: usize = 24;
 
+/// The limit that an answer was shortened for, as the notes name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AnswerLimit {
+    /// The requested budget, in tokens.
+    pub(super) budget: usize,
+    /// The most bytes of an answer, if they are fewer than the budget has room for.
+    pub(super) ceiling: Option<usize>,
+}
+
+impl fmt::Display for AnswerLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ceiling {
+            Some(bytes) => write!(f, "{bytes} bytes, which no budget raises"),
+            None => write!(f, "budget={}", self.budget),
+        }
+    }
+}
+
 /// The facts that the notes report.
 pub(super) struct NoteContext<'a> {
-    pub(super) budget: usize,
+    pub(super) limit: AnswerLimit,
     /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
     pub(super) shortened: Shortened,
@@ -128,7 +147,7 @@ pub(super) fn notes(
     let rows = shown_rows(response, pieces, chosen);
     let is_shown = |note: &Note| note.row().is_none_or(|row| rows.contains(row));
     let mut notes = if chunk == 1 {
-        own(response, context.budget, is_shown)
+        own(response, context.limit.budget, is_shown)
     } else {
         repeated(response, is_shown)
     };
@@ -150,7 +169,7 @@ pub(super) fn notes(
     if parts.is_empty() {
         parts.push("notes cut".to_owned());
     }
-    let mut cut = format!("to fit budget={}: {}", context.budget, parts.join(", "));
+    let mut cut = format!("to fit {}: {}", context.limit, parts.join(", "));
     // These are counted in the whole answer, so once is enough.
     if chunk == 1 && !context.cuts.is_empty() {
         cut.push_str("; ");
@@ -170,12 +189,12 @@ pub(super) fn likely(
     response: &Response,
     pieces: &Pieces,
     cuts: &[(&'static str, usize)],
-    budget: usize,
+    limit: AnswerLimit,
     first: bool,
 ) -> Vec<Note> {
     let of = pieces.items.len();
     let context = NoteContext {
-        budget,
+        limit,
         chunk: (if first { 1 } else { of.max(2) }, of.max(2)),
         shortened: Shortened {
             shown: of,

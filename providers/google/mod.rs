@@ -25,7 +25,6 @@ pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
     max_guests: 200,
     max_reminder: Some(4 * 7 * 24 * 60),
     preview: None,
-    html_notes: false,
     categories: false,
     event_kinds: true,
     foreign_meetings: true,

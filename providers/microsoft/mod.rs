@@ -30,7 +30,6 @@ pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
     max_reminder: None,
     // The length of `bodyPreview`.
     preview: Some(255),
-    html_notes: true,
     categories: true,
     event_kinds: false,
     // The creator of a meeting is its organizer, and every guest is invited.

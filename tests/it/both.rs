@@ -883,6 +883,36 @@ async fn ids_of_occurrences_follow_their_series() {
 }
 
 #[tokio::test]
+async fn descriptions_of_online_meetings_are_copied_without_joining_details() {
+    let weekly = json!({"title": "Weekly", "start": "2036-02-05 09h00", "online": true,
+        "repeats": "FREQ=WEEKLY;COUNT=3", "notes": "Agenda"});
+    let mut lives = Vec::new();
+    for account in [GOOGLE, MICROSOFT] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+        let create = json!({"account": account, "events": [weekly], "if_conflict": "ignore"});
+        session.ok("calendar_save", create).await;
+        let notes = async |session: &mut Session| {
+            let found = json!({"ids": ["e3"], "fields": ["notes", "link"]});
+            let rows = session.json("calendar_search", found).await;
+            let cell = |name| column(&rows, "events", name).remove(0);
+            (cell("notes"), cell("link"))
+        };
+        let (shown, link) = notes(&mut session).await;
+        session.ok("calendar_save", series("e3", "following", json!({"title": "New"}))).await;
+        let (copied, other) = notes(&mut session).await;
+        assert_eq!(shown, copied);
+        assert_ne!(link, other, "the new series has a meeting of its own");
+        // As a reader sees it, with a line added.
+        let edit = json!({"notes": format!("{shown}\nBring ink")});
+        session.ok("calendar_save", series("e3", "series", edit)).await;
+        let (edited, _) = notes(&mut session).await;
+        lives.push([copied, edited].map(|notes| notes.replace(" Join the meeting now", "")));
+    }
+    assert_eq!(lives[0], lives[1]);
+    assert_eq!(lives[0], ["Agenda", "Agenda Bring ink"]);
+}
+
+#[tokio::test]
 async fn answer_that_nobody_was_sent_is_undone() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
     const WORK: &str = "mira@lindqvist-lamps.example";

@@ -207,6 +207,10 @@ impl Calendars for OutlookCalendar {
         facts::facts(event, &self.address)
     }
 
+    fn own_notes(&self, event: &Value) -> Option<String> {
+        Some(online::own_notes(event)).filter(|notes| !notes.is_empty())
+    }
+
     async fn create(
         &self,
         calendar: Option<&str>,

@@ -3,17 +3,57 @@
 //! Outlook keeps the joining details in the event's description, after the text that
 //! people write, and removes the meeting if they are deleted. So a new description is
 //! put before them. They begin with a line of underscores, or at the link; if they
-//! cannot be found, nothing is changed.
+//! cannot be found, nothing is changed. They are of one meeting, so a copy of an event
+//! and a description that was edited are without those of the old one.
 
 use serde_json::{Value, json};
 
 use crate::json::{is, nested, text};
 use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::plain;
 
 /// The minimum number of underscores of the line before the joining details.
 const LINE: &str = "____________________";
 /// The class of the part's text, for parts without a line.
 const CLASS: &str = "me-email-text";
+
+/// The description of an event.
+struct Description<'e> {
+    content: &'e str,
+    html: bool,
+    /// True if the event has an online meeting.
+    online: bool,
+    /// The URL of the meeting; empty if not reported.
+    link: &'e str,
+}
+
+impl<'e> Description<'e> {
+    fn of(event: &'e Value) -> Self {
+        let body = nested(event, "body");
+        let link = match text(nested(event, "onlineMeeting"), "joinUrl") {
+            "" => text(event, "onlineMeetingUrl"),
+            link => link,
+        };
+        Self {
+            content: text(body, "content"),
+            html: text(body, "contentType").eq_ignore_ascii_case("html"),
+            online: is(event, "isOnlineMeeting") || !link.is_empty(),
+            link,
+        }
+    }
+
+    /// Returns the joining details.
+    fn details(&self) -> Option<&'e str> {
+        self.online.then(|| meeting(self.content, self.html, self.link)).flatten()
+    }
+}
+
+/// Returns the description that people wrote, as plain text.
+pub fn own_notes(event: &Value) -> String {
+    let old = Description::of(event);
+    let details = old.details().unwrap_or_default();
+    plain(old.content.replacen(details, "", 1)).trim().to_owned()
+}
 
 /// Returns the description with `notes` instead of the text before the joining details.
 ///
@@ -21,34 +61,46 @@ const CLASS: &str = "me-email-text";
 /// [`Kind::Argument`](daysheet_core::error::Kind::Argument) if the joining details
 /// cannot be separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
-    let old = nested(current, "body");
-    let content = text(old, "content");
-    let link = match text(nested(current, "onlineMeeting"), "joinUrl") {
-        "" => text(current, "onlineMeetingUrl"),
-        link => link,
-    };
-    let online = is(current, "isOnlineMeeting") || !link.is_empty();
-    let html = text(old, "contentType").eq_ignore_ascii_case("html");
-    let plain = json!({"contentType": "text", "content": notes});
-    if !online {
-        return Ok(plain);
-    }
-    match meeting(content, html, link) {
-        Some(part) if html => Ok(json!({
-            "contentType": "html",
-            "content": format!("<html><body>{}<br>{part}</body></html>", paragraphs(notes)),
-        })),
-        Some(part) => Ok(json!({
-            "contentType": "text",
-            "content": format!("{notes}\n{part}"),
-        })),
+    let old = Description::of(current);
+    let Some(details) = old.details() else {
+        if old.online && mentions(old.content, old.link) {
+            return Err(Error::argument(
+                "changing the description would lose how to join the online meeting",
+            )
+            .next("leave out `notes`, or change the description in Outlook"));
+        }
         // There are no joining details to lose.
-        None if !mentions(content, link) => Ok(plain),
-        None => Err(Error::argument(
-            "changing the description would lose how to join the online meeting",
-        )
-        .next("leave out `notes`, or change the description in Outlook")),
-    }
+        return Ok(json!({"contentType": "text", "content": notes}));
+    };
+    let notes = without_copy(notes, &plain(details.to_owned()), old.link);
+    Ok(if old.html {
+        json!({
+            "contentType": "html",
+            "content": format!("<html><body>{}<br>{details}</body></html>", paragraphs(&notes)),
+        })
+    } else {
+        json!({"contentType": "text", "content": format!("{notes}\n{details}")})
+    })
+}
+
+/// Returns a description without the joining details that were copied with the text that a
+/// reader saw, or the link that an import adds.
+fn without_copy(notes: &str, details: &str, link: &str) -> String {
+    // Line breaks are not kept in every answer, so words are compared.
+    let words = || details.split_whitespace();
+    let rest_after = |start: usize| {
+        let copy = notes.get(start..)?;
+        let rest = words().try_fold(copy, |rest, word| rest.trim_start().strip_prefix(word))?;
+        (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some((start, rest))
+    };
+    let mut starts = words().next().into_iter().flat_map(|first| notes.match_indices(first));
+    let (before, after) = match starts.find_map(|(start, _)| rest_after(start)) {
+        Some((start, rest)) => (notes.get(..start).unwrap_or_default(), rest.trim()),
+        None => (notes, ""),
+    };
+    let own = format!("{}\n{after}", before.trim_end());
+    let own = own.trim();
+    own.strip_suffix(link).unwrap_or(own).trim_end().to_owned()
 }
 
 /// Returns the joining details in a description.
@@ -59,24 +111,29 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
         before.trim_end_matches('_').len()
     });
     if !html {
-        return content.get(first_line(content, line?)..);
+        return content.get(first_line(content, line?, link)..);
     }
     let at = line
-        .map(|line| first_line(content, line))
+        .map(|line| first_line(content, line, link))
         .or_else(|| content.find(CLASS))
         .or_else(|| link_position(content, link))?;
-    let start = content.get(..at)?.rfind("<div")?;
+    let before = content.get(..at)?;
+    let start = match line {
+        // Outlook for Windows writes paragraphs, all of them in one `div`.
+        Some(_) => ["<div", "<p ", "<p>"].iter().filter_map(|tag| before.rfind(tag)).max()?,
+        None => before.rfind("<div")?,
+    };
     let end = content.rfind("</body").unwrap_or(content.len());
     content.get(start..end)
 }
 
 /// Returns the first of the two lines that may surround the joining details.
-fn first_line(content: &str, last: usize) -> usize {
+fn first_line(content: &str, last: usize, link: &str) -> usize {
     let before = content.get(..last).unwrap_or_default();
-    match before.rfind(LINE) {
-        Some(at) => before.get(..at).map_or(last, |before| before.trim_end_matches('_').len()),
-        None => last,
-    }
+    // A line that somebody wrote above them is not followed by the link.
+    let first = before.rfind(LINE).and_then(|at| before.split_at_checked(at));
+    let first = first.filter(|(_, between)| mentions(between, link));
+    first.map_or(last, |(before, _)| before.trim_end_matches('_').len())
 }
 
 /// Returns true if a text has joining details.

@@ -385,6 +385,12 @@ pub trait Calendars: Send + Sync {
     /// Extracts the facts of an event. Never fails: an odd value reads as absent.
     fn event_data(&self, event: &Value) -> Option<EventData>;
 
+    /// Returns the description of an event for a copy of it, as plain text: without what the
+    /// service adds to join this online meeting.
+    fn own_notes(&self, event: &Value) -> Option<String> {
+        self.event_data(event)?.notes
+    }
+
     /// Creates an event in `calendar`, or in the main one; returns the event as created.
     async fn create(&self, calendar: Option<&str>, event: &Change, notify: Notify)
     -> Result<Value>;

@@ -46,8 +46,6 @@ pub struct CalendarCapabilities {
     pub max_reminder: Option<u32>,
     /// The number of characters of a description that lists include; `None` for all.
     pub preview: Option<usize>,
-    /// Descriptions are HTML, and end with the joining details of the online meeting.
-    pub html_notes: bool,
     /// An event can have categories; otherwise it has one of some colours.
     pub categories: bool,
     /// Focus time exists. Like out of office and elsewhere it is an event type with

@@ -1,6 +1,6 @@
 //! What tells how to join an online meeting stays when the description changes.
 
-use daysheet_providers::microsoft::calendar::online::body;
+use daysheet_providers::microsoft::calendar::online::{body, own_notes};
 use serde_json::{Value, json};
 
 const PART: &str = "<div class=\"x\"><span>________________________________________</span></div>\
@@ -53,4 +53,48 @@ fn inseparable_joining_instructions_are_not_changed() {
         "changing the description would lose how to join the online meeting: leave out `notes`, or \
          change the description in Outlook"
     );
+}
+
+#[test]
+fn copies_have_no_joining_instructions() {
+    let line = "________________________________";
+    let paragraphs =
+        format!("<p class=\"x\"><span>{line}</span></p><p><a href=\"{LINK}\">Join</a></p>");
+    let unlined = format!("<div class=\"y\"><a href=\"{LINK}\">Join the meeting</a></div>");
+    for (kind, old, own) in cases! {
+        "html", format!("<body><div>Bring <b>proofs</b></div>{PART}</body>"), "Bring proofs";
+        "html", format!("<body>{PART}</body>"), "";
+        "html", format!("<div>Ink<br>{unlined}</div>"), "Ink";
+        // Outlook for Windows puts all paragraphs in one part.
+        "html", format!("<body><div><p>Bring proofs</p>{paragraphs}</div></body>"), "Bring proofs";
+        // A line that somebody wrote is theirs.
+        "html", format!("<p>One</p><p>{line}</p><p>Two</p>{PART}"),
+            "One\n\n________________________________\n\nTwo";
+        "text", format!("Ink\n{line}\nJoin: {LINK}\n{line}\n"), "Ink";
+        "text", "Bring ink".to_owned(), "Bring ink";
+    } {
+        assert_eq!(own_notes(&event(kind, &old, true)), own, "{old}");
+    }
+    let own = own_notes(&event("html", &format!("<p>At</p>{PART}"), false));
+    assert!(own.ends_with("Join"), "an event without a meeting keeps its text: {own}");
+}
+
+#[test]
+fn joining_instructions_sent_back_are_not_kept_twice() {
+    let old = format!("<body><div>Bring proofs</div>{PART}</body>");
+    let line = "________________________________________";
+    for (notes, own) in cases! {
+        format!("Bring ink\n{line}\nJoin"), "Bring ink";
+        format!("Bring ink {line} Join\nand paper"), "Bring ink<br>and paper";
+        format!("{line} Join"), "";
+        // As an import adds the link.
+        format!("Bring ink\n{line}\nJoin\n{LINK}"), "Bring ink";
+        // Text of one's own, although it begins alike.
+        format!("{line} Joint work"), "________________________________________ Joint work";
+        "Join us".to_owned(), "Join us";
+    } {
+        let new = body(&event("html", &old, true), &notes).unwrap();
+        let expected = format!("<html><body>{own}<br>{PART}</body></html>");
+        assert_eq!(new["content"], expected, "{notes}");
+    }
 }

@@ -25,13 +25,10 @@ use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
 use crate::schemas::EVENT;
-use crate::text::html;
 use crate::text::{Note, note, ours};
 use crate::tools::save::{EventWords, Save};
 use crate::words::Words;
 
-/// The beginning of the joining details of an online meeting.
-const JOINING: &str = "____________________";
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;
 
@@ -437,7 +434,7 @@ pub(super) fn copied(master: &EventTarget, change: Change) -> Change {
     Change {
         title: change.title.or_else(|| Some(facts.title.clone())),
         place: change.place.or_else(|| repeats(facts.place.clone())),
-        notes: change.notes.or_else(|| notes(master)),
+        notes: change.notes.or_else(|| master.owner.port.own_notes(&master.value)),
         guests: change
             .guests
             .or_else(|| Some(facts.guests.clone()))
@@ -464,24 +461,6 @@ fn whole(list: &str) -> String {
         Some((named, _)) => named.to_owned(),
         None => list.to_owned(),
     }
-}
-
-/// Returns the description for the new series, without the joining details of the old meeting.
-fn notes(master: &EventTarget) -> Option<String> {
-    let notes = master.facts.notes.clone()?;
-    if !master.owner.port.capabilities().html_notes {
-        return Some(notes);
-    }
-    let marked = notes.contains("</") || notes.contains("<br");
-    let plain = match marked {
-        true => html::html(&notes, html::Style::Text, false).text,
-        false => notes,
-    };
-    let own = match master.facts.link {
-        Some(_) => plain.split(JOINING).next().unwrap_or_default(),
-        None => &plain,
-    };
-    Some(own.trim().to_owned()).filter(|own| !own.is_empty())
 }
 
 /// Reads columns of an event, by their names.

@@ -5,7 +5,7 @@
 
 use super::Api::{Gmail, Local, Outlook};
 use super::Kind::{End, Start, Text};
-use super::Level::Key;
+use super::Level::{Key, More};
 use super::Source::{First, GoogleWhen, GraphWhen, Is, Path, Until};
 use super::{Field, In, Source, Table, field, table};
 
@@ -36,6 +36,10 @@ const FIELDS: &[Field] = &In("busy").columns([
             (Outlook, First(GRAPH_STATUS, "busy")),
             (Local, Path("show")),
         ]),
+    field("title", Text, "Title of the event, where it may be seen.")
+        .level(More)
+        .untrusted(64)
+        .sources(&[(Outlook, Path("subject"))]),
 ]);
 
 const GOOGLE_START: Source = GoogleWhen("start");

@@ -1,5 +1,6 @@
 //! Busy times and common slots, over several accounts that know some people.
 
+use daysheet::cli::sandboxed::Who;
 use daysheet::error::{Error, Kind};
 use daysheet::event_time::{self, EventTime};
 use daysheet::provider::calendar::Hours;
@@ -9,10 +10,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
+use tempfile::TempDir;
 
 use crate::agenda::{calendars, over};
 use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, Known};
-use crate::support::column;
+use crate::support::{ME, Session, column};
 
 fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
     Some(Hours { zone: zone.to_owned(), days: days.to_vec(), from, to })
@@ -207,6 +209,7 @@ async fn busy_times_come_from_whichever_account_knows() {
         harness.notes("calendar_free", arguments.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
+         your events in ana@example.com are not counted: who=me without `account` counts all\n\
          missing: free/busy of bo@example.com: bo@example.com: no answer within 0 seconds"
     );
     let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
@@ -531,9 +534,14 @@ async fn all_own_calendars_count_as_busy() {
         free(1).iter().all(|start| start.starts_with("Mon 2031-03-31") || start.starts_with("Wed")),
         "{found}"
     );
+    let notes = harness.notes("calendar_free", slots).await;
+    let notes: Vec<&str> = notes.lines().skip(2).collect();
     assert_eq!(
-        harness.notes("calendar_free", slots).await.lines().last(),
-        Some("also counted: ana@example.com")
+        notes,
+        [
+            "also counted: ana@example.com",
+            "perhaps: `Trip` in `Family` Wed 2031-04-02 00h00 to Thu 2031-04-03 00h00"
+        ]
     );
     // A calendar that cannot be read is said.
     harness.fakes[0].trouble.lock().unwrap().calendars =
@@ -545,6 +553,19 @@ async fn all_own_calendars_count_as_busy() {
          free throughout: ana@example.com\n\
          only the main calendar counts: ana@example.com: Family: the service \
          says no"
+    );
+}
+
+#[tokio::test]
+async fn tentative_events_of_the_main_calendar_are_named() {
+    let who = Who::These(&[("microsoft", ME)]);
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
+    let event = json!({"title": "Fitting", "start": "2036-02-05 10h00", "show": "tentative"});
+    session.ok("calendar_save", json!({"events": [event]})).await;
+    let slots = json!({"from": "2036-02-05", "to": "2036-02-05", "duration": "8h"});
+    assert_eq!(
+        session.ok("calendar_free", slots).await.remove(1).lines().last(),
+        Some("perhaps: `Fitting` Tue 2036-02-05 10h00 to 11h00")
     );
 }
 

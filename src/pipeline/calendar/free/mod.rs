@@ -20,12 +20,13 @@ use jiff::{SignedDuration, ToSpan};
 use serde_json::Value;
 
 use self::hours::{Daily, Stretch, common, own};
-use self::people::{Person, stretch};
-use self::slots::slots;
+use self::people::{BusyTime, Person, stretch};
+use self::slots::{Absence, slots};
 use super::agenda::range::{self, Range};
+use super::target::span;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::event_time::zone_label;
+use crate::event_time::{EventTime, zone_label};
 use crate::flatten::Context;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
@@ -41,6 +42,9 @@ use crate::words::Words;
 const AHEAD: usize = 5;
 /// The maximum range, in days: services return no more at once.
 const LONGEST: i64 = 62;
+
+/// Tentative events that are named in a note.
+const NAMED: usize = 5;
 
 /// The schedule of a person as an account sees it.
 type SeenSchedule = Result<(Schedule, Api)>;
@@ -59,6 +63,7 @@ impl Pipeline {
         }
 
         let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let all = self.accounts.list().await?;
         let mut who = account_names(&request.who, &accounts);
         let others = who.len();
         if length.is_some() {
@@ -76,6 +81,7 @@ impl Pipeline {
                 notes.extend(noted);
             }
         }
+        notes.extend(left_out(&who, &all));
         if let Some(own @ [_, ..]) = who.get(others..) {
             notes.push(note!("also counted: {}", ours(own.join(", "))));
         }
@@ -107,6 +113,7 @@ impl Pipeline {
                             .into(),
                     });
                 }
+                notes.extend(tentative(&found, &people, &zone));
                 let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
                 let count = format!("slots: {}, {hours}, {}", rows.len(), range.tell(&zone));
                 (document(rows), count)
@@ -386,6 +393,47 @@ fn busy(
     }
     let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
     (document(rows), count)
+}
+
+/// Returns a note on the user's accounts whose times are left out beside those of another.
+fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
+    let counts = |account: &&Account| who.iter().any(|one| is(one, &account.email));
+    let (counted, others): (Vec<&Account>, Vec<&Account>) = all.iter().partition(counts);
+    if counted.is_empty() || others.is_empty() {
+        return None;
+    }
+    let others: Vec<&str> = others.iter().map(|account| account.email.as_str()).collect();
+    Some(note!(
+        "your events in {} are not counted: who=me without `account` counts all",
+        ours(others.join(", "))
+    ))
+}
+
+/// Returns a note with the events for which somebody is perhaps missing, as far as they may
+/// be seen.
+fn tentative(found: &[slots::Slot], people: &[Person], zone: &TimeZone) -> Option<Note> {
+    let mut events: Vec<&BusyTime> = Vec::new();
+    for slot in found {
+        let perhaps = slot.missing.iter().filter(|(_, why)| *why == Absence::Perhaps);
+        let perhaps = perhaps.filter_map(|(at, _)| people.get(*at));
+        for event in perhaps.flat_map(|person| person.tentative_in(slot.time)) {
+            if !events.iter().any(|known| (known.time, &known.event) == (event.time, &event.event))
+            {
+                events.push(event);
+            }
+        }
+    }
+    events.sort_by_key(|event| event.time);
+    let line = |event: &&BusyTime| {
+        let at = |time| EventTime::At(time);
+        format!("{} {}", event.event, span(at(event.time.from), at(event.time.to), zone))
+    };
+    let named: Vec<String> = events.iter().take(NAMED).map(line).collect();
+    let more = match events.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; {more} more"),
+    };
+    (!named.is_empty()).then(|| note!("perhaps: {}{}", ours(named.join("; ")), ours(more)))
 }
 
 /// Slots as objects of our own.

@@ -9,8 +9,9 @@ use jiff::tz::TimeZone;
 use super::super::agenda::calendars::{KnownCalendar, known_calendars};
 use super::super::agenda::range::Range;
 use super::super::clashes::Claim;
+use super::super::target::short;
 use super::hours::Stretch;
-use super::people::Show;
+use super::people::{BusyTime, Show};
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::Pipeline;
@@ -34,7 +35,7 @@ impl Pipeline {
         accounts: &[Account],
         range: Range,
         zone: &TimeZone,
-    ) -> Vec<(Vec<(Stretch, Show)>, Vec<Note>)> {
+    ) -> Vec<(Vec<BusyTime>, Vec<Note>)> {
         let several = accounts.len() > 1;
         let request = who.iter().map(|address| async {
             let owns = |account: &&Account| account.email.eq_ignore_ascii_case(address);
@@ -77,9 +78,11 @@ async fn look(
     range: Range,
     zone: &TimeZone,
     long: &mut Vec<String>,
-) -> (Vec<(Stretch, Show)>, Vec<Error>) {
-    let columns: Vec<&Field> =
-        ["id", "start", "end", "show"].iter().filter_map(|name| EVENT.field(name)).collect();
+) -> (Vec<BusyTime>, Vec<Error>) {
+    let columns: Vec<&Field> = ["id", "title", "start", "end", "show"]
+        .iter()
+        .filter_map(|name| EVENT.field(name))
+        .collect();
     let context = Context { zone, ..Context::bare(port.api()) };
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut calendars: Vec<(String, Option<String>)> =
@@ -130,7 +133,8 @@ async fn look(
                 }
                 let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
-                    found.push((time, show));
+                    let event = format!("{} in {}", quoted(&short(&facts.title)), quoted(name));
+                    found.push(BusyTime { time, show, event });
                 }
             }
             if answer.next.is_some() {

@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::super::target::short;
 use super::hours::{Stretch, merge, without};
 use crate::flatten::{self, Context};
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, wire};
+use crate::text::quoted;
 use crate::words::{Words, words};
 
 words! {
@@ -29,6 +31,15 @@ impl Show {
     }
 }
 
+/// A time that is taken.
+#[derive(Debug, Clone)]
+pub(super) struct BusyTime {
+    pub(super) time: Stretch,
+    pub(super) show: Show,
+    /// The event that takes it, in words; empty if it may not be seen.
+    pub(super) event: String,
+}
+
 /// One person or room.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
@@ -37,6 +48,8 @@ pub(super) struct Person {
     /// When they are not free, in order and without overlaps; `None` when
     /// nobody knows.
     pub(super) busy: Option<Vec<(Stretch, Show)>>,
+    /// The tentative events that may be seen.
+    tentative: Vec<BusyTime>,
     /// When they work, where that is known.
     pub(super) hours: Option<Hours>,
 }
@@ -44,7 +57,7 @@ pub(super) struct Person {
 impl Person {
     /// Creates a person whose times are unknown.
     pub(super) fn unknown(address: &str) -> Self {
-        Self { address: address.to_owned(), busy: None, hours: None }
+        Self { address: address.to_owned(), busy: None, tentative: Vec::new(), hours: None }
     }
 
     /// Creates a person from a service's schedule.
@@ -52,28 +65,46 @@ impl Person {
         let context = Context::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
-            let show = BUSY.field("show");
-            let words = show.map(|field| flatten::texts(field, object, &context));
-            let words = words.unwrap_or_default();
-            let time = Stretch { from: time("start")?, to: time("end")? };
-            Some((time, Show::weightiest(&words)))
+            let texts = |name: &str| {
+                let texts = BUSY.field(name).map(|field| flatten::texts(field, object, &context));
+                texts.unwrap_or_default()
+            };
+            let title = texts("title").into_iter().find(|title| !title.is_empty());
+            Some(BusyTime {
+                time: Stretch { from: time("start")?, to: time("end")? },
+                show: Show::weightiest(&texts("show")),
+                event: title.map_or_else(String::new, |title| quoted(&short(&title)).to_string()),
+            })
         };
-        let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
-        Self { address: address.to_owned(), busy: Some(merge_busy(&found)), hours: schedule.hours }
+        let mut person =
+            Self { busy: Some(Vec::new()), hours: schedule.hours, ..Self::unknown(address) };
+        person.add(schedule.busy.iter().filter_map(read).collect());
+        person
     }
 
     /// Adds further busy times; a person whose times are unknown stays unknown.
-    pub(super) fn add(&mut self, more: Vec<(Stretch, Show)>) {
+    pub(super) fn add(&mut self, more: Vec<BusyTime>) {
         if let (Some(busy), false) = (&mut self.busy, more.is_empty()) {
-            busy.extend(more);
+            busy.extend(more.iter().map(|one| (one.time, one.show)));
             *busy = merge_busy(busy);
+            let is_seen = |one: &BusyTime| one.show == Show::Tentative && !one.event.is_empty();
+            self.tentative.extend(more.into_iter().filter(is_seen));
         }
+    }
+
+    /// Returns the tentative events within a time, as far as they may be seen.
+    pub(super) fn tentative_in(&self, time: Stretch) -> impl Iterator<Item = &BusyTime> {
+        self.tentative.iter().filter(move |one| one.time.overlaps(time))
     }
 
     /// Takes the busy times of another account of the same person.
     fn join(&mut self, other: Self) {
         self.address = "me".to_owned();
-        self.add(other.busy.unwrap_or_default());
+        if let Some(busy) = &mut self.busy {
+            busy.extend(other.busy.into_iter().flatten());
+            *busy = merge_busy(busy);
+        }
+        self.tentative.extend(other.tentative);
     }
 
     /// Returns their busy times as objects of ours.

@@ -913,6 +913,35 @@ async fn descriptions_of_online_meetings_are_copied_without_joining_details() {
 }
 
 #[tokio::test]
+async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
+    let (leave, fair) = ("2036-02-05", "2036-02-06");
+    let event = |title: &str, day: &str, more: Value| {
+        crate::reach::with(json!({"title": title, "start": day}), more)
+    };
+    let away = [
+        event("Leave", leave, json!({"show": "oof"})),
+        event("Fair", fair, json!({"show": "elsewhere"})),
+    ];
+    let meetings = [leave, fair].map(|day| event("Review", &format!("{day} 10h00"), json!({})));
+    for who in [&[("google", ME)], &[("microsoft", ME)]] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::These(who)).await;
+        session.ok("calendar_save", json!({"events": away})).await;
+        let saved = session.ok("calendar_save", json!({"events": meetings})).await.remove(1);
+        let clashes = json!({"q": "is:clash", "from": leave, "to": fair});
+        let found = session.ok("calendar_search", clashes).await.remove(1);
+        let found = found.lines().find(|line| line.contains("away")).unwrap();
+        assert_eq!(saved.trim(), found);
+        // Google's absences are from midnight to midnight.
+        let (next, last) = (" 00h00 to Wed 2036-02-06 00h00", " 00h00 to Thu 2036-02-07 00h00");
+        assert_eq!(
+            found.replace(next, "").replace(last, ""),
+            "no clash, but you are away then: e1 `Leave` Tue 2036-02-05: oof; e2 `Fair` Wed \
+             2036-02-06: elsewhere"
+        );
+    }
+}
+
+#[tokio::test]
 async fn answer_that_nobody_was_sent_is_undone() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
     const WORK: &str = "mira@lindqvist-lamps.example";

@@ -483,8 +483,8 @@ async fn only_overlapping_busy_events_clash() {
              ana@example.com";
         // Occurrences of one series are one line.
         json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
-            "clashes with e8 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
-             in `Work`, ana@example.com";
+            "clashes with e8 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
+             ana@example.com and 2 more of it";
     } {
         let answer = harness.ok("calendar_save", call(one.clone())).await;
         assert!(answer.ends_with(&format!("|refused|{expected}")), "{one}: {answer}");

@@ -8,12 +8,17 @@ use jiff::tz::TimeZone;
 
 use crate::event_time::EventTime;
 use crate::provider::calendar::{Answer, EventData, Show};
+use crate::text::{Note, note, ours};
+use crate::words::Words;
 
 /// The length from which an uncertain event contains others.
 const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);
 /// The length from which an event without people in another calendar than the main one
 /// is about a thing: a kiln, a room.
 const LONG_WITHOUT_PEOPLE: SignedDuration = SignedDuration::from_hours(3);
+
+/// Absences that are named in a note.
+const NAMED: usize = 4;
 
 /// An event that overlaps others, by their positions; each pair is in the row of the
 /// event that starts first.
@@ -94,6 +99,33 @@ pub(in crate::pipeline) fn overlap(
     one.0.is_day() == other.0.is_day()
         && one.0.instant(zone) < other.1.instant(zone)
         && other.0.instant(zone) < one.1.instant(zone)
+}
+
+/// Returns the word for an event that does not compete but says that the reader is not there:
+/// out of office, or working elsewhere, whether or not the service counts it as busy.
+pub(in crate::pipeline) fn away(facts: &EventData) -> Option<&'static str> {
+    let is_away = matches!(facts.show, Show::Oof | Show::Elsewhere);
+    (is_away && !facts.cancelled && !is_declined(facts)).then(|| facts.show.word())
+}
+
+/// Returns true if a time is within an event of [`away`], or partly, be it a whole day.
+pub(in crate::pipeline) fn meets_absence(
+    time: (EventTime, EventTime),
+    away: &EventData,
+    zone: &TimeZone,
+) -> bool {
+    time.0.instant(zone) < away.end.instant(zone) && away.start.instant(zone) < time.1.instant(zone)
+}
+
+/// Returns the note on events of [`away`], each in words; `None` if there are none.
+pub(in crate::pipeline) fn absences(mut events: Vec<String>) -> Option<Note> {
+    let more = events.len().saturating_sub(NAMED);
+    events.truncate(NAMED);
+    if more > 0 {
+        events.push(format!("{more} more"));
+    }
+    (!events.is_empty())
+        .then(|| note!("no clash, but you are away then: {}", ours(events.join("; "))))
 }
 
 /// Returns true for an event that the reader has declined.

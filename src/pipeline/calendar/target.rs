@@ -150,7 +150,7 @@ pub(in crate::pipeline) fn short(text: &str) -> String {
 }
 
 /// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
-pub(super) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
+pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
     let start = event_time::start(from, zone);
     let end = event_time::end(from, to, zone);
     match start.ends_with(&end) {

@@ -1,9 +1,14 @@
 //! `calendar_search q=is:clash`: the events of a range that compete for the reader's time.
 
+use jiff::tz::TimeZone;
+
 use super::range;
 use crate::error::{Error, Result};
-use crate::pipeline::calendar::clashes::{clashes, is_declined, not_competing};
+use crate::pipeline::calendar::clashes::{
+    Claim, absences, away, clashes, is_declined, meets_absence, not_competing,
+};
 use crate::pipeline::{Pipeline, Response, zone_line};
+use crate::provider::calendar::EventData;
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm};
@@ -39,8 +44,10 @@ impl Pipeline {
         let mut found = clashes(&own, &zone);
         let all = found.len();
         found.truncate(request.limit.map_or(all, |limit| limit as usize));
+        let away = absent(&own, &zone);
         let mut shown: Vec<usize> =
             found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
+        shown.extend(away.iter().map(|(at, _)| *at));
         shown.sort_unstable();
         shown.dedup();
         let mut response = Response::default();
@@ -48,13 +55,13 @@ impl Pipeline {
         let table = self.clash_rows(&found, &ranged, &shown, &rows, &zone);
         response.document.tables.push(table);
         zone_line(&mut response.document, &zone);
-        let shown = match found.len() < all {
+        let count = match found.len() < all {
             true => format!("{} of {all}", found.len()),
             false => all.to_string(),
         };
         response.notes.push(note!(
             "clashes: {} in {} events of yours, {}",
-            ours(shown),
+            ours(count),
             own.len(),
             ours(range.tell(&zone))
         ));
@@ -62,10 +69,31 @@ impl Pipeline {
             "not counted: declined events, calendars you cannot write to, {}",
             ours(not_competing())
         ));
+        let away = away.into_iter().filter_map(|(at, word)| {
+            Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
+        });
+        if let Some(note) = absences(away.collect()) {
+            self.note_untrusted_quote();
+            response.notes.push(note);
+        }
         let missing = ranged.missing.iter();
         let missing = missing.map(|error| Note::from(error).with_key(NoteKey::Missing));
         response.notes.extend(missing);
         response.notes.extend(ranged.notes);
         Ok(response)
     }
+}
+
+/// Returns the events by which the reader is away at the time of one that competes, by their
+/// positions, each with its word.
+fn absent(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(usize, &'static str)> {
+    let competing: Vec<_> = own
+        .iter()
+        .map(|(_, facts, main)| ((facts.start, facts.end), Claim::of(facts, *main)))
+        .filter(|(time, claim)| claim.competes(*time, zone))
+        .collect();
+    own.iter()
+        .filter(|(_, facts, _)| competing.iter().any(|(time, _)| meets_absence(*time, facts, zone)))
+        .filter_map(|(at, facts, _)| Some((*at, away(facts)?)))
+        .collect()
 }

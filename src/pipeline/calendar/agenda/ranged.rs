@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::Context;
 use crate::pipeline::calendar::clashes::Clash;
+use crate::pipeline::calendar::target::span;
 use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
@@ -47,6 +48,27 @@ impl Ranged {
             Some((&row.facts, &sheet.calendar))
         })
     }
+
+    /// Names an event by its position: its id as in the rows of those `shown`, title and time.
+    pub(super) fn mention(
+        &self,
+        at: usize,
+        shown: &[usize],
+        rows: &RowTable,
+        zone: &TimeZone,
+    ) -> Option<String> {
+        let (_, EventRow { facts, .. }) = self.rows.get(at)?;
+        let Some(Cell::Handle(kind, number)) = handle_of(at, shown, rows) else {
+            return None;
+        };
+        let when = span(facts.start, facts.end, zone);
+        Some(format!("{kind}{number} {} {when}", quoted(&facts.title)))
+    }
+}
+
+/// Returns the handle of an event by its position, from the rows of those `shown`.
+fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r Cell> {
+    rows.cell(shown.iter().position(|one| *one == at)?, "id")
 }
 
 impl Ranged {
@@ -151,10 +173,7 @@ impl Pipeline {
         zone: &TimeZone,
     ) -> RowTable {
         let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
-        let handle = |at: usize| {
-            let row = shown.iter().position(|one| *one == at)?;
-            rows.cell(row, "id").cloned()
-        };
+        let handle = |at: usize| handle_of(at, shown, rows);
         let objects: Vec<Value> = found
             .iter()
             .filter_map(|one| {
@@ -176,7 +195,7 @@ impl Pipeline {
         let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
         for (row, one) in found.iter().enumerate() {
             if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {
-                *cell = handle;
+                *cell = handle.clone();
             }
         }
         table

@@ -4,7 +4,7 @@
 //! It only reads. Each account is queried once for all items, in a range from the first
 //! to the last of their times, and for further pages of it up to a limit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
-use crate::pipeline::calendar::clashes::{Claim, overlap};
+use crate::pipeline::calendar::clashes::{Claim, absences, away, meets_absence, overlap};
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
@@ -235,7 +235,7 @@ impl Pipeline {
         strict: bool,
     ) -> Result<(Vec<Clashes>, Vec<Note>)> {
         let zone = &self.config.zone;
-        let EventsNear { seen, mut there, several, notes } = near;
+        let EventsNear { seen, mut there, several, mut notes } = near;
         // An event that is moved in the same call leaves its present time, unless it may
         // be refused.
         let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
@@ -245,6 +245,7 @@ impl Pipeline {
             !moved.contains(&&facts.id)
                 && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
         });
+        notes.extend(self.absences(candidates, &there, &seen, several).await?);
         let mut found: Vec<Clashes> = Vec::new();
         for (number, one) in candidates.iter().enumerate() {
             let mut lines = Vec::new();
@@ -273,33 +274,68 @@ impl Pipeline {
         Ok((found, notes))
     }
 
+    /// Returns a note on absences at the times of the items.
+    async fn absences(
+        &self,
+        candidates: &[ClashCandidate],
+        there: &[ExistingEvent],
+        seen: &[Owner],
+        several: bool,
+    ) -> Result<Option<Note>> {
+        let zone = &self.config.zone;
+        let (mut found, mut known) = (Vec::new(), HashSet::new());
+        for event in there {
+            let Some(word) = away(&event.facts) else { continue };
+            let is_met = candidates.iter().any(|one| {
+                let is_itself = one.itself.contains(&event.facts.id);
+                !is_itself
+                    && one.competing(zone).any(|time| meets_absence(time, &event.facts, zone))
+            });
+            // Of copies in several calendars, one is enough.
+            if is_met && known.insert(event.facts.uid.as_ref().unwrap_or(&event.facts.id)) {
+                let event = self.mention(event, seen, several).await?;
+                found.push(format!("{event}: {word}"));
+            }
+        }
+        if !found.is_empty() {
+            self.note_untrusted_quote();
+        }
+        Ok(absences(found))
+    }
+
     async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<Note> {
-        let facts = &group.first.facts;
-        let owner = seen.get(group.first.owner);
+        let what = if group.duplicate { "likely a duplicate of" } else { "clashes with" };
+        let mut line = format!("{what} {}", self.mention(group.first, seen, several).await?);
+        if group.count > 1 {
+            line.push_str(&format!(" and {} more of it", group.count - 1));
+        }
+        Ok(note!("{}", ours(line)))
+    }
+
+    /// Names an event: its id, title and time, and where it is unless in the main calendar of
+    /// the only account.
+    async fn mention(
+        &self,
+        event: &ExistingEvent,
+        seen: &[Owner],
+        several: bool,
+    ) -> Result<String> {
+        let facts = &event.facts;
+        let owner = seen.get(event.owner);
         let mut name = String::new();
         if let Some(owner) = owner {
             let handles = self.event_handles(&owner.account, &[&facts.id]).await?;
             name = handles.into_iter().next().unwrap_or_default();
         }
-        let mut line = format!(
-            "{} {name} {} {}",
-            match group.duplicate {
-                true => "likely a duplicate of",
-                false => "clashes with",
-            },
-            quoted(&facts.title),
-            span(facts.start, facts.end, &self.config.zone),
-        );
-        if group.count > 1 {
-            line.push_str(&format!(" and {} more of it", group.count - 1));
-        }
-        if !group.first.calendar.is_empty() {
-            line.push_str(&format!(" in {}", quoted(&group.first.calendar)));
+        let when = span(facts.start, facts.end, &self.config.zone);
+        let mut line = format!("{name} {} {when}", quoted(&facts.title));
+        if !event.calendar.is_empty() {
+            line.push_str(&format!(" in {}", quoted(&event.calendar)));
         }
         if let Some(owner) = owner.filter(|_| several) {
             line.push_str(&format!(", {}", owner.label));
         }
-        Ok(note!("{}", ours(line)))
+        Ok(line)
     }
 }
 

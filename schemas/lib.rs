@@ -276,6 +276,8 @@ pub enum Source {
     GmailPage(&'static str),
     /// The account the object was fetched from.
     Account,
+    /// The address of that account, as a person's.
+    Owner,
     /// A value that the pipeline finds elsewhere, in words: it is in no object.
     Added(&'static str),
     /// True when the list at a path does not hold this text.

@@ -5,8 +5,8 @@ use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
     Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage, Has,
-    Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
-    SenderWarnings, Unsubscribe,
+    Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path, Provided,
+    Rfc3339, SenderAuth, SenderWarnings, Unsubscribe,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, In, Source, Table, field, table};
@@ -30,7 +30,7 @@ const FIELDS: &[Field] = &In("message").columns([
     field("from", Text, "Sender, as `Name <address>`.")
         .level(Key)
         .untrusted(80)
-        .sources(&[(Gmail, HeaderAddresses("From")), (Outlook, Address("from"))]),
+        .sources(&[(Gmail, GMAIL_SENDER), (Outlook, OUTLOOK_SENDER)]),
     field("subject", Text, "Subject line.")
         .level(Key)
         .untrusted(72)
@@ -41,6 +41,13 @@ const FIELDS: &[Field] = &In("message").columns([
     field("flags", Words, "Any of: unread, starred, attachment, important, draft.")
         .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+    field("draft", Handle('d'), "Handle of the draft, which stays when the draft is edited.")
+        .level(Key)
+        .sparse()
+        .sources(&[
+            (Gmail, Provided(&GMAIL_DRAFT, &Path("id"))),
+            (Outlook, Provided(&OUTLOOK_DRAFT, &Path("id"))),
+        ]),
     field("to", Text, "Recipients, the first five and a count of the rest.")
         .level(More)
         .untrusted(240)
@@ -49,6 +56,11 @@ const FIELDS: &[Field] = &In("message").columns([
         .level(More)
         .untrusted(240)
         .sources(&[(Gmail, HeaderAddresses("Cc")), (Outlook, Addresses("ccRecipients"))]),
+    field("bcc", Text, "Blindly copied recipients, of drafts and sent messages.")
+        .level(More)
+        .sparse()
+        .untrusted(240)
+        .sources(&[(Gmail, HeaderAddresses("Bcc")), (Outlook, Addresses("bccRecipients"))]),
     field("thread", Handle('t'), "Handle of its thread.")
         .level(More)
         .sources(&[(Gmail, Path("threadId")), (Outlook, Path("conversationId"))]),
@@ -161,7 +173,7 @@ pub(super) const GMAIL_FLAGS: &[(&str, Source)] = &[
     ("starred", Has("labelIds", "STARRED")),
     ("attachment", MIXED),
     ("important", Has("labelIds", "IMPORTANT")),
-    ("draft", Has("labelIds", "DRAFT")),
+    ("draft", GMAIL_DRAFT),
 ];
 
 /// The flag words from Graph's message properties.
@@ -170,8 +182,17 @@ pub(super) const OUTLOOK_FLAGS: &[(&str, Source)] = &[
     ("starred", Is("flag/flagStatus", "flagged")),
     ("attachment", Is("hasAttachments", "true")),
     ("important", Is("importance", "high")),
-    ("draft", Is("isDraft", "true")),
+    ("draft", OUTLOOK_DRAFT),
 ];
+
+const GMAIL_DRAFT: Source = Has("labelIds", "DRAFT");
+const OUTLOOK_DRAFT: Source = Is("isDraft", "true");
+
+/// The sender. A draft that names none is sent from the account's address.
+pub(super) const GMAIL_SENDER: Source =
+    Either(&[HeaderAddresses("From"), Provided(&GMAIL_DRAFT, &Owner)]);
+pub(super) const OUTLOOK_SENDER: Source =
+    Either(&[Address("from"), Provided(&OUTLOOK_DRAFT, &Owner)]);
 
 const GMAIL_FOLDERS: &[(&str, Source)] = &[
     ("trash", Has("labelIds", "TRASH")),

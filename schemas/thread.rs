@@ -10,7 +10,7 @@ use super::Source::{
     Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
     Is, Lacks, Length, Newest, Not, Oldest, Path, Provided, Rfc3339,
 };
-use super::message::{GMAIL_OPENING, MIXED, OUTLOOK_OPENING};
+use super::message::{GMAIL_OPENING, GMAIL_SENDER, MIXED, OUTLOOK_OPENING, OUTLOOK_SENDER};
 use super::{Field, In, Source, Table, field, table};
 
 /// One row per conversation.
@@ -34,8 +34,8 @@ const FIELDS: &[Field] = &In("thread").columns([
         .level(Key)
         .untrusted(160)
         .sources(&[
-            (Gmail, Each("messages", &HeaderAddresses("From"))),
-            (Outlook, Each("messages", &Address("from"))),
+            (Gmail, Each("messages", &GMAIL_SENDER)),
+            (Outlook, Each("messages", &OUTLOOK_SENDER)),
         ]),
     field("subject", Text, "Subject line of its oldest message.").level(Key).untrusted(72).sources(
         &[

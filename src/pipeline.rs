@@ -339,9 +339,15 @@ impl Pipeline {
                 continue;
             };
             let ids = rows.ids(prefix);
-            let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
+            // Rows have the ids of messages, from which those of drafts may differ.
+            let drafts = match kind == HandleKind::Draft && !ids.is_empty() {
+                true => self.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default(),
+                false => HashMap::new(),
+            };
+            let keys: Vec<&str> =
+                ids.iter().map(|id| drafts.get(id).unwrap_or(id).as_str()).collect();
             let numbers = self.store.handles(&account.id, kind, &keys).await?;
-            let by_id: HashMap<&str, u64> = keys.into_iter().zip(numbers).collect();
+            let by_id: HashMap<&str, u64> = ids.iter().map(String::as_str).zip(numbers).collect();
             rows.replace_ids(prefix, |id| by_id.get(id).copied());
         }
         Ok(())

@@ -128,6 +128,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
     Some(match source {
         Source::Absent => return None,
         Source::Account => "the account".to_owned(),
+        Source::Owner => "the address of the account".to_owned(),
         Source::GmailPage(path) => format!("the account and {}", at(path)),
         Source::Added(words) => words.to_owned(),
         Source::Lacks(path, word) => format!("{word} not in {}", at(path)),

@@ -239,6 +239,7 @@ impl<'a> Reader<'a> {
         match source {
             Source::Absent | Source::Added(_) => ReadValue::Nothing,
             Source::Account => ReadValue::Text(self.context.account.to_owned()),
+            Source::Owner => ReadValue::List(vec![Member::text(self.context.address)]),
             Source::Path(path) => self.scalar(at(object, path)),
             Source::GmailPage(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(id) => ReadValue::Text(gmail_page(self.context.address, &id)),

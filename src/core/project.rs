@@ -48,7 +48,7 @@ impl Projection {
 
     fn read(&mut self, base: &str, source: Source) {
         match source {
-            Source::Absent | Source::Account | Source::Added(_) => {}
+            Source::Absent | Source::Account | Source::Owner | Source::Added(_) => {}
             Source::Path(path)
             | Source::Escaped(path)
             | Source::Not(path)

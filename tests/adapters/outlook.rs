@@ -71,7 +71,7 @@ async fn only_fields_that_columns_need_are_requested() {
             );
         "in:anywhere", &["id", "date", "from", "subject", "snippet", "flags"], 20,
             format!(
-                "{LIST}{NEWEST}$select=id,receivedDateTime,from,subject,bodyPreview,isRead,flag,hasAttachments,importance,isDraft&$top=20&$count=true"
+                "{LIST}{NEWEST}$select=id,receivedDateTime,from,isDraft,subject,bodyPreview,isRead,flag,hasAttachments,importance&$top=20&$count=true"
             );
         "in:inbox is:unread", &["id", "subject"], 10,
             format!(

@@ -511,8 +511,10 @@ fn message_row_reads_like_this() {
             text("Proof for the autumn catalogue"),
             text("The printer's proof is here & looks good.…"),
             text("unread starred attachment important"),
+            Cell::Null,
             text("Mira Lindqvist <mira@example.com>, team@studio.example"),
             text("Print shop <proofs@print.example>"),
+            text("jonas@example.com"),
             Cell::Id("18c2f0a1b2c3d4e0".to_owned()),
             text("inbox"),
             text("Clients/Nordlicht, Print"),
@@ -557,7 +559,7 @@ fn odd_values_are_null_and_reported() {
     })];
     let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
-    assert_eq!(odd, ["id", "date", "snippet", "flags", "folder", "size", "bulk"]);
+    assert_eq!(odd, ["id", "date", "from", "snippet", "flags", "draft", "folder", "size", "bulk"]);
     let row = rows.rows().next().unwrap();
     for name in ["id", "date", "snippet", "flags", "size", "bulk"] {
         let at = MESSAGE.fields.iter().position(|field| field.name == name).unwrap();

@@ -6,7 +6,7 @@
 //! carried out once. An error of the kind [`Kind::Network`] or [`Kind::Timeout`] leaves
 //! open whether a write took effect.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -277,6 +277,12 @@ pub trait Drafts: Send + Sync {
     /// [`Kind::NotFound`] if there is no such draft, or no longer.
     async fn draft_message(&self, id: &str) -> Result<String> {
         Ok(id.to_owned())
+    }
+
+    /// Returns the ids of the drafts that messages are, by the messages' ids. A message
+    /// whose draft is unknown is left out.
+    async fn draft_ids(&self, messages: &[String]) -> Result<HashMap<String, String>> {
+        Ok(messages.iter().map(|id| (id.clone(), id.clone())).collect())
     }
 
     /// Creates a draft and returns it. Reports the upload of large files to the

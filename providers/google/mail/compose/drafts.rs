@@ -3,6 +3,8 @@
 //! A draft keeps its id; its message gets another id with every change. So the
 //! message's id shows whether a draft was changed.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::google::mail::messages::{
@@ -73,6 +75,17 @@ impl Gmail {
             return Ok(text(found, "id").to_owned());
         }
         // The search index lags behind; the list does not.
+        let found = self.drafts_with(&[message.to_owned()]).await?.remove(message);
+        found.ok_or_else(|| {
+            Error::new(Kind::NotFound, "Gmail does not say which draft this message is")
+                .next("search in:drafts again")
+        })
+    }
+
+    /// Returns the ids of drafts by those of their messages, from the list of all drafts:
+    /// a message does not name its draft.
+    pub(super) async fn drafts_with(&self, messages: &[String]) -> Result<HashMap<String, String>> {
+        let mut found = HashMap::new();
         let mut token = String::new();
         for _ in 0..PAGES {
             let mut params = vec![
@@ -84,16 +97,18 @@ impl Gmail {
                 params.push(("pageToken", &token));
             }
             let page = self.get(&["drafts"], &params).await?;
-            if let Some(found) = list(&page, "drafts").iter().find(|one| is(one)) {
-                return Ok(text(found, "id").to_owned());
+            for draft in list(&page, "drafts") {
+                let message = draft.pointer("/message/id").and_then(Value::as_str);
+                if let Some(message) = messages.iter().find(|id| Some(id.as_str()) == message) {
+                    found.insert(message.clone(), text(&draft, "id").to_owned());
+                }
             }
             token = text(&page, "nextPageToken").to_owned();
-            if token.is_empty() {
+            if token.is_empty() || found.len() == messages.len() {
                 break;
             }
         }
-        Err(Error::new(Kind::NotFound, "Gmail does not say which draft this message is")
-            .next("search in:drafts again"))
+        Ok(found)
     }
 
     /// Returns the drafts that the search finds for a Message-ID.

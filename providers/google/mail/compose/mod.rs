@@ -6,6 +6,7 @@
 mod drafts;
 mod upload;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -101,6 +102,10 @@ impl Drafts for Gmail {
 
     async fn draft_message(&self, id: &str) -> Result<String> {
         self.version(id).await
+    }
+
+    async fn draft_ids(&self, messages: &[String]) -> Result<HashMap<String, String>> {
+        self.drafts_with(messages).await
     }
 
     async fn create(

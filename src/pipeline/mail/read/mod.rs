@@ -49,8 +49,8 @@ const SHORT: usize = 1 << 20;
 const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &[
-    "id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn", "answered",
-    "unsubscribe",
+    "id", "date", "from", "to", "cc", "bcc", "subject", "flags", "draft", "thread", "auth", "warn",
+    "answered", "unsubscribe",
 ];
 /// The column that groups messages.
 const THREAD: &str = "thread";

@@ -1,4 +1,5 @@
-//! The states of messages before they were changed, for handles such as `u3`.
+//! The states of messages before they were changed, for handles such as `u3`, and the folders
+//! that were created only as the levels above another one, to be deleted with it.
 //!
 //! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
 //! after the days that the settings say. Numbers are never used again.
@@ -113,4 +114,30 @@ impl Store {
         .await
         .map_err(|error| self.broken(&error))
     }
+
+    /// Stores the paths of the levels above a new folder or label that were created with it,
+    /// the highest first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn keep_created(&self, account: &str, folder: &str, above: &[String]) -> Result<()> {
+        if above.is_empty() || folder.is_empty() {
+            return Ok(());
+        }
+        self.set_setting(&created_with(account, folder), &above.join("\n")).await
+    }
+
+    /// Returns the paths of the levels that were created with a folder, the highest first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`](crate::error::Kind::Store).
+    pub async fn created_with(&self, account: &str, folder: &str) -> Result<Vec<String>> {
+        let above = self.setting(&created_with(account, folder)).await?.unwrap_or_default();
+        Ok(above.lines().map(str::to_owned).collect())
+    }
+}
+
+/// Returns the setting with the levels that were created with a folder.
+fn created_with(account: &str, folder: &str) -> String {
+    format!("created with {account} {folder}")
 }

@@ -820,6 +820,33 @@ async fn drafts_show_their_sender_blind_copies_and_lasting_id() {
     }
 }
 
+#[tokio::test]
+async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let folder = |op: &str, name: &str| {
+            let key = if op == "create" { "name" } else { "id" };
+            json!({"kind": "folder", "op": op, key: name, "account": account})
+        };
+        let made = session.ok("manage", folder("create", "2026/Taxes/Receipts")).await;
+        assert_eq!(made[1], "created above it: `2026`, `2026/Taxes`", "{account}");
+        session.ok("manage", folder("create", "2026/Rent")).await;
+        let deleted = session.ok("manage", folder("delete", "2026/Taxes/Receipts")).await;
+        // Another folder is in the level above.
+        let line = "also deleted, as created with it and empty: `2026/Taxes`";
+        assert_eq!(deleted[1], line, "{account}");
+
+        let found = json!({"q": "in:inbox", "limit": 1, "account": account});
+        let found = session.json("mail_search", found).await["messages"][0]["id"].clone();
+        let to = json!({"ids": found, "do": "move", "to": "2027/Receipts", "create": true});
+        let moved = session.ok("mail_modify", to).await;
+        let line = format!("{account}: created `2027/Receipts`, and above it `2027`");
+        assert!(moved[1].contains(&line), "{moved:?}");
+        let error = session.error("manage", folder("create", "2027")).await;
+        assert!(error.starts_with("2027 already exists"), "{error}");
+    }
+}
+
 /// What a write of an event answers: rows, outcomes and notes, without what is the same in all.
 fn event_answer(blocks: &[String]) -> String {
     let lines = blocks.iter().flat_map(|block| block.lines());

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
+use crate::pipeline::mail::modify::missing_above;
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
@@ -15,7 +16,7 @@ use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::brief;
+use crate::text::{brief, note, quoted_list};
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 /// The argument that allows deleting a folder with its messages.
@@ -60,12 +61,23 @@ impl Pipeline {
                 true => SettingsChange::CreateFolder { name: name.clone() },
                 false => SettingsChange::CreateCategory { name: name.clone(), look },
             };
+            let above = missing_above(&*owner.mailbox, &name, kind).await;
             if request.dry_run {
-                let detail = format!("in {}", owner.label);
+                let mut detail = format!("in {}", owner.label);
+                if !above.is_empty() {
+                    detail.push_str(&format!(", and above it {}", above.join(", ")));
+                }
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
+            if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
+                let id = flatten::key(table, made, &Context::bare(owner.mailbox.api()));
+                let id = id.unwrap_or_default();
+                // If it is not stored, the levels only stay when the folder is deleted.
+                self.store.keep_created(&owner.account.id, &id, &above).await.ok();
+                owner.late().push(note!("created above it: {}", quoted_list(&above)));
+            }
             return self.settings_row(&owner, table, answer, (&name, "create", "")).await;
         }
         let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
@@ -165,7 +177,41 @@ impl Pipeline {
             }
         }
         let answer = self.apply_settings(owner, "delete folder", &place.id, &change).await;
+        if answer.is_ok() {
+            let deleted = self.delete_created_with(owner, place).await;
+            if !deleted.is_empty() {
+                owner.late().push(note!(
+                    "also deleted, as created with it and empty: {}",
+                    quoted_list(deleted)
+                ));
+            }
+        }
         self.settings_row(owner, table, answer, (&place.name, "delete", detail)).await
+    }
+
+    /// Deletes the levels that were created with a folder or label, the lowest first, up to one
+    /// that has messages or other levels below it. Returns those that were deleted.
+    async fn delete_created_with(&self, owner: &SettingsContext, place: &FolderRef) -> Vec<String> {
+        let above = self.store.created_with(&owner.account.id, &place.id).await;
+        let mut deleted = Vec::new();
+        for name in above.unwrap_or_default().into_iter().rev() {
+            let names = owner.mailbox.names().await.unwrap_or_default();
+            let below = format!("{name}/");
+            let Some((id, _)) = names.iter().find(|(_, known)| **known == name) else {
+                break;
+            };
+            let level = FolderRef { id: id.clone(), name: name.clone(), made: false };
+            let is_used = names.values().any(|known| known.starts_with(&below));
+            if is_used || !matches!(self.messages_of(owner, &level, true).await, Ok(Some(0))) {
+                break;
+            }
+            let change = SettingsChange::DeleteFolder { id: level.id.clone() };
+            if self.apply_settings(owner, "delete folder", &level.id, &change).await.is_err() {
+                break;
+            }
+            deleted.push(name);
+        }
+        deleted
     }
 
     /// Finds the folder or label of a handle, a name or a provider's id.

@@ -13,7 +13,7 @@ use crate::provider::mail::{
     Flag, FolderKind, FolderRef, LabelLook, MailState, MessageAction, SettingsChange,
 };
 use crate::query;
-use crate::text::{Note, note, quoted};
+use crate::text::{Note, note, quoted, quoted_list};
 use crate::tools::mail::Verb;
 use crate::words::Words;
 
@@ -142,13 +142,57 @@ pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
     }
 }
 
-/// Translates a verb into the steps of a mailbox. A note says which folder or label
-/// was created for it, or would be.
+/// A folder or label that was created for a change; in a dry run, one that would be.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::pipeline) struct CreatedFolder {
+    /// The provider's id; empty in a dry run.
+    pub(in crate::pipeline) id: String,
+    pub(in crate::pipeline) name: String,
+    /// The levels above it that were created with it.
+    pub(in crate::pipeline) above: Vec<String>,
+}
+
+impl CreatedFolder {
+    /// Returns a note about it.
+    pub(in crate::pipeline) fn note(&self) -> Note {
+        let above = quoted_list(self.above.clone());
+        match (self.id.is_empty(), self.above.is_empty()) {
+            (true, true) => note!("{} would be created", quoted(&self.name)),
+            (true, false) => {
+                note!("{} would be created, and above it {}", quoted(&self.name), above)
+            }
+            (false, true) => note!("created {}", quoted(&self.name)),
+            (false, false) => note!("created {}, and above it {}", quoted(&self.name), above),
+        }
+    }
+}
+
+/// Returns the levels above a new folder or label that are missing, the highest first.
+pub(in crate::pipeline) async fn missing_above(
+    mailbox: &dyn Mailbox,
+    name: &str,
+    kind: FolderKind,
+) -> Vec<String> {
+    // Categories have no levels.
+    if kind == FolderKind::Label && !mailbox.capabilities().has_labels() {
+        return Vec::new();
+    }
+    let same = |one: &str, other: &str| {
+        query::place(one).to_lowercase() == query::place(other).to_lowercase()
+    };
+    let known = mailbox.names().await.unwrap_or_default();
+    let name = name.trim().trim_matches('/');
+    let above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
+    above.filter(|above| !known.values().any(|one| same(one, above))).map(str::to_owned).collect()
+}
+
+/// Translates a verb into the steps of a mailbox. Folders and labels that were created for it
+/// are added to `created`.
 pub(in crate::pipeline) async fn plan_actions(
     mailbox: &dyn Mailbox,
     verb: Verb,
     with: &With,
-    notes: &mut Vec<Note>,
+    created: &mut Vec<CreatedFolder>,
 ) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let one =
@@ -187,7 +231,7 @@ pub(in crate::pipeline) async fn plan_actions(
             if let (true, Verb::Move, Some(way)) = (can.has_labels(), verb, way) {
                 return going(mailbox, way).await;
             }
-            let place = find(mailbox, name, FolderKind::Folder, with, notes).await?;
+            let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
             match (verb == Verb::Move, can.system_label("inbox")) {
                 (true, Some(inbox)) => {
                     let expected = ExpectedState::Filed(place.id.clone(), inbox.to_owned());
@@ -205,7 +249,7 @@ pub(in crate::pipeline) async fn plan_actions(
         Verb::Label | Verb::Categorize | Verb::Unlabel | Verb::Uncategorize => {
             let mut ids = Vec::new();
             for name in &with.to {
-                let place = find(mailbox, name, FolderKind::Label, with, notes).await?;
+                let place = find(mailbox, name, FolderKind::Label, with, created).await?;
                 if !ids.contains(&place.id) {
                     ids.push(place.id);
                 }
@@ -262,7 +306,7 @@ async fn find(
     name: &str,
     kind: FolderKind,
     with: &With,
-    notes: &mut Vec<Note>,
+    created: &mut Vec<CreatedFolder>,
 ) -> Result<FolderRef> {
     // Mail is moved into the inbox, too; the rest are states.
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
@@ -271,10 +315,15 @@ async fn find(
         by_verb(name, can.name)?;
     }
     let create = with.create && !with.dry_run;
+    let above = match with.create {
+        true => missing_above(mailbox, name, kind).await,
+        false => Vec::new(),
+    };
     match mailbox.find_folder(name, kind, create).await {
         Ok(place) => {
             if place.made {
-                notes.push(note!("created {}", quoted(&place.name)));
+                let (id, name) = (place.id.clone(), place.name.clone());
+                created.push(CreatedFolder { id, name, above });
             }
             Ok(place)
         }
@@ -287,7 +336,7 @@ async fn find(
                 }
             };
             mailbox.rehearse(&change).await?;
-            notes.push(note!("{} would be created", quoted(name)));
+            created.push(CreatedFolder { id: String::new(), name: name.to_owned(), above });
             Ok(FolderRef { id: String::new(), name: name.to_owned(), made: true })
         }
         Err(error) if error.kind() == Kind::NotFound && with.may_create => {

@@ -23,7 +23,7 @@ use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
 use crate::pipeline::answer::undo_state::{AccountUndo, MessageUndo, UndoState};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, name_account};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
@@ -31,7 +31,7 @@ use crate::time_parse;
 use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
-pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
+pub(in crate::pipeline) use self::actions::{PlannedAction, With, missing_above, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::ASK_BEFORE;
 
@@ -144,18 +144,24 @@ impl Pipeline {
         let mut works = Vec::new();
         let several = choice.accounts.len() > 1;
         for chosen in std::mem::take(&mut choice.accounts) {
-            let mut all = Vec::new();
+            let (mut all, mut created) = (Vec::new(), Vec::new());
             let mut refused = None;
             for (verb, with) in steps {
                 let planned = async {
                     let with = self.by_folder_ids(*verb, with, &chosen).await?;
-                    plan_actions(&*chosen.mailbox, *verb, &with, &mut choice.notes).await
+                    plan_actions(&*chosen.mailbox, *verb, &with, &mut created).await
                 };
                 match planned.await {
                     Ok(mut some) => all.append(&mut some),
                     Err(error) if several => refused = Some(error),
                     Err(error) => return Err(error),
                 }
+            }
+            for folder in &created {
+                // If it is not stored, the levels only stay when the folder is deleted.
+                self.store.keep_created(&chosen.account.id, &folder.id, &folder.above).await.ok();
+                let named = name_account(self.several_accounts().await, &chosen.label);
+                choice.notes.push(named(folder.note()));
             }
             match refused {
                 Some(error) => choice.failed.push((chosen.label, error)),
@@ -324,7 +330,7 @@ impl Pipeline {
 /// Returns an error from before any message was changed. Labels may have been created.
 fn undone(error: Error, notes: &[Note]) -> Error {
     let mut made: Vec<&str> = notes.iter().map(|note| &**note).collect();
-    made.retain(|note| note.starts_with("created "));
+    made.retain(|note| note.contains("created `"));
     made.insert(0, "no message was changed");
     error.context(made.join("; "))
 }

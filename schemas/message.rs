@@ -1,12 +1,12 @@
 //! The `message` table: one mail message, without its body.
 
 use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Flag, Handle, Text, Time, Words};
+use super::Kind::{Count, Flag, Handle, Start, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage, Has,
-    Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path, Provided,
-    Rfc3339, SenderAuth, SenderWarnings, Unsubscribe,
+    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage,
+    GraphWhen, Has, Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path,
+    Provided, Rfc3339, SenderAuth, SenderWarnings, Unsubscribe,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, In, Source, Table, field, table};
@@ -86,6 +86,10 @@ const FIELDS: &[Field] = &In("message").columns([
     )
     .level(More)
     .sources(&[(Gmail, MIXED), (Outlook, Path("hasAttachments"))]),
+    field("due", Start, "When its flag is due; Outlook only. No column if none is.")
+        .level(More)
+        .sparse()
+        .sources(&[(Outlook, GraphWhen("flag/dueDateTime", ""))]),
     field("message_id", Text, "Its Message-ID, the same in every mailbox (RFC 5322).")
         .level(More)
         .untrusted(200)

@@ -8,15 +8,15 @@ use super::Level::{Key, More};
 use super::Source::{Account, First, Is, Path};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
-    CLASH, CONTACT, EVENT, FOLDER, Field, INSIDE, INVITATION, In, MESSAGE, OUTCOME, REPORT, ROOM,
-    RULE, SLOT, Source, THREAD, Table, field, table,
+    CLASH, CONTACT, EVENT, FOLDER, Field, INSIDE, INVITATION, In, MESSAGE, MODIFIED, OUTCOME,
+    REPORT, ROOM, RULE, SLOT, Source, THREAD, Table, field, table,
 };
 
 /// Every table, in the order of the docs.
 pub const TABLES: &[&Table] = &[
     &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &ATTACHMENT_TEXT, &INSIDE, &FOLDER, &CATEGORY, &CONTACT,
     &ROOM, &ALIAS, &SIGNATURE, &SETTING, &RULE, &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT,
-    &CLASH, &INVITATION, &REPORT, &CHANGE, &ACCOUNT, &OUTCOME, &SCHEMA,
+    &CLASH, &INVITATION, &REPORT, &CHANGE, &ACCOUNT, &MODIFIED, &OUTCOME, &SCHEMA,
 ];
 
 /// Returns the table called `name`, singular or plural.

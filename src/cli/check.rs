@@ -22,9 +22,9 @@ use crate::text::NoteKey;
 
 /// Scalars before the tables of a document, beside those that hold notes ([`NoteKey`]).
 const SCALARS: &[&str] = &[
-    "zone", "next", "newsletters", "done", "planned", "unchanged", "undo", "output", "lines",
-    "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached", "thread",
-    "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
+    "zone", "next", "newsletters", "done", "undone", "planned", "unchanged", "undo", "output",
+    "lines", "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached",
+    "thread", "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
 ];
 
 /// Returns true for a scalar of documents.

@@ -99,6 +99,7 @@ pub const STEPS: &[Step] = &cases! {
     "mail_modify", r#"{"ids": ["$first", "$second", "m9999"], "do": "trash"}"#,
         &[("undo", "/undo")];
     "mail_modify", r#"{"undo": "$undo"}"#, &[];
+    "mail_modify", r#"{"q": "in:drafts", "do": "star"}"#, &[];
     "calendar_save",
         r#"{"account": "mira@example.com", "events": [{"title": "Kiln", "start": "tomorrow 13h15", "duration": "1h"}], "dry_run": true}"#,
         &[];

@@ -75,11 +75,11 @@ async fn thousand_messages_are_reported_in_few_words() {
     assert!(harness.ana().state("ana-0200").unread);
     assert!(!harness.ana().state("ana-0201").unread);
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
-    assert_eq!(undone, "done: 998\nundo: u2");
+    assert_eq!(undone, "undone: 998\nundo: u2");
     assert!(harness.ana().state("ana-0201").unread);
     assert!(!harness.ana().state("ana-1200").unread);
     // And the undoing is undone.
-    assert_eq!(harness.ok("mail_modify", json!({"undo": "u2"})).await, "done: 998\nundo: u3");
+    assert_eq!(harness.ok("mail_modify", json!({"undo": "u2"})).await, "undone: 998\nundo: u3");
     assert!(!harness.ana().state("ana-0201").unread);
     assert_eq!(
         harness.audited(),
@@ -118,7 +118,9 @@ async fn failed_messages_are_named() {
     harness.ana().failing.lock().unwrap().clear();
     harness.ana().touch("ana-0010", |mail| mail.folder = String::new());
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
-    assert_eq!(undone, "done: 10\nunchanged: 1\nundo: u2");
+    let head = "undone: 10\nunchanged: 1\nundo: u2\nmodified[10|]{id|subject|before|after}:\n  \
+                m8|Letter ana-0020|archive|inbox\n";
+    assert!(undone.starts_with(head), "{undone}");
     assert_eq!(harness.ana().state("ana-0010").folder, "INBOX");
 }
 
@@ -127,15 +129,21 @@ async fn undo_keeps_later_changes_by_others() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     harness.ana().fill(4);
     let bills = json!({"q": "is:unread", "do": "move", "to": "Bills"});
-    assert_eq!(harness.ok("mail_modify", bills).await, "done: 4\nundo: u1");
+    assert_eq!(
+        harness.ok("mail_modify", bills).await,
+        "done: 4\nundo: u1\nmodified[4|]{id|subject|before|after}:\n  \
+         m1|Letter ana-0004|inbox|Bills\n  m2|Letter ana-0003|inbox|Bills\n  \
+         m3|Letter ana-0002|inbox|Bills\n  m4|Letter ana-0001|inbox|Bills"
+    );
     // One was moved on, one was read, one was put back by hand.
     harness.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
     harness.ana().touch("ana-0002", |mail| mail.unread = false);
     harness.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
     assert_eq!(
         harness.ok("mail_modify", json!({"undo": "u1"})).await,
-        "done: 2\nunchanged: 1\nundo: u2\noutcomes[1|]{item|op|result|detail}:\n  \
-         m1|undo|skipped|\"changed since: left as it is\""
+        "undone: 2\nunchanged: 1\nundo: u2\nmodified[2|]{id|subject|before|after}:\n  \
+         m1|Letter ana-0004|Bills|inbox\n  m3|Letter ana-0002|Bills|inbox\n\
+         outcomes[1|]{item|op|result|detail}:\n  m4|undo|skipped|\"changed since: left as it is\""
     );
     assert_eq!(harness.ana().state("ana-0001").folder, "tr");
     assert_eq!(harness.ana().state("ana-0002").folder, "in");
@@ -162,11 +170,20 @@ async fn query_modifies_messages_of_all_accounts() {
     );
     assert_eq!(harness.ana().written(), Vec::<String>::new());
     let done = harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
-    assert_eq!(done, "done: 5\nundo: u1\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
-    assert!(tokens(&done) <= 60);
+    assert_eq!(
+        done,
+        "done: 5\nundo: u1\nmodified[5|]{id|subject|before|after|account}:\n  \
+         m1|Letter ana-0003|inbox|archive|ana@example.com\n  \
+         m2|Letter ana-0002|inbox|archive|ana@example.com\n  \
+         m3|Letter ana-0001|inbox|archive|ana@example.com\n  \
+         m4|Letter bo-0002|inbox|archive|bo@example.com\n  \
+         m5|Letter bo-0001|inbox|archive|bo@example.com\n--\n\
+         ana@example.com: 3 done\nbo@example.com: 2 done"
+    );
     assert_eq!(harness.bo().state("bo-0001").folder, "ar");
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
-    assert_eq!(undone, "done: 5\nundo: u2\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
+    assert!(undone.starts_with("undone: 5\nundo: u2\n"), "{undone}");
+    assert!(undone.ends_with("\nana@example.com: 3 undone\nbo@example.com: 2 undone"), "{undone}");
     assert_eq!(harness.ana().state("ana-0001").folder, "INBOX");
     assert_eq!(harness.bo().state("bo-0001").folder, "in");
 }
@@ -192,7 +209,8 @@ async fn account_that_cannot_act_is_reported() {
     let done = harness.ok("mail_modify", json!({"q": "is:unread", "do": "done"})).await;
     assert_eq!(
         done,
-        "done: 1\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
+        "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n  \
+         m1|Letter bo-0001|no flag|done\noutcomes[1|]{item|op|result|detail}:\n  \
          ana@example.com|done|failed|\"Gmail's stars cannot be marked done: use do=unstar or \
          do=archive\""
     );
@@ -211,7 +229,9 @@ async fn handles_threads_and_ids_are_resolved() {
         .await;
     assert_eq!(
         done,
-        "done: 3\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
+        "done: 3\nundo: u1\nmodified[3|]{id|subject|before|after}:\n  \
+         m1|Letter ana-0002|no flag|starred\n  m2|Letter ana-0001|no flag|starred\n  \
+         m3|Letter ana-0003|no flag|starred\noutcomes[1|]{item|op|result|detail}:\n  \
          m99|star|failed|\"there is no `m99`: use an id from a search or lookup\""
     );
     assert_eq!(harness.ana().state("ana-0003").flag, starred());
@@ -232,7 +252,11 @@ async fn missing_folders_are_created_on_request() {
     assert!(planned.ends_with("\n`Taxes` would be created"), "{planned}");
     assert_eq!(harness.ana().places.lock().unwrap().len(), 2);
     let done = harness.ok("mail_modify", made).await;
-    assert_eq!(done, "done: 1\nundo: u1\n--\ncreated `Taxes`");
+    assert_eq!(
+        done,
+        "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n  \
+         m1|Letter ana-0001|\"\"|Taxes\n--\ncreated `Taxes`"
+    );
 }
 
 #[tokio::test]
@@ -247,26 +271,27 @@ async fn irreversible_actions_are_announced() {
     let delete = json!({"ids": ["ana-0001", "ana-0002"], "do": "delete"});
     assert_eq!(
         harness.ok("mail_modify", delete).await,
-        "done: 2\n--\npermanently deleted: there is no undo"
+        "done: 2\nmodified[2|]{id|subject|before|after}:\n  m1|Letter ana-0001|inbox|deleted\n  \
+         m2|Letter ana-0002|inbox|deleted\n--\npermanently deleted: there is no undo"
     );
 }
 
 /// What is gone for good is asked about before, with what it is; a dry run says so.
 #[tokio::test]
 async fn user_confirms_permanent_deletion() {
-    let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
+    let some: Vec<String> = (1..=11).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in cases! {
-        Confirmation::Yes, "done: 7\n--\npermanently deleted: there is no undo", 1;
+        Confirmation::Yes, "done: 11\n--\npermanently deleted: there is no undo", 1;
         Confirmation::No,
-            "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
-             others|delete|refused|the user declined", 8;
+            "done: 0\noutcomes[1|]{item|op|result|detail}:\n  11 messages, m1 m2 m3 m4 m5 and \
+             others|delete|refused|the user declined", 12;
         // As with a message that is sent, the level is the user's word then.
-        Confirmation::Unavailable, "done: 7\n--\npermanently deleted: there is no undo", 1;
-        Confirmation::Later, "the user is being asked", 8;
+        Confirmation::Unavailable, "done: 11\n--\npermanently deleted: there is no undo", 1;
+        Confirmation::Later, "the user is being asked", 12;
     } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
-        harness.ana().fill(8);
+        harness.ana().fill(12);
         let caller = FakeUser::says(reply);
         let text = harness.call_as("mail_modify", delete.clone(), &caller).await;
         let text = text.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
@@ -278,7 +303,7 @@ async fn user_confirms_permanent_deletion() {
         assert_eq!(
             questions[0],
             format!(
-                "Permanently delete 7 messages of ana@example.com? This cannot be undone.\n{}and 2 \
+                "Permanently delete 11 messages of ana@example.com? This cannot be undone.\n{}and 6 \
                  more",
                 lines.collect::<String>()
             )
@@ -293,7 +318,8 @@ async fn user_confirms_permanent_deletion() {
              ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user is asked \
              first, where possible, and there is no undo";
         // Nothing to delete, nothing to ask; and the trash can be left again.
-        json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1";
+        json!({"ids": "ana-0001", "do": "trash"}),
+            "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n  m1|Letter ana-0001|inbox|trash";
     } {
         let blocks = harness.call_as("mail_modify", arguments, &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), answer);

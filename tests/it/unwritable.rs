@@ -285,7 +285,7 @@ async fn outcome_is_reported_when_it_cannot_be_logged() {
     let (_, text) = setup.call("mail_send", send).await;
     assert!(text.contains("\talready sent\t"), "{text}");
     let (_, text) = setup.call("mail_modify", &json!({"undo": "u1"})).await;
-    assert!(text.starts_with("done: 3\n"), "{text}");
+    assert!(text.starts_with("undone: 3\n"), "{text}");
 }
 
 async fn no_log(provider: &'static str) {

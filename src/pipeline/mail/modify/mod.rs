@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{OptionFuture, join, join_all};
 
 use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
@@ -34,6 +34,7 @@ use crate::words::Words;
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, missing_above, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::ASK_BEFORE;
+use self::report::{ChangeReport, ROWS, subjects};
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
@@ -178,8 +179,19 @@ impl Pipeline {
             return Err(error.clone().context(name));
         }
         choice.notes.dedup();
+        // They are read before a message may be deleted.
+        let named: Vec<_> = works
+            .iter()
+            .map(|work| (work.chosen.mailbox.clone(), work.chosen.ids.clone()))
+            .collect();
         // Messages already in the requested state are not written again.
-        join_all(works.iter_mut().map(look)).await;
+        let looking = join_all(works.iter_mut().map(look));
+        let subjects = match dry_run || named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS
+        {
+            true => None,
+            false => Some(subjects(named)),
+        };
+        let (_, subjects) = join(looking, OptionFuture::from(subjects)).await;
         let mut undo = None;
         if !dry_run {
             let refused = match caller {
@@ -196,7 +208,8 @@ impl Pipeline {
                 }
             }
         }
-        self.report_changes(works, op, choice, undo, dry_run).await
+        let report = ChangeReport { op, undo, dry_run, subjects };
+        self.report_changes(works, choice, report).await
     }
 
     /// Asks before messages are deleted permanently; returns why they are not, if they are not.

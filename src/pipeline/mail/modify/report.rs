@@ -1,14 +1,24 @@
 //! The report of a change: how many messages are done, how to undo it, and which are
-//! not in the expected state and why.
+//! not in the expected state and why; of a few messages, what was changed of each.
 
-use super::{Choice, Turn, Work, grouped};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::{Change, Choice, Turn, Work, grouped};
 use crate::error::Result;
+use crate::flatten::{self, Context};
 use crate::pipeline::answer::outcome::Outcome;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
-use crate::provider::BodyForm;
+use crate::provider::mail::{Flag, MailState};
+use crate::provider::{BodyForm, MailCapabilities, Mailbox};
+use crate::query;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{Field, MESSAGE};
+use crate::schemas::{Field, Level, MESSAGE, MODIFIED};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
@@ -21,21 +31,32 @@ pub(in crate::pipeline) const ASK_BEFORE: &str =
     "the user is asked first, where possible, and there is no undo";
 /// The number of handles that one outcome names.
 const NAMED: usize = 5;
+/// The maximum number of changed messages that have a row each; more are counted.
+pub(super) const ROWS: usize = 10;
+
+/// The parts of a report besides the messages.
+pub(super) struct ChangeReport {
+    pub(super) op: &'static str,
+    pub(super) undo: Option<u64>,
+    pub(super) dry_run: bool,
+    /// Subjects by the ids of messages; `None` if there are too many for rows.
+    pub(super) subjects: Option<HashMap<String, String>>,
+}
 
 impl Pipeline {
     pub(super) async fn report_changes(
         &self,
         works: Vec<Work>,
-        op: &'static str,
         choice: Choice,
-        undo: Option<u64>,
-        dry_run: bool,
+        report: ChangeReport,
     ) -> Result<Response> {
+        let ChangeReport { op, undo, dry_run, subjects } = report;
         let mut response = Response::default();
         let several = works.len() > 1;
-        let (word, turn) = match dry_run {
-            true => ("planned", Turn::Planned),
-            false => ("done", Turn::Done),
+        let (word, turn) = match (dry_run, op) {
+            (true, _) => ("planned", Turn::Planned),
+            (false, "undo") => ("undone", Turn::Done),
+            (false, _) => ("done", Turn::Done),
         };
         let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
         let done: usize = works.iter().map(|one| one.count(turn)).sum();
@@ -65,6 +86,10 @@ impl Pipeline {
                 }
                 response.document.tables.push(rows);
             }
+        }
+        if let (Some(subjects), 1..=ROWS) = (subjects, done) {
+            let rows = self.changed_rows(&works, &subjects, several).await?;
+            response.document.tables.extend(Some(rows).filter(|rows| !rows.is_empty()));
         }
         for work in works.iter().filter(|_| several) {
             let unchanged = match work.unchanged {
@@ -146,6 +171,46 @@ impl Pipeline {
         outcomes
     }
 
+    /// Returns the messages that were changed, with what was changed. A copied message itself
+    /// is as it was.
+    async fn changed_rows(
+        &self,
+        works: &[Work],
+        subjects: &HashMap<String, String>,
+        several: bool,
+    ) -> Result<RowTable> {
+        let mut columns = MODIFIED.up_to(Level::Key);
+        columns.extend(MODIFIED.field("account").filter(|_| several));
+        let mut rows = RowTable::new(&MODIFIED, columns.clone());
+        for work in works {
+            let can = work.chosen.mailbox.capabilities();
+            let changed: Vec<&Change> = work
+                .changes
+                .iter()
+                .filter(|one| one.outcome == Turn::Done && one.now.as_ref() != Some(&one.before))
+                .collect();
+            let names = match changed.iter().any(|one| needs_names(one, can)) {
+                true => work.chosen.mailbox.names().await.unwrap_or_default(),
+                false => HashMap::new(),
+            };
+            let words = StateWords { can, names: &names, zone: &self.config.zone };
+            let objects: Vec<Value> = changed
+                .into_iter()
+                .map(|one| {
+                    let [before, after] = words.difference(&one.before, one.now.as_ref());
+                    let id = one.now.as_ref().map_or(&one.before.id, |now| &now.id);
+                    let subject = subjects.get(&one.before.id);
+                    json!({"id": id, "subject": subject, "before": before, "after": after})
+                })
+                .collect();
+            let context = Context { account: &work.chosen.label, ..self.local() };
+            let mut some = rows_of(&context, &MODIFIED, &columns, &objects, &mut Vec::new());
+            self.assign_handles(&mut some, &work.chosen.account).await?;
+            rows.append(some);
+        }
+        Ok(rows)
+    }
+
     /// Returns rows of the first messages to change.
     async fn first_rows(&self, works: &[Work], several: bool) -> Result<RowTable> {
         let mut columns: Vec<&'static Field> =
@@ -170,5 +235,85 @@ impl Pipeline {
             rows.append(some);
         }
         Ok(rows)
+    }
+}
+
+/// Returns the subjects of messages by their ids; those that cannot be read are left out.
+pub(super) async fn subjects(
+    messages: Vec<(Arc<dyn Mailbox>, Vec<String>)>,
+) -> HashMap<String, String> {
+    let columns: Vec<_> = ["id", "subject"].iter().filter_map(|name| MESSAGE.field(name)).collect();
+    let read = messages.iter().map(async |(mailbox, ids)| {
+        let (context, projection) =
+            (Context::bare(mailbox.api()), project(mailbox.api(), &columns));
+        let found = mailbox.read_messages(ids, &projection, BodyForm::None).await;
+        let subject = |item: &Value| {
+            let texts = MESSAGE.field("subject").map(|field| flatten::texts(field, item, &context));
+            texts.into_iter().flatten().next()
+        };
+        let found = ids.iter().zip(found);
+        found
+            .filter_map(|(id, message)| Some((id.clone(), subject(&message.ok()?.item)?)))
+            .collect::<Vec<_>>()
+    });
+    join_all(read).await.into_iter().flatten().collect()
+}
+
+/// Returns true if words for a change need the names of folders or labels.
+fn needs_names(change: &Change, can: &MailCapabilities) -> bool {
+    let is_system = |id: &str| can.system_labels.iter().any(|(_, known)| *known == id);
+    let (before, after) = (&change.before, change.now.as_ref().unwrap_or(&change.before));
+    before.labels != after.labels || !is_system(&before.folder) || !is_system(&after.folder)
+}
+
+/// The words for the states of messages of one account.
+struct StateWords<'a> {
+    can: &'a MailCapabilities,
+    names: &'a HashMap<String, String>,
+    zone: &'a TimeZone,
+}
+
+impl StateWords<'_> {
+    /// Returns what differs between two states, as it was and as it is.
+    fn difference(&self, before: &MailState, after: Option<&MailState>) -> [String; 2] {
+        let Some(after) = after else {
+            return [self.folder(&before.folder), "deleted".to_owned()];
+        };
+        let side = |one: &MailState, other: &MailState| {
+            let mut words = Vec::new();
+            if one.folder != other.folder {
+                words.push(self.folder(&one.folder));
+            }
+            let other_labels: &BTreeSet<String> = &other.labels;
+            words.extend(one.labels.difference(other_labels).map(|label| self.name(label)));
+            if one.unread != other.unread {
+                words.push(if one.unread { "unread" } else { "read" }.to_owned());
+            }
+            if one.flag != other.flag {
+                words.push(self.flag(&one.flag));
+            }
+            words.join(", ")
+        };
+        [side(before, after), side(after, before)]
+    }
+
+    fn folder(&self, id: &str) -> String {
+        let system = self.can.system_labels.iter().find(|(_, known)| *known == id);
+        system.map_or_else(|| self.name(id), |(word, _)| (*word).to_owned())
+    }
+
+    fn name(&self, id: &str) -> String {
+        self.names.get(id).cloned().unwrap_or_else(|| query::place(id))
+    }
+
+    fn flag(&self, flag: &Flag) -> String {
+        match flag {
+            Flag::None => "no flag".to_owned(),
+            Flag::Set { due: None } => "starred".to_owned(),
+            Flag::Set { due: Some(due) } => {
+                format!("starred, due {}", flatten::minute(*due, self.zone))
+            }
+            Flag::Done => "done".to_owned(),
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! changed the same part of it since, it is left alone and reported.
 
 use super::ChosenMessages;
+use super::report::{ChangeReport, ROWS, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -112,7 +113,17 @@ impl Pipeline {
                 .await
                 .map_err(|error| error.context("no message was changed"))?,
         };
-        self.report_changes(works, "undo", choice, undo, dry_run).await
+        let changed = |work: &Work| -> Vec<String> {
+            work.changes.iter().map(|change| change.before.id.clone()).collect()
+        };
+        let named: Vec<_> =
+            works.iter().map(|work| (work.chosen.mailbox.clone(), changed(work))).collect();
+        let subjects = match named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
+            true => None,
+            false => Some(subjects(named).await),
+        };
+        let report = ChangeReport { op: "undo", undo, dry_run, subjects };
+        self.report_changes(works, choice, report).await
     }
 }
 

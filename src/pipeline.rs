@@ -340,9 +340,10 @@ impl Pipeline {
             };
             let ids = rows.ids(prefix);
             // Rows have the ids of messages, from which those of drafts may differ.
-            let drafts = match kind == HandleKind::Draft && !ids.is_empty() {
-                true => self.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default(),
-                false => HashMap::new(),
+            let drafts = if kind == HandleKind::Draft && !ids.is_empty() {
+                self.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default()
+            } else {
+                HashMap::new()
             };
             let keys: Vec<&str> =
                 ids.iter().map(|id| drafts.get(id).unwrap_or(id).as_str()).collect();

@@ -244,3 +244,24 @@ async fn new_series_names_its_moved_occurrences() {
         assert_eq!(rows, [format!("new | {moved} | Weekly | {calendar}")], "{account}");
     }
 }
+
+/// An answer that differs only in its words: a comment at Google, a proposed time at Outlook.
+#[tokio::test]
+async fn own_words_to_an_invitation_are_named() {
+    for account in ACCOUNTS {
+        let mut session = Session::written(BOTH).await;
+        let q =
+            json!({"account": account, "q": "Box check", "from": "2026-11-16", "to": "2026-11-16"});
+        let id = column(&session.json("calendar_search", q).await, "events", "id").remove(0);
+        let mut answer = json!({"id": id, "response": "tentative", "notify": "all"});
+        session.ok("calendar_respond", answer.clone()).await;
+        let cursor = begin(&mut session, account, "events").await;
+        answer["propose"] = "2026-11-17 10h00/2026-11-17 11h00".into();
+        session.ok("calendar_respond", answer).await;
+        let calendar = if account.starts_with("google") { ME } else { "Calendar" };
+        let title = "Box check: open ten, shake, decide";
+        let (rows, _) = since(&mut session, &cursor).await;
+        let words = "your comment or proposed time";
+        assert_eq!(rows, [format!("changed | {words} | {title} | {calendar}")], "{account}");
+    }
+}

@@ -61,6 +61,11 @@ const FIELDS: &[Field] = &In("contact").columns([
         (Outlook, First(&[("mail", There("scoredEmailAddresses"))], SAVED)),
         (Local, Path("known")),
     ]),
+    field("asked", Text, "The name or address that it was found for, if several were given.")
+        .level(More)
+        .ours()
+        .sparse()
+        .sources(&[(Local, Path("asked"))]),
     field("company", Text, "Organization the person works for.").settable().untrusted(80).sources(
         &[
             (Gmail, Oldest("organizations", &Path("name"))),

@@ -50,6 +50,7 @@ pub struct Error {
     kind: Kind,
     message: String,
     next: Option<String>,
+    person: Option<String>,
 }
 
 /// Returns the word for how a call ended, as counts and traces have it: `ok`, or the kind of its
@@ -76,7 +77,7 @@ pub fn outcome<T>(outcome: &Result<T>) -> &'static str {
 impl Error {
     /// Creates an error of `kind`; `message` is a lower-case fragment without a full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), next: None }
+        Self { kind, message: message.into(), next: None, person: None }
     }
 
     /// Creates an error of the commonest kind, [`Kind::Argument`].
@@ -88,6 +89,13 @@ impl Error {
     #[must_use]
     pub fn next(mut self, step: impl Into<String>) -> Self {
         self.next = Some(step.into());
+        self
+    }
+
+    /// Marks an error about somebody's name where an address must be: who is meant can be looked up.
+    #[must_use]
+    pub fn naming(mut self, person: impl Into<String>) -> Self {
+        self.person = Some(person.into());
         self
     }
 
@@ -111,6 +119,11 @@ impl Error {
     /// Returns the next step, if there is one.
     pub fn next_step(&self) -> Option<&str> {
         self.next.as_deref()
+    }
+
+    /// Returns the name that the call has where an address must be.
+    pub fn person(&self) -> Option<&str> {
+        self.person.as_deref()
     }
 
     /// Returns true for a temporary error, which a retry may resolve.

@@ -7,7 +7,7 @@
 pub(super) mod known;
 mod people;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,6 +31,8 @@ use crate::tools::lookup::Lookup;
 
 /// The kind of its cursors.
 const KIND: &str = "lookup";
+/// The column that says whom a row was found for.
+const ASKED: &str = "asked";
 
 /// The request and the position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,9 @@ struct LookupPlan {
     listing: &'static Listing,
     q: Option<String>,
     emails: Vec<String>,
+    /// The name or address that it is about, if several were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<String>,
     #[serde(default)]
     fields: Vec<String>,
     limit: usize,
@@ -96,7 +101,29 @@ struct Listed {
 
 impl Pipeline {
     pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Response> {
-        let mut plan = self.plan_lookup(lookup).await?;
+        let several = lookup.each();
+        if several.is_empty() {
+            let plan = self.plan_lookup(lookup).await?;
+            return self.lookup_planned(plan).await;
+        }
+        let answers = try_join_all(several.into_iter().map(|(name, one)| async move {
+            let plan = LookupPlan { asked: Some(name.clone()), ..self.plan_lookup(one).await? };
+            Ok((name, self.lookup_planned(plan).await?))
+        }));
+        let mut all = Response::default();
+        for (name, Response { document, notes, .. }) in answers.await? {
+            all.notes.extend(notes.iter().map(|note| note.under(ours(&name))));
+            match all.document.tables.first_mut() {
+                Some(rows) => document.tables.into_iter().for_each(|more| rows.append(more)),
+                None => all.document.tables = document.tables,
+            }
+        }
+        zone_line(&mut all.document, &self.config.zone);
+        Ok(all)
+    }
+
+    /// Looks up one list.
+    async fn lookup_planned(&self, mut plan: LookupPlan) -> Result<Response> {
         let table = plan.listing.table;
         let columns = plan.columns()?;
         let (parts, missing) = self.lists(&plan).await?;
@@ -150,6 +177,11 @@ impl Pipeline {
             }
             notes.extend(failed_note(&own, failed).map(&named));
             notes.extend(part.list.page.notes.iter().cloned().map(named));
+            for at in 0..own.len() {
+                if let (Some(name), Some(cell)) = (&plan.asked, own.cell_mut(at, ASKED)) {
+                    *cell = Cell::Text(name.clone());
+                }
+            }
             rows.append(own);
             if end < count {
                 let shown = end.max(first);
@@ -321,6 +353,7 @@ impl Pipeline {
                 listing: lookup.kind,
                 q,
                 emails: lookup.emails,
+                asked: None,
                 fields: lookup.fields,
                 limit: lookup.limit.unwrap_or(100) as usize,
                 merged: places.len() > 1,
@@ -354,20 +387,44 @@ impl Pipeline {
 }
 
 impl LookupPlan {
+    /// Returns the plan of the people of some accounts, up to `limit` of each.
+    fn contacts(q: Option<String>, limit: usize, accounts: &[Account]) -> Option<Self> {
+        let (_, listing) = schemas::LISTINGS.iter().find(|(_, one)| one.is_people())?;
+        let place =
+            |account: &Account| LookupPosition { account: Some(account.id.clone()), shown: 0 };
+        Some(Self {
+            listing,
+            q,
+            emails: Vec::new(),
+            asked: None,
+            fields: Vec::new(),
+            limit,
+            merged: true,
+            done: 0,
+            met: Vec::new(),
+            places: accounts.iter().map(place).collect(),
+        })
+    }
+
     /// Returns the columns to show: by default those up to the core, otherwise those requested
     /// and the one that names a row. Rows of several accounts name their account.
     fn columns(&self) -> Result<Vec<&'static Field>> {
         let table = self.listing.table;
         if self.fields.is_empty() {
-            return Ok(match self.listing.origin {
+            let mut columns = match self.listing.origin {
                 Origin::Local => table.up_to(Level::Core),
                 _ => columns_of(table, Level::Core, self.merged),
-            });
+            };
+            columns.extend(self.asked.as_ref().and_then(|_| table.field(ASKED)));
+            return Ok(columns);
         }
         let named = Columns::Named(self.fields.clone()).of(table)?;
         let always = columns_of(table, Level::Key, self.merged);
         let shown = |field: &&'static Field| {
-            field.name == "name" || always.contains(field) || named.contains(field)
+            field.name == "name"
+                || field.name == ASKED && self.asked.is_some()
+                || always.contains(field)
+                || named.contains(field)
         };
         Ok(table.fields.iter().filter(shown).collect())
     }

@@ -32,10 +32,6 @@ tool! {
 impl Free {
     fn checked(mut self, _: &Args) -> Result<Self> {
         self.who.retain(|one| !one.is_empty());
-        if let Some(bad) = self.who.iter().find(|one| !is_address(one)) {
-            return Err(Error::argument(format!("`{}` is not an address", brief(bad)))
-                .next("give whole addresses, or `me`; lookup kind=contacts finds them by name"));
-        }
         if self.who.len() > MOST_PEOPLE {
             return Err(Error::argument(format!(
                 "{} people are more than {MOST_PEOPLE}",
@@ -48,6 +44,19 @@ impl Free {
                 .next("add a `duration`, or leave them out"));
         }
         Ok(self)
+    }
+
+    /// Refuses a name in place of an address.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument), which names it.
+    pub fn check_people(&self) -> Result<()> {
+        match self.who.iter().find(|one| !is_address(one)) {
+            None => Ok(()),
+            Some(name) => Err(Error::argument(format!("`{}` is not an address", brief(name)))
+                .next("give whole addresses, or `me`; lookup kind=contacts finds them by name")
+                .naming(name)),
+        }
     }
 }
 

@@ -4,10 +4,12 @@ use super::args::Args;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
 use crate::error::{Error, Result};
 use crate::schemas::Listing;
-use crate::text::brief;
 
-/// The most addresses that one lookup resolves.
+/// The most people that one lookup resolves.
 const MOST_EMAILS: usize = 50;
+
+/// The people that are shown for each of several names, unless `limit` says otherwise.
+const MOST_OF_EACH: u32 = 10;
 
 tool! {
     /// List folders, labels, rules and the like with counts; find contacts, email addresses.
@@ -17,7 +19,7 @@ tool! {
         kind: &'static Listing = needed(),
         /// Part of the name
         q: Option<String> = TEXT,
-        /// Find people by address
+        /// Find people by address or name
         emails: Vec<String> = LIST,
         account: Option<String> = ANY_ACCOUNT,
         // Besides what names a row; the default ones when empty.
@@ -35,13 +37,9 @@ impl Lookup {
             return Err(Error::argument("`emails` is for kind=contacts")
                 .next("leave it out, or look up contacts"));
         }
-        if let Some(bad) = emails.iter().find(|email| !email.contains('@')) {
-            return Err(Error::argument(format!("`{}` is not an address", brief(bad)))
-                .next("give whole addresses, or part of a name as q"));
-        }
         if emails.len() > MOST_EMAILS {
             return Err(Error::argument(format!(
-                "{} addresses are more than {MOST_EMAILS}",
+                "{} people are more than {MOST_EMAILS}",
                 emails.len()
             ))
             .next("look them up in several calls"));
@@ -51,5 +49,29 @@ impl Lookup {
                 .next("give one of them"));
         }
         Ok(self)
+    }
+
+    /// Returns a lookup for each of several people, if any of them is given by name; `emails` that
+    /// are all addresses are looked up together.
+    pub fn each(&self) -> Vec<(String, Self)> {
+        let of_people = self.q.as_deref().filter(|_| self.kind.is_people()).unwrap_or_default();
+        let names = of_people.split([',', ';']).map(str::trim).filter(|name| !name.is_empty());
+        let mut people: Vec<&str> = names.chain(self.emails.iter().map(String::as_str)).collect();
+        people.dedup();
+        let is_address = |one: &&str| one.contains('@');
+        if people.iter().all(is_address) && self.q.is_none()
+            || people.len() < 2 && self.emails.is_empty()
+        {
+            return Vec::new();
+        }
+        let limit = self.limit.or(Some(MOST_OF_EACH));
+        let one = |person: &str| {
+            let (q, emails) = match is_address(&person) {
+                true => (None, vec![person.to_owned()]),
+                false => (Some(person.to_owned()), Vec::new()),
+            };
+            (person.to_owned(), Self { q, emails, limit, ..self.clone() })
+        };
+        people.into_iter().map(one).collect()
     }
 }

@@ -33,6 +33,7 @@ pub const STEPS: &[Step] = &cases! {
     "lookup", r#"{"kind": "calendars", "fields": "$all calendar"}"#, &[];
     "lookup", r#"{"kind": "contacts", "q": "an", "fields": "$all contact"}"#, &[];
     "lookup", r#"{"kind": "contacts", "emails": ["priya@example.com"]}"#, &[];
+    "lookup", r#"{"kind": "contacts", "emails": ["priya@example.com", "tomasz"]}"#, &[];
     "lookup", r#"{"kind": "rooms", "fields": "$all room"}"#, &[];
     "lookup", r#"{"kind": "aliases", "fields": "$all alias"}"#, &[];
     "lookup", r#"{"kind": "settings", "fields": "$all setting"}"#, &[];

@@ -1222,3 +1222,67 @@ async fn writes_to_events_are_undone_alike() {
         ]
     );
 }
+
+/// A row says which of several names it was found for.
+#[tokio::test]
+async fn several_names_are_looked_up_at_once() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        for names in [
+            json!({"emails": ["Priya", "tomasz@example.com", "Nobody"]}),
+            json!({"q": "Priya, tomasz@example.com; Nobody"}),
+        ] {
+            let mut call = names;
+            call["kind"] = "contacts".into();
+            call["account"] = account.into();
+            let found = session.json("lookup", call.clone()).await;
+            let rows = column(&found, "contacts", "asked").into_iter();
+            let rows: Vec<_> = rows.zip(column(&found, "contacts", "emails")).collect();
+            let row = |name: &str, email: &str| (name.to_owned(), email.to_owned());
+            let expected = [
+                row("Priya", "priya@example.com"),
+                row("tomasz@example.com", "tomasz@example.com"),
+            ];
+            assert_eq!(rows, expected, "{account}");
+            let notes = session.ok("lookup", call).await.remove(1);
+            assert!(notes.ends_with("Nobody: nobody matches Nobody"), "{notes}");
+        }
+    }
+}
+
+/// A name in place of an address is refused with the contacts that it may mean.
+#[tokio::test]
+async fn names_in_place_of_addresses_suggest_contacts() {
+    let priya = "give an address; did you mean `Priya Raman` `priya@example.com`?";
+    for provider in ["google", "microsoft"] {
+        let who: &'static [(&str, &str)] = match provider {
+            "google" => &[("google", ME)],
+            _ => &[("microsoft", ME)],
+        };
+        let mut session = Session::written(Who::These(who)).await;
+        let event =
+            |people: &str| json!({"title": "T", "start": "2026-11-20 10h00", "people": [people]});
+        for (tool, call, refused) in [
+            (
+                "mail_draft",
+                json!({"to": ["Priya"], "subject": "S", "body": "B"}),
+                "`to` `Priya`: `Priya` is not an address",
+            ),
+            // Not quite as she is called.
+            (
+                "mail_draft",
+                json!({"to": [ME], "cc": ["Pria Raman"], "subject": "S", "body": "B"}),
+                "`cc` `Pria Raman`: `Pria Raman` is not an address",
+            ),
+            ("calendar_free", json!({"who": ["priya"]}), "`priya` is not an address"),
+            (
+                "calendar_save",
+                json!({"notify": "none", "events": [event(ME), event("Raman")]}),
+                "nothing was written: item 2 T: `people` `Raman`: `Raman` is not an address",
+            ),
+        ] {
+            let error = session.error(tool, call).await;
+            assert_eq!(error, format!("{refused}: {priya}"), "{provider}");
+        }
+    }
+}

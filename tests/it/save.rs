@@ -221,7 +221,7 @@ async fn invalid_events_are_refused_before_any_write() {
             "51 events are more than 50: write them in several calls";
         // What is wrong with one is wrong with all.
         json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
-            "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
+            "nothing was written: item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
     };
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
@@ -1061,7 +1061,7 @@ async fn one_unsupported_item_refuses_the_whole_call() {
         {"title": "B", "start": "2036-02-05 11h00", "people": ["bo@example.com"]}]});
     assert_eq!(
         harness.error("calendar_save", call).await,
-        "item 2 B: this service tells everybody"
+        "nothing was written: item 2 B: this service tells everybody"
     );
     harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
     let call = change("main/m", json!({"add": ["bo@example.com"]}), json!({"notify": "external"}));

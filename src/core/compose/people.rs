@@ -41,8 +41,11 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
     let mut known = HashSet::new();
     for item in items {
         let refused = |error: Error| {
-            Error::argument(format!("`{field}` {}: {}", quoted(item), error.message()))
-                .next(error.next_step().unwrap_or("write `Name <name@example.com>`"))
+            let error = error.context(format!("`{field}` {}", quoted(item)));
+            match error.next_step() {
+                Some(_) => error,
+                None => error.next("write `Name <name@example.com>`"),
+            }
         };
         clean(item).map_err(refused)?;
         for one in mailboxes(item).map_err(refused)? {
@@ -217,10 +220,11 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 fn mailbox(input: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(input, '<') else {
         if !input.contains('@') {
-            return Err(Error::argument(format!("{} is not an address", quoted(input))).next(
+            let error = Error::argument(format!("{} is not an address", quoted(input))).next(
                 "give an address, and quote a name with a comma: \"Lindqvist, Mira\" \
                  <mira@example.com>",
-            ));
+            );
+            return Err(error.naming(input));
         }
         return Ok(Person { name: None, address: ascii(input)? });
     };

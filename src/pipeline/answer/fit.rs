@@ -380,7 +380,10 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
         secret: &[u8; 32],
     ) -> Result<Response> {
-        let mut response = self.build_response(action, format, caller).await?;
+        let mut response = match self.build_response(action, format, caller).await {
+            Ok(response) => response,
+            Err(error) => return Err(self.suggest_people(error).await),
+        };
         let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
         response.notes.extend(remarks);
         response.notes = Note::merge_repeats(response.notes, ALIKE);

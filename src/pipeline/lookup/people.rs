@@ -7,7 +7,7 @@ use jiff::ToSpan;
 use serde_json::{Value, json};
 
 use super::{Listed, LookupPlan, LookupPosition};
-use crate::error::{Kind, Result};
+use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::Pipeline;
 use crate::project::project;
@@ -15,7 +15,7 @@ use crate::provider::calendar::EventListRequest;
 use crate::provider::{Account, Page, People};
 use crate::row::RowTable;
 use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
-use crate::text::{Note, NoteKey, note, ours, quoted};
+use crate::text::{Note, NoteKey, note, ours, quoted, quoted_end};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;
@@ -24,6 +24,8 @@ const PAGE: usize = 250;
 const PAGES: usize = 4;
 /// People that are compared with an address nobody has.
 const COMPARED: usize = 500;
+/// People that an error suggests.
+const SUGGESTED: usize = 3;
 /// The minimum similarity of a name for suggesting it, as `strsim` measures it.
 const ALIKE: f64 = 0.75;
 
@@ -194,6 +196,63 @@ impl Pipeline {
         Ok(list)
     }
 
+    /// Adds to an error about a name in place of an address whom it may mean: the people that any
+    /// account knows by it, or else the one with the most similar name.
+    pub(in crate::pipeline) async fn suggest_people(&self, error: Error) -> Error {
+        let Some(name) = error.person() else {
+            return error;
+        };
+        let accounts = self.named_or_all(None).await.unwrap_or_default();
+        let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
+            return error;
+        };
+        let mut found = self.people_listed(&named).await;
+        if found.is_empty() {
+            let everybody = LookupPlan { q: None, limit: COMPARED, ..named };
+            let people = self.people_listed(&everybody).await;
+            let names: Vec<String> = people.iter().map(|(name, _)| name.to_lowercase()).collect();
+            let near = nearest(name, &names).map(str::to_owned);
+            found =
+                people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
+        }
+        if found.is_empty() {
+            return error;
+        }
+        self.note_untrusted_quote();
+        let found = found
+            .iter()
+            .take(SUGGESTED)
+            .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)));
+        let found: Vec<String> = found.collect();
+        error.next(format!("give an address; did you mean {}?", found.join(", ")))
+    }
+
+    /// Returns the names and first addresses of the people that a plan lists, each address once.
+    async fn people_listed(&self, plan: &LookupPlan) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        let (parts, _) = self.lists(plan).await.unwrap_or_default();
+        for part in &parts {
+            let items = part.list.page.items.iter().map(|item| (item, part.list.api));
+            for (item, api) in
+                items.chain(part.list.of_events.iter().map(|item| (item, Api::Local)))
+            {
+                let context = Context { api, room: Room::List, ..self.local() };
+                let first = |column: &str| {
+                    let texts =
+                        CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
+                    texts.into_iter().flatten().next()
+                };
+                let Some(email) = first("emails") else {
+                    continue;
+                };
+                if found.iter().all(|(_, known)| !known.eq_ignore_ascii_case(&email)) {
+                    found.push((first("name").unwrap_or_default(), email));
+                }
+            }
+        }
+        found
+    }
+
     /// Returns notes on requested people whom none of the accounts `asked` knows, with
     /// who was perhaps meant.
     pub(super) async fn unknown_people(
@@ -229,7 +288,9 @@ impl Pipeline {
                 self.note_untrusted_quote();
                 note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
             }
-            None if plan.q.is_some() => "nobody found: try part of the name or address".into(),
+            None if plan.q.is_some() && plan.asked.is_none() => {
+                "nobody found: try part of the name or address".into()
+            }
             None => note!("nobody matches {}", ours(wanted)),
         };
         unknown.into_iter().map(note).collect()

@@ -51,6 +51,7 @@ type SeenSchedule = Result<(Schedule, Api)>;
 
 impl Pipeline {
     pub(in crate::pipeline) async fn free(&self, request: Free) -> Result<Response> {
+        request.check_people()?;
         let zone = self.zone(request.tz.as_deref())?;
         let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
         let daily = request.hours.as_deref().map(Daily::read).transpose()?;

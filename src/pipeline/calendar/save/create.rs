@@ -322,10 +322,10 @@ fn notify_for(change: &Change, own: &str, request: &Save) -> Notify {
     }
 }
 
-/// Prefixes an error with the name of its item, if there are several.
+/// Prefixes an error with the name of its item, if there are several: none of them is written.
 fn in_context(several: bool, name: &str, error: Error) -> Error {
     match several {
-        true => error.context(format!("item {name}")),
+        true => error.context(format!("nothing was written: item {name}")),
         false => error,
     }
 }

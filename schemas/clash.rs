@@ -1,8 +1,8 @@
 //! The `clash` table: events of one person that overlap.
 
 use super::Api::Local;
-use super::Kind::{End, Handle, Start, Text};
-use super::Level::Key;
+use super::Kind::{Count, End, Flag, Handle, Start, Text};
+use super::Level::{Key, More};
 use super::Source::{GoogleWhen, Join, Path, Until};
 use super::{Field, In, Source, Table, field, table};
 
@@ -28,6 +28,20 @@ const FIELDS: &[Field] = &In("clash").columns([
         .level(Key)
         .untrusted(200)
         .sources(&[(Local, Join("with"))]),
+    field("guests", Count, "How many guests the first event has, without you.")
+        .level(More)
+        .sources(&[(Local, Path("guests"))]),
+    field("movable", Flag, "True if you may move the first event for everyone.")
+        .level(More)
+        .sources(&[(Local, Path("movable"))]),
+    field("calendar", Text, "Calendar of the first event.")
+        .level(More)
+        .untrusted(60)
+        .sources(&[(Local, Path("calendar"))]),
+    field("account", Text, "Address of the account it is in.")
+        .level(More)
+        .untrusted(80)
+        .sources(&[(Local, Path("account"))]),
 ]);
 
 const START: Source = GoogleWhen("start");

@@ -192,7 +192,7 @@ async fn impossible_arguments_are_refused() {
              subject: (title) body: (description) category: OR -not ( ), or is:clash alone";
         json!({"q": "is:clash Vesper"}),
             "`is:clash` stands alone: give q=is:clash, or the other words without it";
-        json!({"q": "is:clash", "detail": "full"}), "`detail` does not apply to q=is:clash";
+        json!({"q": "is:clash", "series": true}), "`series` does not apply to q=is:clash";
         json!({"q": "in:inbox"}), "`in:` is for mail, not events";
         json!({"q": "raw:x"}), "`raw:` is for mail, not events";
         json!({"q": "a filename:b"}), "`filename:` is for mail, not events";

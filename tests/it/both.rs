@@ -961,6 +961,48 @@ async fn descriptions_of_online_meetings_are_copied_without_joining_details() {
 }
 
 #[tokio::test]
+async fn clashes_show_what_decides_which_event_gives_way() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    const WORK: &str = "mira@lindqvist-lamps.example";
+    let review = json!({"title": "Review", "start": "2036-02-05 09h00", "duration": "2h",
+        "people": [ME, "yusuf@lindqvist-lamps.example"]});
+    let create = json!({"account": WORK, "events": [review], "notify": "all"});
+    session.ok("calendar_save", create).await;
+    let dentist = json!({"title": "Dentist", "start": "2036-02-05 10h00"});
+    let create = json!({"account": ME, "calendar": "Family", "events": [dentist]});
+    session.ok("calendar_save", create).await;
+    let mut tables = Vec::new();
+    for account in ["all", ME, WORK] {
+        let mut call = json!({"q": "is:clash", "from": "2036-02-05", "to": "2036-02-05"});
+        if account != "all" {
+            call["account"] = account.into();
+            call["fields"] = json!(["people"]);
+        }
+        let blocks = session.ok("calendar_search", call).await;
+        let table = blocks[0].split_once('\n').map_or("", |(_, table)| table.trim());
+        tables.push(table.replace('\t', "|"));
+        let is_note = |line: &&str| line.starts_with("`fields`");
+        tables.extend(blocks[1].lines().find(is_note).map(str::to_owned));
+    }
+    let note =
+        "`fields` and `detail` do not apply to q=is:clash: calendar_search ids=ID shows more";
+    assert_eq!(
+        tables,
+        [
+            "clashes[1|]{id|start|end|title|with|guests|movable|calendar|account}:\n  \
+             e1|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (Family of \
+             mira@example.com)|2|true|main|mira@lindqvist-lamps.example",
+            // As a guest.
+            "clashes[1|]{id|start|end|title|with|guests|movable|calendar}:\n  \
+             e2|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (Family)|1|false|main",
+            note,
+            "",
+            note,
+        ]
+    );
+}
+
+#[tokio::test]
 async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
     let (leave, fair) = ("2036-02-05", "2036-02-06");
     let event = |title: &str, day: &str, more: Value| {

@@ -33,7 +33,7 @@ use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
+use crate::schemas::{DRAFTS, INVITED, Level, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
@@ -195,7 +195,7 @@ impl Pipeline {
             found.truncate(MOST_CLASHES);
         }
         let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
-        let clashing = self.clash_rows(&found, agenda, &days.today, &today, zone);
+        let clashing = self.clash_rows(&found, agenda, (&days.today, &today), Level::Core, zone);
         let call = span.calendar_search(span.range_text.clone());
         // A day has to be there at once; of a longer time the first chunk may be, after the
         // mail that needs the reader.

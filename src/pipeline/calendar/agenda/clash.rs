@@ -9,6 +9,7 @@ use crate::pipeline::calendar::clashes::{
 };
 use crate::pipeline::{Pipeline, Response, zone_line};
 use crate::provider::calendar::EventData;
+use crate::schemas::Level;
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm};
@@ -23,8 +24,6 @@ impl Pipeline {
             ("calendars", !request.calendars.is_empty()),
             ("series", request.series),
             ("as", request.form != EventForm::Rows),
-            ("fields", request.fields.is_some()),
-            ("detail", request.detail.is_some()),
         ];
         if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
             return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
@@ -52,7 +51,7 @@ impl Pipeline {
         shown.dedup();
         let mut response = Response::default();
         let rows = self.ranged_rows(&ranged, &shown, &zone, &mut Vec::new()).await?;
-        let table = self.clash_rows(&found, &ranged, &shown, &rows, &zone);
+        let table = self.clash_rows(&found, &ranged, (&shown, &rows), Level::More, &zone);
         response.document.tables.push(table);
         zone_line(&mut response.document, &zone);
         let count = match found.len() < all {
@@ -65,6 +64,12 @@ impl Pipeline {
             own.len(),
             ours(range.tell(&zone))
         ));
+        if request.fields.is_some() || request.detail.is_some() {
+            response.notes.push(note!(
+                "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",
+                QUERY
+            ));
+        }
         response.notes.push(note!(
             "not counted: declined events, calendars you cannot write to, {}",
             ours(not_competing())

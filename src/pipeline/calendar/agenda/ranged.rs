@@ -13,13 +13,14 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::Context;
 use crate::pipeline::calendar::clashes::Clash;
+use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
 use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level};
-use crate::text::{Note, NoteKey, note, ours, quoted};
+use crate::text::{self, Note, NoteKey, note, ours, quoted};
 
 /// The maximum number of events.
 const MOST: u32 = 500;
@@ -63,6 +64,44 @@ impl Ranged {
         };
         let when = span(facts.start, facts.end, zone);
         Some(format!("{kind}{number} {} {when}", quoted(&facts.title)))
+    }
+}
+
+/// The properties that decide which of two events gives way.
+struct Standing {
+    calendar: String,
+    account: String,
+    /// Guests other than the account's owner.
+    guests: usize,
+    /// True if the owner may move it for everyone.
+    movable: bool,
+}
+
+impl Ranged {
+    fn standing(&self, at: usize) -> Option<Standing> {
+        let (part, row) = self.rows.get(at)?;
+        let part = self.parts.get(*part)?;
+        let calendar = &part.gathered.sheets.get(row.calendar)?.calendar;
+        let name = part.gathered.names.get(&calendar.id).unwrap_or(&calendar.name);
+        Some(Standing {
+            calendar: name.clone(),
+            account: part.label.clone(),
+            guests: others(&row.facts.guests, &part.account.email).len(),
+            movable: row.facts.own || row.facts.joint,
+        })
+    }
+
+    /// Describes a later event of a clash as the columns do the first.
+    fn describe(&self, at: usize) -> Option<String> {
+        let Standing { calendar, account, guests, movable } = self.standing(at)?;
+        let account = if self.plan.merged { format!(" of {account}") } else { String::new() };
+        let guests = match guests {
+            0 => String::new(),
+            1 => ", 1 guest".to_owned(),
+            many => format!(", {many} guests"),
+        };
+        let fixed = if movable { "" } else { ", not movable" };
+        Some(format!(" ({}{account}{guests}{fixed})", text::cell(&calendar)))
     }
 }
 
@@ -163,13 +202,14 @@ impl Pipeline {
     }
 
     /// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
-    /// whose handles are used.
+    /// whose handles are used. At the level `more` the rows say what decides which event gives
+    /// way.
     pub(in crate::pipeline) fn clash_rows(
         &self,
         found: &[Clash],
         ranged: &Ranged,
-        shown: &[usize],
-        rows: &RowTable,
+        (shown, rows): (&[usize], &RowTable),
+        level: Level,
         zone: &TimeZone,
     ) -> RowTable {
         let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
@@ -182,15 +222,21 @@ impl Pipeline {
                     let Some(Cell::Handle(kind, number)) = handle(*at) else {
                         return None;
                     };
-                    Some(format!("{kind}{number} {}", event_after(first.start, facts(*at)?, zone)))
+                    let more =
+                        if level == Level::More { ranged.describe(*at)? } else { String::new() };
+                    let event = event_after(first.start, facts(*at)?, zone);
+                    Some(format!("{kind}{number} {event}{more}"))
                 });
+                let Standing { calendar, account, guests, movable } = ranged.standing(one.first)?;
                 Some(json!({
                     "id": first.id, "title": first.title, "start": time_value(first.start),
                     "end": time_value(first.end), "with": with.collect::<Vec<_>>(),
+                    "calendar": calendar, "account": account, "guests": guests, "movable": movable,
                 }))
             })
             .collect();
-        let columns = CLASH.up_to(Level::Core);
+        let mut columns = CLASH.up_to(level);
+        columns.retain(|field| field.name != "account" || ranged.plan.merged);
         let context = Context { zone, ..self.local() };
         let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
         for (row, one) in found.iter().enumerate() {

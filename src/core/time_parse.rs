@@ -5,9 +5,10 @@
 //! an offset or a zone. This module combines them: a local time that daylight saving
 //! skips is refused, of a repeated one the first is meant, and an offset that
 //! contradicts the zone is refused. Dates in words are read in [`words`], times of day
-//! and durations in [`clock`]. No clock: the current time is an argument.
+//! and durations in [`clock`]. Days that others' text names are found in [`mentioned`]. No clock: the current time is an argument.
 
 pub mod clock;
+mod mention;
 pub mod words;
 
 use jiff::civil::{Date, DateTime};
@@ -16,6 +17,7 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan, Unit};
 
 pub use clock::minutes;
+pub use mention::mentioned;
 
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};

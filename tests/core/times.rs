@@ -570,3 +570,56 @@ fn hostile() -> impl Strategy<Value = String> {
         .prop_map(|(pieces, between)| pieces.join(between));
     prop_oneof![3 => joined, 1 => any::<String>(), 1 => "[0-9a-z:+ -]{0,24}"]
 }
+
+/// Days that mail written on Wednesday, 2026-11-18 names.
+#[test]
+fn days_named_in_texts_are_found() {
+    let written = date(2026, 11, 18);
+    let none: &[&str] = &[];
+    for (text, expected) in [
+        ("Contract until 2026-11-20: please sign", &["2026-11-20"][..]),
+        ("Frist 20.11.", &["2026-11-20"]),
+        ("am 20.11.2026.", &["2026-11-20"]),
+        ("Due 20 November", &["2026-11-20"]),
+        ("Due Nov 20th, 2026, at 18:05", &["2026-11-20"]),
+        ("bis zum 20. November", &["2026-11-20"]),
+        ("avant le 20 novembre", &["2026-11-20"]),
+        ("el 20 de noviembre de 2026", &["2026-11-20"]),
+        ("entro il 20 novembre", &["2026-11-20"]),
+        ("1er décembre", &["2026-12-01"]),
+        ("5 January", &["2027-01-05"]),
+        ("2026-11-20T10:00 or 11/25/2026", &["2026-11-20", "2026-11-25"]),
+        ("Lunch tomorrow?", &["2026-11-19"]),
+        ("Bis morgen!", &["2026-11-19"]),
+        ("Réponse demain", &["2026-11-19"]),
+        ("hasta mañana", &["2026-11-19"]),
+        ("entro domani", &["2026-11-19"]),
+        ("aujourd\u{2019}hui", &["2026-11-18"]),
+        ("by Friday, please", &["2026-11-20"]),
+        ("Freitag", &["2026-11-20"]),
+        ("vendredi", &["2026-11-20"]),
+        ("next Friday", &["2026-11-27"]),
+        // A weekday with its date is one day.
+        ("Friday, 27 November", &["2026-11-27"]),
+        // None of these names a day.
+        ("Guten Morgen", none),
+        ("esta mañana", none),
+        ("last Friday; vendredi dernier", none),
+        ("3/4/2026 means two days", none),
+        ("version 2.11, 10.0.0.1, 1.2.3-4, 31 February, and 20 May-flowers", none),
+        ("We may meet 20 people in March", none),
+        ("20:11 2026 99.99. 2026-13-45 --- ... // 1/2", none),
+    ] {
+        let found: Vec<String> =
+            time_parse::mentioned(text, written).iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn looking_for_days_in_any_text_never_panics(text in "(\\PC|[0-9./T -]|mai|friday|next ){0,60}") {
+        time_parse::mentioned(&text, date(9999, 12, 30));
+        time_parse::mentioned(&text, date(-9999, 1, 1));
+    }
+}

@@ -170,6 +170,53 @@ async fn small_budget_is_spent_on_rows() {
     }
 }
 
+/// Of messages with equally good reasons, those that name one of the next three days come first.
+#[tokio::test]
+async fn messages_that_name_a_near_day_come_first() {
+    let home = TempDir::new().unwrap();
+    let folder = home.path().join(ME);
+    std::fs::create_dir(&folder).unwrap();
+    for (at, (subject, text)) in [
+        ("Sign by 25 November", "words"),
+        ("Offer", "Bis Montag, bitte."),
+        ("Sign by 24 November", "words"),
+        ("Paid on 20 November", "words"),
+        ("Hello", "words"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let headers = format!(
+            "X-Gmail-Labels: Inbox,Unread\nSubject: {subject}\n{FROM}\n{TO}\n\
+             Date: Fri, 20 Nov 2026 1{at}:00:00 +0100\nMessage-ID: <near-{at}@x>"
+        );
+        write_message(&folder, &format!("{at}.eml"), &headers, text);
+    }
+    for provider in ["google", "microsoft"] {
+        let who: &'static [(&str, &str)] = match provider {
+            "google" => &[("google", ME)],
+            _ => &[("microsoft", ME)],
+        };
+        let mail = Some(home.path().to_path_buf());
+        let now = "2026-11-21T09:00:00Z";
+        let day = Day::over(now, Who::These(who), mail, None, NOBODY, NOBODY).await;
+        let blocks = day.brief(json!({})).await;
+        let why = blocks[1].lines().find(|line| line.starts_with("why: ")).unwrap();
+        let expected =
+            "why: to_me m3 m4 m5; to_me names Mon 2026-11-23: m1; to_me names Tue 2026-11-24: m2";
+        assert_eq!(why, expected, "{provider}");
+        let expected = [
+            "Offer: needs_me to_me",
+            "Sign by 24 November: needs_me to_me",
+            "Hello: needs_me to_me",
+            "Paid on 20 November: needs_me to_me",
+            "Sign by 25 November: needs_me to_me",
+            "newsletters: null",
+        ];
+        assert_eq!(sections(&day, json!({})).await, expected, "{provider}");
+    }
+}
+
 /// The messages of each section by their subjects, with the reasons.
 async fn sections(day: &Day, arguments: Value) -> Vec<String> {
     let document = day.json(arguments.clone()).await;

@@ -10,8 +10,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::{join_all, join4};
-use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
@@ -22,10 +23,11 @@ use crate::pipeline::{Pipeline, columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, People};
-use crate::query::Query;
+use crate::query::{DateContext, Query};
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
 use crate::text::{Note, NoteKey, counted, note, ours};
+use crate::time_parse::mentioned;
 
 /// Messages per page.
 const PAGE: usize = 100;
@@ -40,6 +42,8 @@ const DRAFT: &[&str] = &["id", "date", "to", "subject"];
 /// The columns of a sent message that they read.
 const SENT: &[&str] = &["id", "date", "to", "cc", "thread", "flags"];
 
+/// The number of days ahead for which a day that a message names puts it first.
+const SOON: i32 = 3;
 /// The number of drafts that are shown.
 const DRAFTS: usize = 10;
 
@@ -51,6 +55,19 @@ pub(super) struct Window {
     pub(super) sent: Query,
     /// Drafts.
     pub(super) drafts: Query,
+    /// Now, and the zone of days.
+    pub(super) clock: DateContext,
+}
+
+impl Window {
+    /// Returns the first day within the next days that a text names, which was written at `date`.
+    fn soon(&self, text: &str, date: Option<Timestamp>) -> Option<Date> {
+        let DateContext { now, zone, .. } = &self.clock;
+        let today = zone.to_datetime(*now).date();
+        let written = date.map_or(today, |date| zone.to_datetime(date).date());
+        let days = mentioned(text, written).into_iter();
+        days.filter(|day| (today..=today.saturating_add(SOON.days())).contains(day)).min()
+    }
 }
 
 /// One account's inbox.
@@ -115,7 +132,7 @@ impl Pipeline {
         mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
         for (answer, label) in join_all(reads).await {
             match answer {
-                Ok(found) => mail.add(found, &label),
+                Ok(found) => mail.add(found, &label, window),
                 Err(error) => mail.missing.push(error),
             }
         }
@@ -245,12 +262,12 @@ impl Mail {
         self.inboxes.iter().map(|inbox| inbox.drafts.len()).sum()
     }
 
-    fn add(&mut self, found: AccountMail, label: &str) {
+    fn add(&mut self, found: AccountMail, label: &str, window: &Window) {
         let AccountMail { mut inbox, listed, sent, drafts, aliases } = found;
         let number = self.inboxes.len();
         let context = &Context::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
-            let message = Reader { item, context }.brief_message(number);
+            let message = Reader { item, context }.brief_message(number, window);
             if message.draft {
                 self.own.drafted.insert(message.thread.clone());
             }
@@ -395,7 +412,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn brief_message(&self, inbox: usize) -> BriefMessage {
+    fn brief_message(&self, inbox: usize, window: &Window) -> BriefMessage {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
         BriefMessage {
@@ -416,6 +433,8 @@ impl Reader<'_> {
             starred: has("starred"),
             // A warning about the text decides nothing.
             suspicious: self.texts(WARNINGS).iter().any(|word| word != "injection"),
+            soon: window
+                .soon(&[self.text("subject"), self.text("snippet")].join("; "), self.date()),
         }
     }
 

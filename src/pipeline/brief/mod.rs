@@ -19,7 +19,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use self::mail::{Mail, Window};
-use self::rules::{Sorted, Why};
+use self::rules::{BriefMessage, Sorted, Why};
 use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
 use super::calendar::clashes::{clashes, is_declined};
@@ -28,7 +28,7 @@ use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
 use crate::budget::{Item, Legend, Response};
 use crate::error::{Error, Result};
-use crate::event_time::EventTime;
+use crate::event_time::{EventTime, weekday};
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
@@ -102,6 +102,7 @@ impl Pipeline {
             inbox: query::parse(&span.inbox, &clock)?,
             sent: query::parse(&span.sent, &clock)?,
             drafts: query::parse(&span.drafts(), &clock)?,
+            clock,
         };
         let (agenda, mail) = join(
             self.ranged_agenda(span.looked_at(zone), &accounts, zone),
@@ -240,7 +241,7 @@ impl Pipeline {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
         let rows = self.message_rows(mail, &needs, form, notes).await?.section(NEEDS_ME);
-        sections.response.legend = whys(&rows, sorted);
+        sections.response.legend = whys(&rows, sorted, &mail.messages);
         let call = span.mail_search(&span.inbox);
         sections.push(rows, Tier::High, Some(true), call);
         let drafts = self.draft_rows(mail, form, notes).await?;
@@ -448,15 +449,18 @@ impl BriefSpan {
     }
 }
 
-/// Returns the reasons of each row, by their words.
-fn whys(rows: &RowTable, sorted: &Sorted) -> Legend {
-    let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
-    for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
-        groups.entry(why).or_default().push(rows.row_name(at));
+/// Returns the reasons of each row, by their words, with the day that it names.
+fn whys(rows: &RowTable, sorted: &Sorted, messages: &[BriefMessage]) -> Legend {
+    let mut groups: BTreeMap<(&[Why], Option<Date>), Vec<String>> = BTreeMap::new();
+    for (at, (message, why)) in sorted.needs_me.iter().enumerate() {
+        let soon = messages.get(*message).and_then(|message| message.soon);
+        groups.entry((why, soon)).or_default().push(rows.row_name(at));
     }
-    let groups = groups.into_iter().map(|(why, rows)| {
+    let groups = groups.into_iter().map(|((why, soon), rows)| {
         let words: Vec<_> = why.iter().map(|why| why.word()).collect();
-        (words.join("+"), rows)
+        let day = soon.map(|day| format!("names {}:", weekday(day)));
+        let line: Vec<String> = [words.join("+")].into_iter().chain(day).collect();
+        (line.join(" "), rows)
     });
     Legend { name: "why", groups: groups.collect() }
 }

@@ -1,12 +1,14 @@
 //! Sorts messages into those that need the reader, other unread ones, and newsletters.
 //! Plain data in, positions out; no I/O.
 //!
-//! `docs/brief.md` describes the rules. They use only headers, states and addresses: the text of
-//! a message decides nothing, so nobody can write a message that asks to be shown first.
+//! `docs/brief.md` describes the rules. They use headers, states and addresses. Of a text only a
+//! day that it names counts, and only among messages with equally good reasons, so nobody can
+//! write a message that asks to be shown first.
 
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 use crate::words;
 
@@ -27,6 +29,8 @@ pub(super) struct BriefMessage {
     pub(super) starred: bool,
     /// True if there are warnings about the sender.
     pub(super) suspicious: bool,
+    /// The first of the next days that its subject or first lines name.
+    pub(super) soon: Option<Date>,
 }
 
 /// The reader's own addresses and mail; addresses in lower case.
@@ -70,7 +74,8 @@ words! {
     }
 }
 
-/// Messages by section, the newest first; those that need the reader by reason first.
+/// Messages by section, the newest first; those that need the reader by reason first, then by the
+/// day that they name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sorted {
     /// Positions of messages that need the reader, and why.
@@ -187,7 +192,9 @@ pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail, unread_since: Ti
     }
     // Stable: the newest first within a rank.
     sorted.needs_me.sort_by_key(|(at, why)| {
-        rank(why, messages.get(*at).is_some_and(|message| message.suspicious))
+        let message = messages.get(*at);
+        let soon = message.and_then(|message| message.soon);
+        (rank(why, message.is_some_and(|message| message.suspicious)), soon.unwrap_or(Date::MAX))
     });
     let recent = |message: &BriefMessage| message.date.is_none_or(|date| date >= unread_since);
     let unread = theirs.iter().filter(|(_, message)| message.unread && recent(message));

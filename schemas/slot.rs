@@ -6,7 +6,7 @@ use super::Level::Key;
 use super::Source::{GoogleWhen, Path, Until};
 use super::{Field, In, Source, Table, field, table};
 
-/// One row per slot, the best first.
+/// One row per slot, or per stretch in which people are free.
 pub const SLOT: Table = table("slot", "slots", 1, "One possible time for a meeting.", FIELDS);
 
 const FIELDS: &[Field] = &In("slot").columns([

@@ -34,9 +34,18 @@ tool! {
         fields: Option<Vec<String>> = columns(&[&EVENT]),
         detail: Option<Detail> = choice(),
         form as "as": EventForm = default(),
+        sort: Option<EventSort> = choice(),
         limit: Option<u32> = limit(1, 500, 50),
         cursor: Option<String> = TEXT,
         ..budget, chunk, known, format
+    }
+}
+
+words! {
+    /// The order of events: the services list them in no other.
+    pub enum EventSort {
+        /// By their start.
+        Start = "start",
     }
 }
 

@@ -1,9 +1,10 @@
 //! `calendar_free`: the people and the range.
 
 use super::args::Args;
-use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, default, limit, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
+use crate::words;
 
 /// The maximum number of people in one call.
 const MOST_PEOPLE: usize = 50;
@@ -17,15 +18,28 @@ tool! {
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
-        // Without it, only busy times are returned.
+        // Without it, busy times are returned, or free ones within `hours`.
         /// 30m, 1h
         duration: Option<String> = TEXT,
         /// Working hours, 9-17
         hours: Option<String> = TEXT,
+        sort: SlotSort = default(),
         tz: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
         limit: Option<u32> = limit(1, 50, 5),
         ..format
+    }
+}
+
+words! {
+    /// The order of slots.
+    #[derive(Default)]
+    pub enum SlotSort {
+        /// By their start.
+        #[default]
+        Time = "time",
+        /// Those for which the fewest people are missing first.
+        Best = "best",
     }
 }
 
@@ -38,10 +52,6 @@ impl Free {
                 self.who.len()
             ))
             .next("ask about fewer"));
-        }
-        if self.hours.is_some() && self.duration.is_none() {
-            return Err(Error::argument("`hours` needs `duration`")
-                .next("add a `duration`, or leave them out"));
         }
         Ok(self)
     }

@@ -192,6 +192,7 @@ async fn impossible_arguments_are_refused() {
              subject: (title) body: (description) category: OR -not ( ), or is:clash alone";
         json!({"q": "is:clash Vesper"}),
             "`is:clash` stands alone: give q=is:clash, or the other words without it";
+        json!({"sort": "title"}), "`sort` cannot be `title`: use one of: start";
         json!({"q": "is:clash", "series": true}), "`series` does not apply to q=is:clash";
         json!({"q": "in:inbox"}), "`in:` is for mail, not events";
         json!({"q": "raw:x"}), "`raw:` is for mail, not events";

@@ -103,7 +103,7 @@ async fn slots_are_listed_best_first() {
     let harness = office().await;
     let arguments = |more: Value| {
         let call = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
-                          "who": ["ana@example.com", "bo@example.com"]});
+                          "sort": "best", "who": ["ana@example.com", "bo@example.com"]});
         crate::reach::with(call, more)
     };
     assert_eq!(
@@ -241,7 +241,7 @@ async fn impossible_arguments_are_refused() {
         json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`";
         json!({"who": ["a@b c"]}), "`a@b c` is not an address";
         json!({"who": ["@b"]}), "`@b` is not an address";
-        json!({"hours": "9-17"}), "`hours` needs `duration`: add a `duration`";
+        json!({"sort": "title"}), "`sort` cannot be `title`: use one of: time, best";
         json!({"duration": "1h", "hours": "17-9"}),
             "`hours` is `17-9`, not hours of a day: write them as 9-17";
         json!({"duration": "1h", "hours": "9"}), "`hours` is `9`";
@@ -431,7 +431,7 @@ proptest! {
             };
             let mut arguments = json!({
                 "who": who, "from": at(0).to_string(), "to": at(DAYS * 288).to_string(),
-                "duration": length * TICK, "limit": limit, "tz": zone,
+                "duration": length * TICK, "limit": limit, "tz": zone, "sort": "best",
             });
             if let Some((from, to)) = daily {
                 let clock = |half: u16| format!("{}:{:02}", half / 2, half % 2 * 30);
@@ -553,6 +553,45 @@ async fn all_own_calendars_count_as_busy() {
          free throughout: ana@example.com\n\
          only the main calendar counts: ana@example.com: Family: the service \
          says no"
+    );
+}
+
+#[tokio::test]
+async fn slots_and_free_time_are_listed_by_time() {
+    let harness = office().await;
+    let range = json!({"from": "2031-03-31", "to": "2031-04-01", "limit": 3});
+    let answer = async |more: Value| {
+        let blocks = harness.call("calendar_free", crate::reach::with(range.clone(), more)).await;
+        blocks.unwrap().join("\n").replace('\t', "|")
+    };
+    let cy = "cy@partner.example";
+    assert_eq!(
+        answer(json!({"duration": "1h", "who": [cy], "hours": "9-13"})).await,
+        "zone: Europe/Berlin\n\
+         slots[3|]{start|end|free|missing}:\n  \
+         Mon 2031-03-31 11h00|12h00|1|me perhaps\n  \
+         Tue 2031-04-01 09h00|10h00|1|me oof\n  \
+         Tue 2031-04-01 12h00|13h00|2|null\n\
+         slots: 3, within 09h00-13h00 of working days, Mon 2031-03-31 to Tue 2031-04-01\n\
+         also counted: ana@example.com, bo@example.com"
+    );
+    // Without a duration, the time that is free within the hours.
+    assert_eq!(
+        answer(json!({"hours": "9-17"})).await,
+        "zone: Europe/Berlin\n\
+         slots[2|]{start|end|free|missing}:\n  \
+         Mon 2031-03-31 11h00|12h00|0|me perhaps\n  \
+         Tue 2031-04-01 12h00|17h00|1|null\n\
+         free: 2, within 09h00-17h00 of working days, Mon 2031-03-31 to Tue 2031-04-01"
+    );
+    let all = json!({"hours": "10-18", "who": [cy, "di@partner.example"], "limit": 1});
+    assert_eq!(
+        answer(all).await,
+        "zone: Europe/Berlin\n\
+         slots[1|]{start|end|free|missing}:\n  \
+         Tue 2031-04-01 14h00|18h00|3|null\n\
+         free: 1, within 10h00-18h00 and known working hours, Mon 2031-03-31 to Tue 2031-04-01\n\
+         also counted: ana@example.com, bo@example.com"
     );
 }
 

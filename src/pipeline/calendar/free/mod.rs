@@ -1,7 +1,8 @@
 //! `calendar_free`: when people are busy, and when all are free.
 //!
-//! Without a duration the answer is the table of busy times; with one it is only the table of
-//! slots, because a caller looking for a slot does not need the rest. Addresses are queried
+//! Without a duration and hours the answer is the table of busy times. With a duration it is only
+//! the table of slots, because a caller looking for a slot does not need the rest; with hours
+//! alone, that table has the free time within them. Addresses are queried
 //! through the account that is most likely to know them, and through all others as well, so it
 //! works across services. A person whose times are unknown is never reported as free. Account
 //! owners are busy by all of their own calendars, and have to be free in every slot.
@@ -21,7 +22,7 @@ use serde_json::Value;
 
 use self::hours::{Daily, Stretch, common, own};
 use self::people::{BusyTime, Person, stretch};
-use self::slots::{Absence, slots};
+use self::slots::{Absence, slots, stretches};
 use super::agenda::range::{self, Range};
 use super::target::span;
 use crate::encode::Document;
@@ -35,7 +36,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::{self, TimeContext};
-use crate::tools::free::Free;
+use crate::tools::free::{Free, SlotSort};
 use crate::words::Words;
 
 /// The number of working days considered if no end is given.
@@ -43,6 +44,8 @@ const AHEAD: usize = 5;
 /// The maximum range, in days: services return no more at once.
 const LONGEST: i64 = 62;
 
+/// Slots that are returned if no limit is given.
+const SLOTS: usize = 5;
 /// Tentative events that are named in a note.
 const NAMED: usize = 5;
 
@@ -58,16 +61,17 @@ impl Pipeline {
         let length = request.duration.as_deref().map(length).transpose()?;
         let (from, to) = (request.from.as_deref(), request.to.as_deref());
         let range = short(range::ahead(from, to, &here, working_days_after)?)?;
-        if length.is_some() && range.to() <= here.now {
+        let is_busy_list = length.is_none() && daily.is_none();
+        if !is_busy_list && range.to() <= here.now {
             return Err(Error::argument("the range is in the past")
-                .next("give a future `to`, or leave out `duration`"));
+                .next("give a future `to`, or leave out `duration` and `hours`"));
         }
 
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         let all = self.accounts.list().await?;
         let mut who = account_names(&request.who, &accounts);
         let others = who.len();
-        if length.is_some() {
+        if !is_busy_list {
             // The user takes part in the meeting.
             who = account_names(&[who, vec!["me".to_owned()]].concat(), &accounts);
         }
@@ -86,39 +90,47 @@ impl Pipeline {
         if let Some(own @ [_, ..]) = who.get(others..) {
             notes.push(note!("also counted: {}", ours(own.join(", "))));
         }
-        let (mut document, count) = match length {
-            None => {
-                if request.limit.is_some() {
-                    notes.push("all busy times are shown: `limit` is for slots".into());
-                }
-                busy(&people, range, &zone, &mut notes)
+        let (mut document, count) = if is_busy_list {
+            if request.limit.is_some() {
+                notes.push("all busy times are shown: `limit` is for slots".into());
             }
-            Some(length) => {
-                let within = Stretch {
-                    // Past times are no slots.
-                    from: range.from().max(here.now),
-                    to: range.to(),
-                };
-                let open = open(&people, daily, within, &zone);
-                let most = usize::try_from(request.limit.unwrap_or(5)).unwrap_or(5);
-                let hours = tell_hours(&people, daily);
-                let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
-                let found = slots(&people, others, &open, &zone, (length, most));
-                if found.is_empty() {
-                    notes.push(match daily.is_some_and(Daily::is_any) {
-                        true => {
-                            "no common free time: try a longer range or a shorter duration".into()
-                        }
-                        false => "no common free time: try a longer range, a shorter duration, or \
-                                  hours=0-24 for any time, weekends too"
-                            .into(),
-                    });
+            busy(&people, range, &zone, &mut notes)
+        } else {
+            let within = Stretch {
+                // Past times are no slots.
+                from: range.from().max(here.now),
+                to: range.to(),
+            };
+            let open = open(&people, daily, within, &zone);
+            let hours = tell_hours(&people, daily);
+            let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
+            let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+            let (found, count) = match length {
+                Some(length) => {
+                    let most = (length, limit.unwrap_or(SLOTS));
+                    let mut found = slots(&people, others, &open, &zone, most);
+                    if request.sort == SlotSort::Time {
+                        found.sort_by_key(|slot| slot.time.from);
+                    }
+                    let count = format!("slots: {}", found.len());
+                    (found, count)
                 }
-                notes.extend(tentative(&found, &people, &zone));
-                let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
-                let count = format!("slots: {}, {hours}, {}", rows.len(), range.tell(&zone));
-                (document(rows), count)
+                None => {
+                    let mut found = stretches(&people, others, &open);
+                    let all = found.len();
+                    found.truncate(limit.unwrap_or(all));
+                    let of_all =
+                        if found.len() < all { format!(" of {all}") } else { String::new() };
+                    let count = format!("free: {}{of_all}", found.len());
+                    (found, count)
+                }
+            };
+            if found.is_empty() {
+                notes.push(none_free(daily));
             }
+            notes.extend(tentative(&found, &people, &zone));
+            let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
+            (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
         };
         document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
         notes.insert(0, note!("{}", ours(count)));
@@ -394,6 +406,17 @@ fn busy(
     }
     let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
     (document(rows), count)
+}
+
+/// Returns the note that there is no free time.
+fn none_free(daily: Option<Daily>) -> Note {
+    if daily.is_some_and(Daily::is_any) {
+        "no common free time: try a longer range or a shorter duration".into()
+    } else {
+        "no common free time: try a longer range, a shorter duration, or hours=0-24 for any time, \
+         weekends too"
+            .into()
+    }
 }
 
 /// Returns a note on the user's accounts whose times are left out beside those of another.

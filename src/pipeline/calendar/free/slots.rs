@@ -1,4 +1,4 @@
-//! Slots for a meeting, the best first.
+//! Slots for a meeting, the best first, and stretches in which people are free.
 //!
 //! A slot begins at a quarter of an hour and is within everyone's hours. The best are
 //! those for which the fewest people are busy, then the fewest only tentatively free.
@@ -93,6 +93,36 @@ pub(super) fn slots(
     }
     best.sort_by_key(|one| (one.class, one.slot.time.from));
     best.into_iter().map(|one| one.slot).collect()
+}
+
+/// Returns the stretches of `open` in which nobody is known to be busy, by time; those who may
+/// be, or of whom nothing is known, are missing as in a slot.
+pub(super) fn stretches(people: &[Person], request: usize, open: &[Stretch]) -> Vec<Slot> {
+    let mut found: Vec<Slot> = Vec::new();
+    for part in open {
+        let busy = people.iter().flat_map(|person| person.busy.iter().flatten());
+        let mut bounds: Vec<Timestamp> = busy
+            .flat_map(|(time, _)| [time.from, time.to])
+            .filter(|at| part.from < *at && *at < part.to)
+            .chain([part.from, part.to])
+            .collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        for (from, to) in bounds.iter().zip(bounds.iter().skip(1)) {
+            let time = Stretch { from: *from, to: *to };
+            let is_busy = |why: &Absence| matches!(why, Absence::Busy | Absence::Oof);
+            let next = slot(people, request, time);
+            let next = next.filter(|next| !next.missing.iter().any(|(_, why)| is_busy(why)));
+            let Some(next) = next else { continue };
+            match found.last_mut() {
+                Some(last) if last.time.to == *from && last.missing == next.missing => {
+                    last.time.to = *to;
+                }
+                _ => found.push(next),
+            }
+        }
+    }
+    found
 }
 
 /// A possible slot.

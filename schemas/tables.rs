@@ -5,7 +5,7 @@
 use super::Api::{Gmail, Local, Outlook};
 use super::Kind::{Count, Flag, Text};
 use super::Level::{Key, More};
-use super::Source::{Account, First, Is, Path};
+use super::Source::{Account, First, Is, Path, Zone};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
     CLASH, CONTACT, EVENT, FOLDER, Field, INSIDE, INVITATION, In, MESSAGE, MODIFIED, OUTCOME,
@@ -127,10 +127,10 @@ const SETTING_FIELDS: &[Field] = &In("setting").columns([
         .settable()
         .untrusted(40)
         .sources(&[(Gmail, Path("language/displayLanguage")), (Outlook, Path("language/locale"))]),
-    field("time_zone", Text, "Time zone of the mailbox, in the provider's words; Gmail has none.")
+    field("time_zone", Text, "Time zone of the mailbox; Gmail has none.")
         .settable()
         .untrusted(60)
-        .sources(&[(Outlook, Path("timeZone"))]),
+        .sources(&[(Outlook, Zone("timeZone"))]),
 ]);
 
 const GMAIL_REPLY: &[(&str, Source)] = &[("on", Is("vacation/enableAutoReply", "true"))];

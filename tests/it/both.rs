@@ -1328,3 +1328,14 @@ async fn names_in_place_of_addresses_suggest_contacts() {
         }
     }
 }
+
+#[tokio::test]
+async fn time_zone_of_a_mailbox_is_shown_as_it_was_set() {
+    let who = Who::These(&[("microsoft", ME)]);
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
+    for zone in ["Europe/Lisbon", "Asia/Kolkata", "Europe/Amsterdam"] {
+        let call = json!({"op": "update", "kind": "settings", "set": {"time_zone": zone}});
+        let answer = session.ok("manage", call).await.join("\n");
+        assert!(answer.contains(zone) && !answer.contains("Standard Time"), "{answer}");
+    }
+}

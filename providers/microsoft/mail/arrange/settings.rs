@@ -147,7 +147,16 @@ pub async fn set(
             Error::argument("there is nothing to set").next("give a language or a time zone")
         );
     }
-    change(outlook, &Value::Object(body)).await
+    let body = Value::Object(body);
+    let mut now = change(outlook, &body).await?;
+    // Windows has one name for all cities with the same clock. The answer names the one given.
+    let given = time_zone.and_then(|zone| event_time::zone_name(zone.trim()));
+    if let (Some(given), Some(shown)) = (given, now.get_mut("timeZone"))
+        && Some(&*shown) == body.get("timeZone")
+    {
+        *shown = given.into();
+    }
+    Ok(now)
 }
 
 async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {

@@ -24,15 +24,21 @@ const FIELDS: &[Field] = &In("auto_reply").columns([
         .ours()
         .sources(&[(Local, Path("status"))]),
     field("from", Start, "When it starts.").settable().sources(&[(Local, GoogleWhen("from"))]),
-    field("to", Start, "When it ends.").settable().sources(&[(Local, GoogleWhen("to"))]),
+    field("to", Start, "When it ends; a day is included.")
+        .settable()
+        .sources(&[(Local, GoogleWhen("to"))]),
     field("subject", Text, "Subject line; Gmail only.")
         .settable()
         .untrusted(120)
         .sources(&[(Local, Path("subject"))]),
-    field("text", Text, "How the text for everybody begins; set as Markdown.")
-        .settable()
-        .untrusted(240)
-        .sources(&[(Local, Markup("text"))]),
+    field(
+        "text",
+        Text,
+        "How the text for everybody begins, with ¶ for line breaks; set as Markdown.",
+    )
+    .settable()
+    .untrusted(240)
+    .sources(&[(Local, Markup("text"))]),
     field("text_internal", Text, "Outlook only: the text for people in the organization.")
         .settable()
         .untrusted(240)

@@ -61,8 +61,9 @@ async fn rules_are_created_changed_and_deleted() {
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let made = "rules[1|]{id|name|when|then|enabled|other}:\n  \
                 r1|Bills|\"from:bill@shop.example\"|\"category:\\\"My bills\\\" read\"|true|null\n--\n\
-                it applies to new mail; op=run applies it to the inbox as it is";
-    assert!(tokens(made) <= 80, "{}", tokens(made));
+                it applies to new mail; op=run applies it to the inbox as it is, or with run=all in \
+                `set` to all mail";
+    assert!(tokens(made) <= 90, "{}", tokens(made));
     let rule = |op: &str, more: Value| with(json!({"kind": "rule", "op": op}), more);
     let cases = cases! {
         rule("create", json!({"set": set, "dry_run": true})),
@@ -112,7 +113,7 @@ async fn forwarding_rules_are_refused() {
              trash, never_spam, important, label:NAME and move:NAME; put names with spaces in \
              quotes; `enabled` in `set` must be true or false";
         json!({"kind": "rule", "op": "create", "set": {"colour": "red", "to": "x"}}),
-            "kind=rule has no `colour`, `to` to set: set name, when, then, enabled, stop";
+            "kind=rule has no `colour`, `to` to set: set name, when, then, enabled, stop, create, run";
         json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
             "the rule cannot be changed here: it forwards mail: let the user do it in the \
              provider's settings";
@@ -214,10 +215,10 @@ async fn folders_and_labels_are_created_renamed_and_deleted() {
     let cases = cases! {
         delete("folder", json!({})),
             "Bills holds 12 messages, including subfolders: give set={\"messages\":\"trash\"} to \
-             move them to Deleted Items with it, or move them first with mail_modify do=move";
-        delete("folder", json!({"set": {"messages": "keep"}})),
-            "`messages` is keep: use trash to move them to Deleted Items with the folder; to keep \
-             them, move them first with mail_modify do=move";
+             move them to Deleted Items with it, or name another folder, such as inbox or archive, to \
+             move them there first";
+        delete("folder", json!({"set": {"messages": "Bills/2026"}})),
+            "Bills/2026 is to be deleted: name another folder for its messages";
     };
     outlook.refuses("manage", cases).await;
     assert!(outlook.ana().written().is_empty());
@@ -241,7 +242,7 @@ async fn automatic_reply_is_switched_on_and_off() {
     assert_eq!(
         harness.ok("manage", on).await,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
-         ana@example.com|on|null|null|null|I am away. Mira|null|null|null"
+         ana@example.com|on|null|null|null|I am away. ¶ Mira|null|null|null"
     );
     assert_eq!(
         harness.ana().reply.lock().unwrap().html.as_deref(),
@@ -252,8 +253,8 @@ async fn automatic_reply_is_switched_on_and_off() {
     assert_eq!(
         answer,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
-         ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
-         Mira|null|null|contacts"
+         ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. ¶ \
+         Mira|null|null|contacts\n--\n`to` includes 2026-02-08"
     );
     // The times may be in another zone, which the answer's are not.
     let mut abroad = update(json!({"from": "2026-02-05 12:00", "to": "2026-02-08"}));
@@ -262,11 +263,12 @@ async fn automatic_reply_is_switched_on_and_off() {
     assert_eq!(
         answer,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
-         ana@example.com|scheduled|Thu 2026-02-05 04h00|Sun 2026-02-08 16h00|null|I am away. \
-         Mira|null|null|contacts"
+         ana@example.com|scheduled|Thu 2026-02-05 04h00|Sun 2026-02-08 16h00|null|I am away. ¶ \
+         Mira|null|null|contacts\n--\n`to` includes 2026-02-08"
     );
     let looked = harness.ok("lookup", json!({"kind": "auto_reply"})).await;
-    assert_eq!(looked, format!("{answer}\n--\nauto_replies: 1 of 1"));
+    let rows = answer.strip_suffix("`to` includes 2026-02-08").unwrap();
+    assert_eq!(looked, format!("{rows}auto_replies: 1 of 1"));
     harness.ok("manage", update(json!({"status": "off"}))).await;
     let now = harness.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));

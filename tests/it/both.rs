@@ -847,6 +847,74 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
     }
 }
 
+#[tokio::test]
+async fn rule_creates_its_label_and_runs_over_existing_mail() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let rule = |set: Value, dry_run: bool| {
+            json!({"kind": "rule", "op": "create", "set": set, "account": account,
+                   "dry_run": dry_run})
+        };
+        // The sandbox's mailboxes share their labels.
+        let label = account.split(':').next().unwrap();
+        // Outlook's rules may name categories that are not there.
+        let set = json!({"when": "from:jonas", "then": format!("move:{label}")});
+        let error = session.error("manage", rule(set, false)).await;
+        assert!(error.ends_with("; create=true in `set` creates it"), "{account}: {error}");
+        let then = format!("label:{label}");
+        let set = json!({"when": "from:jonas", "then": &then, "create": true, "run": "all"});
+        let planned = session.ok("manage", rule(set.clone(), true)).await.join("\n");
+        assert!(planned.contains(&format!("`{label}` would be created")), "{account}: {planned}");
+        let made = session.ok("manage", rule(set, false)).await.join("\n");
+        assert!(made.contains(&format!("\ncreated `{label}`\n")), "{account}: {made}");
+        assert!(made.contains("all mail except sent mail, drafts, spam and trash"), "{made}");
+        let all = |q: &str| json!({"q": q, "account": account, "limit": 100});
+        let from = session.json("mail_search", all("from:jonas -in:sent -in:drafts")).await;
+        let labelled = session.json("mail_search", all(&then)).await;
+        let ids = |found: &Value| column(found, "messages", "id");
+        assert!(!ids(&labelled).is_empty(), "{account}");
+        assert_eq!(ids(&from), ids(&labelled), "{account}");
+    }
+}
+
+#[tokio::test]
+async fn messages_of_a_deleted_folder_go_where_the_call_says() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let found = json!({"q": "in:inbox", "limit": 2, "account": account});
+        let found = column(&session.json("mail_search", found).await, "messages", "id");
+        let to = json!({"ids": found, "do": "move", "to": "Old", "create": true});
+        session.ok("mail_modify", to).await;
+        let delete = |dry_run: bool| {
+            json!({"kind": "folder", "op": "delete", "id": "Old", "account": account,
+                   "set": {"messages": "inbox"}, "dry_run": dry_run})
+        };
+        let planned = session.ok("manage", delete(true)).await;
+        assert!(planned[0].starts_with("planned: 2\n"), "{account}: {planned:?}");
+        let deleted = session.ok("manage", delete(false)).await;
+        assert!(deleted[0].starts_with("done: 2\n"), "{account}: {deleted:?}");
+        assert!(deleted[0].contains("Old\tdelete\tdone\t"), "{account}: {deleted:?}");
+        for id in found {
+            let read = json!({"q": "in:inbox", "limit": 100, "account": account});
+            let inbox = column(&session.json("mail_search", read).await, "messages", "id");
+            assert!(inbox.contains(&id), "{account}: {id}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn automatic_replies_keep_their_paragraphs() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let reply = json!({"kind": "auto_reply", "op": "update", "account": account,
+            "set": {"from": "2036-03-04", "to": "2036-03-06", "text": "Hello,\n\nI am away.",
+                    "audience": "organization"}});
+        let set = session.ok("manage", reply).await;
+        assert!(set[0].contains("Hello, ¶ I am away."), "{account}: {set:?}");
+        assert!(set[1].contains("`to` includes 2036-03-06"), "{account}: {set:?}");
+    }
+}
+
 /// What a write of an event answers: rows, outcomes and notes, without what is the same in all.
 fn event_answer(blocks: &[String]) -> String {
     let lines = blocks.iter().flat_map(|block| block.lines());

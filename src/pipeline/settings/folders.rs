@@ -8,15 +8,16 @@ use serde_json::Value;
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
-use crate::pipeline::mail::modify::missing_above;
+use crate::pipeline::mail::modify::{With, missing_above};
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
-use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
+use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE, OUTCOME};
 use crate::store::HandleKind;
-use crate::text::{brief, note, quoted_list};
+use crate::text::{brief, note, quoted, quoted_list};
+use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 /// The argument that allows deleting a folder with its messages.
@@ -132,18 +133,18 @@ impl Pipeline {
             true => (&FOLDER, SettingsChange::DeleteFolder { id }),
             false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
         };
-        if let Some(id_or_name) = fate.filter(|id_or_name| *id_or_name != expected) {
-            let error = Error::argument(format!("`{MESSAGES}` is {}", brief(id_or_name)));
-            return Err(match goes {
-                true => error.next(
-                    "use trash to move them to Deleted Items with the folder; to keep them, move \
-                     them first with mail_modify do=move",
-                ),
-                false => error.next(
-                    "use keep, or leave it out: they lose only the name; mail_modify do=trash \
+        let elsewhere = fate.filter(|fate| *fate != expected);
+        match elsewhere {
+            Some(to) if folder || labels => {
+                return self.empty_and_delete(request, owner, place, to).await;
+            }
+            Some(to) => {
+                return Err(Error::argument(format!("`{MESSAGES}` is {}", brief(to))).next(
+                    "use keep, or leave it out: they lose only the name; mail_modify moves or \
                      deletes them",
-                ),
-            });
+                ));
+            }
+            None => {}
         }
         let asks = goes && fate.is_none();
         if request.dry_run || asks {
@@ -171,22 +172,91 @@ impl Pipeline {
                     brief(&place.name)
                 ))
                 .next(format!(
-                    "give {SAYS} to move them to Deleted Items with it, or move them first with \
-                     mail_modify do=move"
+                    "give {SAYS} to move them to Deleted Items with it, or name another folder, \
+                     such as inbox or archive, to move them there first"
                 )));
             }
         }
-        let answer = self.apply_settings(owner, "delete folder", &place.id, &change).await;
-        if answer.is_ok() {
-            let deleted = self.delete_created_with(owner, place).await;
-            if !deleted.is_empty() {
-                owner.late().push(note!(
-                    "also deleted, as created with it and empty: {}",
-                    quoted_list(deleted)
-                ));
-            }
-        }
+        let answer = self.delete_with_levels(owner, place, &change).await;
         self.settings_row(owner, table, answer, (&place.name, "delete", detail)).await
+    }
+
+    /// Moves the messages of a folder or label into the folder `to`, and then deletes it with
+    /// those below it. It is not deleted unless all of its messages have been moved.
+    async fn empty_and_delete(
+        &self,
+        request: &Manage,
+        owner: &SettingsContext,
+        place: &FolderRef,
+        to: &str,
+    ) -> Result<Response> {
+        let labels = owner.mailbox.capabilities().has_labels();
+        let below = format!("{}/", place.name);
+        if to == place.name || to.starts_with(&below) {
+            return Err(Error::argument(format!("{} is to be deleted", brief(to)))
+                .next("name another folder for its messages"));
+        }
+        let mut parts = vec![match labels {
+            true => Term::Label(place.name.clone()),
+            false => Term::Folder(place.name.clone()),
+        }];
+        if !labels {
+            let names = owner.mailbox.names().await?;
+            let within = names.into_values().filter(|name| name.starts_with(&below));
+            parts.extend(within.map(Term::Folder));
+        }
+        let within = Query::Any(parts.into_iter().map(Query::Term).collect());
+        let choice = self.choose(&within, vec![owner.account.clone()]).await?;
+        if choice.left.is_some() {
+            return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
+                .next("move them first with mail_modify do=move, in several calls"));
+        }
+        let with = With { to: vec![to.to_owned()], dry_run: request.dry_run, ..With::default() };
+        let steps = [(Verb::Move, with)];
+        let mut response = self.change(choice, "move", &steps, request.dry_run, None).await?;
+        let change = SettingsChange::DeleteFolder { id: place.id.clone() };
+        let about = (place.name.as_str(), "delete", "after its messages were moved");
+        let deleted = match request.dry_run {
+            true => self.rehearsal(owner, &change, about).await?,
+            false => {
+                // A label stays on its messages until it is deleted.
+                let moved = match labels {
+                    true => response.document.tables.iter().all(|rows| *rows.table() != OUTCOME),
+                    false => self.messages_of(owner, place, true).await? == Some(0),
+                };
+                if !moved {
+                    response.notes.push(note!(
+                        "{} was not deleted, because not all of its messages were moved",
+                        quoted(&place.name)
+                    ));
+                    return Ok(response);
+                }
+                let answer = self.delete_with_levels(owner, place, &change).await;
+                self.settings_row(owner, &FOLDER, answer, about).await?
+            }
+        };
+        response.document.tables.extend(deleted.document.tables);
+        response.notes.extend(deleted.notes);
+        response.notes.dedup();
+        Ok(response)
+    }
+
+    /// Deletes a folder or label, and those above it that were created with it and are empty.
+    async fn delete_with_levels(
+        &self,
+        owner: &SettingsContext,
+        place: &FolderRef,
+        change: &SettingsChange,
+    ) -> Result<Option<Value>> {
+        let answer = self.apply_settings(owner, "delete folder", &place.id, change).await?;
+        let deleted = self.delete_created_with(owner, place).await;
+        if !deleted.is_empty() {
+            owner.late().push(note!(
+                "also deleted, as created with it and empty: {}",
+                quoted_list(deleted)
+            ));
+        }
+        Ok(answer)
     }
 
     /// Deletes the levels that were created with a folder or label, the lowest first, up to one

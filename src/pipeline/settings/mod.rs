@@ -210,6 +210,14 @@ impl Pipeline {
         about: (&str, &'static str, &str),
     ) -> Result<Response> {
         owner.mailbox.rehearse(change).await?;
+        self.planned(owner, about).await
+    }
+
+    async fn planned(
+        &self,
+        owner: &SettingsContext,
+        about: (&str, &'static str, &str),
+    ) -> Result<Response> {
         let (item, op, detail) = about;
         let mut response = self.one_outcome(item, op, "planned", detail).await?;
         response.notes.append(&mut owner.late());

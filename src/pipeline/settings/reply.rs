@@ -7,13 +7,15 @@ use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::compose::text;
 use crate::error::{Error, Result};
+use crate::flatten;
 use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
-use crate::time_parse::{self, TimeContext};
+use crate::text::{note, ours};
+use crate::time_parse::{self, ParsedTime, TimeContext};
 use crate::tools::outward::Manage;
 
 /// The columns of a signature, which is no table.
@@ -78,11 +80,18 @@ pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
         "from": at(reply.from),
         "to": at(reply.to),
         "subject": reply.subject,
-        "text": texts(reply).is_none().then_some(&reply.html),
-        "text_internal": texts(reply).map(|(internal, _)| internal),
-        "text_external": texts(reply).map(|(_, external)| external),
+        "text": reply.html.as_deref().filter(|_| texts(reply).is_none()).map(shown),
+        "text_internal": texts(reply).map(|(internal, _)| shown(internal)),
+        "text_external": texts(reply).map(|(_, external)| shown(external)),
         "audience": audience,
     })
+}
+
+/// Returns a text on one line, with a mark where it has line breaks: a cell has none.
+fn shown(html: &str) -> String {
+    let text = flatten::plain(html.to_owned());
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ¶ ")
 }
 
 /// Returns the texts for people inside and outside the organization, if they differ.
@@ -203,6 +212,9 @@ impl Pipeline {
         }
         if let Some(to) = to {
             reply.to = Some(to.over(zone));
+            if matches!(to, ParsedTime::Day(_)) {
+                owner.late().push(note!("`to` includes {}", ours(to.day())));
+            }
         }
         if let (Some(from), Some(to)) = (reply.from, reply.to)
             && from >= to

@@ -9,9 +9,9 @@ use super::words::{query, read_list, read_steps, steps};
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::mail::modify::With;
+use crate::pipeline::mail::modify::{With, find};
 use crate::pipeline::{Pipeline, Response};
-use crate::provider::mail::{Rule, RuleStep, SettingsChange};
+use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
 use crate::query::{self, Query, Term};
 use crate::schemas::{Api, RULE};
@@ -19,6 +19,41 @@ use crate::store::HandleKind;
 use crate::text::{note, ours};
 use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageOp};
+
+/// Permits creating the labels and folders that the rule names.
+const CREATE: &str = "create";
+/// The existing mail that the rule is applied to at once.
+const RUN: &str = "run";
+
+/// The existing mail that a rule is applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Existing {
+    Inbox,
+    /// Everything but the user's own mail, spam and trash.
+    All,
+}
+
+impl Existing {
+    fn of(set: &Set<'_>) -> Result<Option<Self>> {
+        match set.text(RUN)?.as_deref() {
+            None => Ok(None),
+            Some("inbox") => Ok(Some(Self::Inbox)),
+            Some("all") => Ok(Some(Self::All)),
+            Some(_) => Err(Error::argument("`run` is invalid").next("use inbox or all")),
+        }
+    }
+}
+
+/// Adds to the error about a missing label or folder how the rule can create it.
+fn may_create(error: Error) -> Error {
+    match (error.kind(), error.next_step()) {
+        (Kind::NotFound, Some(instead)) => {
+            let next = format!("{instead}; create=true in `set` creates it");
+            error.next(next)
+        }
+        _ => error,
+    }
+}
 
 /// Returns a rule as an object of ours, for the table `rule`, in its provider's words.
 pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
@@ -37,13 +72,15 @@ pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value 
 
 impl Pipeline {
     pub(super) async fn rule(&self, request: &Manage) -> Result<Response> {
-        let set = Set::of(request, &settable(&RULE))?;
+        let mut columns = settable(&RULE);
+        columns.extend([CREATE, RUN]);
+        let set = Set::of(request, &columns)?;
         if request.op == ManageOp::Create {
             no_id(request)?;
             let rule = self.updated_rule(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_context(request.account.as_deref()).await?;
             let rule = named(&owner, rule);
-            return self.write_rule(request, &owner, rule, None).await;
+            return self.write_rule(request, &set, &owner, rule, None).await;
         }
         let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
         let (owner, rule, all) = self.named_rule(id_or_name, request.account.as_deref()).await?;
@@ -69,11 +106,11 @@ impl Pipeline {
         }
         changeable(&rule, "changed")?;
         let updated = named(&owner, self.updated_rule(&set, rule.clone())?);
-        if updated == rule {
+        if updated == rule && Existing::of(&set)?.is_none() {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
         }
-        self.write_rule(request, &owner, updated, Some(all)).await
+        self.write_rule(request, &set, &owner, updated, Some(all)).await
     }
 
     /// Builds the rule from the arguments.
@@ -123,6 +160,7 @@ impl Pipeline {
     async fn write_rule(
         &self,
         request: &Manage,
+        set: &Set<'_>,
         owner: &SettingsContext,
         rule: Rule,
         before: Option<Vec<Rule>>,
@@ -139,13 +177,25 @@ impl Pipeline {
         let can = owner.mailbox.capabilities();
         let detail = format!("when {when} then {}", steps(&rule.then, can));
         let id = rule.id.clone();
+        let existing = Existing::of(set)?;
+        let with = With {
+            create: set.flag(CREATE)?.unwrap_or_default(),
+            dry_run: request.dry_run,
+            ..With::default()
+        };
+        let created = self.create_for(owner, &rule, &with).await?;
         let change = match op {
-            "create" => SettingsChange::CreateRule(rule),
-            _ => SettingsChange::UpdateRule(rule),
+            "create" => SettingsChange::CreateRule(rule.clone()),
+            _ => SettingsChange::UpdateRule(rule.clone()),
         };
         if request.dry_run {
             let about = (name.as_str(), op, detail.as_str());
-            return self.rehearsal(owner, &change, about).await;
+            // A rule cannot be rehearsed with a label that is not there yet.
+            let planned = match created {
+                true => self.planned(owner, about).await,
+                false => self.rehearsal(owner, &change, about).await.map_err(may_create),
+            };
+            return self.and_run(owner, &rule, existing, &with, planned?).await;
         }
         let before = match before {
             Some(before) => before,
@@ -155,6 +205,11 @@ impl Pipeline {
         let context = match answer {
             Ok(context) => context,
             Err(error) => {
+                let made: Vec<String> = owner.late().iter().map(ToString::to_string).collect();
+                let error = match created {
+                    true => error.context(made.join("; ")),
+                    false => may_create(error),
+                };
                 return self.settings_row(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };
@@ -176,12 +231,15 @@ impl Pipeline {
             .or_else(|| now.iter().find(|one| one.id == id));
         match found {
             Some(rule) => {
-                if op == "create" {
+                if op == "create" && existing.is_none() {
                     owner.late().push(
-                        "it applies to new mail; op=run applies it to the inbox as it is".into(),
+                        "it applies to new mail; op=run applies it to the inbox as it is, or \
+                         with run=all in `set` to all mail"
+                            .into(),
                     );
                 }
-                Ok(self.one_row(owner, &RULE, Api::Local, object(rule, can)).await)
+                let response = self.one_row(owner, &RULE, Api::Local, object(rule, can)).await;
+                self.and_run(owner, rule, existing, &with, response).await
             }
             None => {
                 let detail = "the provider accepted it but does not list it: see lookup kind=rules";
@@ -226,15 +284,81 @@ impl Pipeline {
         }
     }
 
+    /// Creates the folders and labels that a rule names, if it may; returns true if there were
+    /// any to create, which its notes name.
+    async fn create_for(&self, owner: &SettingsContext, rule: &Rule, with: &With) -> Result<bool> {
+        let mut created = Vec::new();
+        for step in rule.then.iter().filter(|_| with.create) {
+            let (name, kind) = match step {
+                RuleStep::Label(name) => (name, FolderKind::Label),
+                RuleStep::Move(name) => (name, FolderKind::Folder),
+                _ => continue,
+            };
+            if !query::PLACES.contains(&query::place(name).as_str()) {
+                find(&*owner.mailbox, name, kind, with, &mut created).await?;
+            }
+        }
+        for folder in &created {
+            // If it is not stored, the levels only stay when the folder is deleted.
+            self.store.keep_created(&owner.account.id, &folder.id, &folder.above).await.ok();
+            owner.late().push(folder.note());
+        }
+        Ok(!created.is_empty())
+    }
+
+    /// Applies a rule to the mail that is there, if requested, and adds that to the answer about
+    /// the rule.
+    async fn and_run(
+        &self,
+        owner: &SettingsContext,
+        rule: &Rule,
+        existing: Option<Existing>,
+        with: &With,
+        mut response: Response,
+    ) -> Result<Response> {
+        let Some(existing) = existing else {
+            return Ok(response);
+        };
+        match self.run_over(owner.account.clone(), rule, existing, with).await {
+            Ok(ran) => {
+                response.document.scalars.extend(ran.document.scalars);
+                response.document.tables.extend(ran.document.tables);
+                for note in ran.notes {
+                    if !response.notes.contains(&note) {
+                        response.notes.push(note);
+                    }
+                }
+            }
+            Err(error) => {
+                response.notes.push(note!("the rule was not run over existing mail: {}", error));
+            }
+        }
+        Ok(response)
+    }
+
     /// Applies a rule to existing messages.
     pub(super) async fn run_rule(&self, request: &Manage) -> Result<Response> {
-        if !request.set.is_empty() || request.name.is_some() {
-            return Err(Error::argument("op=run takes no `set`")
+        let set = Set::of(request, &[RUN])?;
+        if request.name.is_some() {
+            return Err(Error::argument("op=run takes no `name`")
                 .next("change the rule first with op=update"));
         }
+        let existing = Existing::of(&set)?.unwrap_or(Existing::Inbox);
         let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
         let (owner, rule, _) = self.named_rule(id_or_name, request.account.as_deref()).await?;
         changeable(&rule, "run")?;
+        let with = With { dry_run: request.dry_run, ..With::default() };
+        self.run_over(owner.account, &rule, existing, &with).await
+    }
+
+    /// Applies a rule to existing messages, with the permissions of `with`.
+    async fn run_over(
+        &self,
+        account: Account,
+        rule: &Rule,
+        existing: Existing,
+        with: &With,
+    ) -> Result<Response> {
         let Some(when) = &rule.when else {
             return Err(
                 Error::argument("the rule names no messages").next("give it `when` with op=update")
@@ -261,9 +385,7 @@ impl Pipeline {
                 // Such a rule was refused above.
                 RuleStep::Forward(_) => continue,
             };
-            let with =
-                With { to: to.into_iter().collect(), dry_run: request.dry_run, ..With::default() };
-            steps.push((verb, with));
+            steps.push((verb, With { to: to.into_iter().collect(), ..with.clone() }));
         }
         if steps.is_empty() {
             return Err(Error::argument(format!(
@@ -274,16 +396,25 @@ impl Pipeline {
         }
         // Moves come last: the next step may not find a moved message.
         steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
-        // Messages that were filed, sent or deleted are not affected.
-        let inbox = Query::Term(Term::Folder("inbox".to_owned()));
-        let when = Query::All(vec![when.clone(), inbox]);
-        let mut choice = self.choose(&when, vec![owner.account]).await?;
-        choice.notes.push("only mail in the inbox; filed mail stays as it is".into());
+        // Rules are for mail that arrives: what the user wrote is not affected.
+        let folder = |name: &str| Query::Term(Term::Folder(name.to_owned()));
+        let mut parts = vec![when.clone()];
+        match existing {
+            Existing::Inbox => parts.push(folder("inbox")),
+            Existing::All => {
+                parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
+            }
+        }
+        let mut choice = self.choose(&Query::All(parts), vec![account]).await?;
+        choice.notes.push(match existing {
+            Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
+            Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
+        });
         if !passed_over.is_empty() {
             let line = note!("skipped: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
-        self.change(choice, "run", &steps, request.dry_run, None).await
+        self.change(choice, "run", &steps, with.dry_run, None).await
     }
 }
 

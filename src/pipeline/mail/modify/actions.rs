@@ -301,7 +301,7 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
 
 /// Finds the folder or label of a name; in a dry run, one that would be created has no id.
 /// If it may be created, the error about a missing one says how.
-async fn find(
+pub(in crate::pipeline) async fn find(
     mailbox: &dyn Mailbox,
     name: &str,
     kind: FolderKind,

@@ -31,7 +31,9 @@ use crate::time_parse;
 use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
-pub(in crate::pipeline) use self::actions::{PlannedAction, With, missing_above, plan_actions};
+pub(in crate::pipeline) use self::actions::{
+    PlannedAction, With, find, missing_above, plan_actions,
+};
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::ASK_BEFORE;
 use self::report::{ChangeReport, ROWS, subjects};

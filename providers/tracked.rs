@@ -206,12 +206,12 @@ impl EventState {
         }
         guests.sort_unstable();
         answers.sort_unstable();
-        let said = |me: bool| {
-            let said = event.guests.iter().filter(|guest| guest.me == me);
-            let said = said.filter_map(|guest| guest.said.as_deref());
-            let mut said: Vec<&str> = said.collect();
-            said.sort_unstable();
-            said.join(",")
+        let remarks = |me: bool| {
+            let guests = event.guests.iter().filter(|guest| guest.me == me);
+            let mut remarks: Vec<&str> =
+                guests.filter_map(|guest| guest.remark.as_deref()).collect();
+            remarks.sort_unstable();
+            remarks.join(",")
         };
         let repeat = event.repeat.as_ref();
         let rule = repeat.map(|repeat| {
@@ -224,8 +224,8 @@ impl EventState {
             event.place.trim().to_owned(),
             guests.join(","),
             answers.join(","),
-            said(false),
-            said(true),
+            remarks(false),
+            remarks(true),
             rule.unwrap_or_default(),
         ];
         Self {

@@ -36,11 +36,13 @@ const FIELDS: &[Field] = &In("busy").columns([
             (Outlook, First(GRAPH_STATUS, "busy")),
             (Local, Path("show")),
         ]),
-    field("title", Text, "Title of the event, where it may be seen.")
-        .level(More)
-        .untrusted(64)
-        .sources(&[(Outlook, Path("subject"))]),
 ]);
+
+/// The title of the event of an interval, where it may be seen. Notes name it; no row shows it.
+pub const BUSY_TITLE: Field = field("title", Text, "Title of the event.")
+    .level(More)
+    .untrusted(64)
+    .sources(&[(Outlook, Path("subject"))]);
 
 const GOOGLE_START: Source = GoogleWhen("start");
 const GRAPH_START: Source = GraphWhen("start", "");

@@ -37,7 +37,7 @@ pub use attachment::ATTACHMENT;
 pub use attachment_text::ATTACHMENT_TEXT;
 pub use auto_reply::AUTO_REPLY;
 pub use body::BODY;
-pub use busy::BUSY;
+pub use busy::{BUSY, BUSY_TITLE};
 pub use calendar::CALENDAR;
 pub use category::{CATEGORY, CATEGORY_COLORS};
 pub use change::CHANGE;

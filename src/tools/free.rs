@@ -14,7 +14,7 @@ tool! {
     calendar_free(Read, Read) => Free(Free::checked);
     // Times are as written.
     pub struct Free {
-        /// Addresses; default you
+        /// Addresses; default you; slots always count you
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,

@@ -520,6 +520,7 @@ fn message_row_reads_like_this() {
             text("Clients/Nordlicht, Print"),
             Cell::Count(48211),
             Cell::Flag(true),
+            Cell::Null,
             text("<proof-1@studio.example>"),
             text("aside"),
             text(""),

@@ -77,6 +77,7 @@ pub const STEPS: &[Step] = &cases! {
         r#"{"from": "-30d", "to": "+30d", "detail": "full", "budget": 1500}"#, &[];
     "calendar_search", r#"{"from": "-30d", "to": "+30d", "series": true}"#, &[];
     "calendar_search", r#"{"ids": ["$event"], "detail": "full"}"#, &[];
+    "calendar_search", r#"{"q": "is:clash", "from": "-30d", "to": "+30d"}"#, &[];
     "calendar_free",
         r#"{"who": ["mira@example.com", "mira@lindqvist-lamps.example", "nobody@elsewhere.example"], "from": "tomorrow", "to": "+3d"}"#,
         &[];

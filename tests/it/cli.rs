@@ -52,7 +52,7 @@ fn demo_shows_the_main_job() {
     for part in [
         "Sandbox: 76 messages and 105 calendar entries behind the providers' own paths",
         "to google:mira@example.com and microsoft:mira@lindqvist-lamps.example",
-        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\twarn}:",
+        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\tdraft\twarn}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
         "━━ calendar_search ",
         "folders[9\t]{id\tname\tkind\tunread\ttotal}:",

@@ -67,7 +67,7 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"fields": 7}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, draft, to, cc, bcc, thread, folder, labels, size, has_attachments, due, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
             "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
         "mail_search", json!({"colour": "x"}),

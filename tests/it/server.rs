@@ -343,7 +343,7 @@ fn answers_fit_what_the_client_passes_on() {
                 let more = notes.contains(&format!("chunk={}", chunk + 1));
                 if chunk == 1 && arguments.get("budget").is_some() {
                     let first = content[0]["text"].as_str().unwrap();
-                    let is_whole = !more && !first.contains("to fit budget=");
+                    let is_whole = !more && !first.contains("cut: \"to fit ");
                     assert_eq!(is_whole, !notes.contains("this client passes on "), "{notes}");
                     assert!(!is_whole || most > 12_000, "{client}: {tool} is whole");
                 }

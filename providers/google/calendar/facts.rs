@@ -178,7 +178,7 @@ fn guest(person: &Value) -> Guest {
         optional: flag(person, "optional"),
         room: flag(person, "resource"),
         me: false,
-        said: some(person, "comment"),
+        remark: some(person, "comment"),
     }
 }
 

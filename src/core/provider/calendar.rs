@@ -114,7 +114,7 @@ pub struct Guest {
     /// True for the account's owner.
     pub me: bool,
     /// Their comment or proposed time, as the service has it; only in [`Changes`].
-    pub said: Option<String>,
+    pub remark: Option<String>,
 }
 
 /// An answer to an invitation.

@@ -72,8 +72,9 @@ async fn calendar_changes_are_reported_since_a_cursor() {
     assert_eq!((second.more, second.started_over), (true, true));
     assert_eq!(second.names[ME], "Mira");
     let begin = "timeMin=lately maxResults=2500 \
-                 fields=nextPageToken,nextSyncToken,updated,items(created,FACTS)";
-    let proceed = "maxResults=2500 fields=nextPageToken,nextSyncToken,updated,items(created,FACTS)";
+                 fields=nextPageToken,nextSyncToken,updated,items(created,attendees/comment,FACTS)";
+    let proceed = "maxResults=2500 \
+                   fields=nextPageToken,nextSyncToken,updated,items(created,attendees/comment,FACTS)";
     let group = "GET calendars/c_1881%40group.calendar.google.com/events";
     assert_eq!(
         request_lines(&google),

@@ -106,6 +106,7 @@ async fn full_event_yields_all_facts() {
     };
     assert_eq!(calendars.event_data(&fixtures["event"][0]), Some(whole));
 
+    let proposed = &fixtures["event"][1]["attendees"][1]["proposedNewTime"];
     let series = EventData {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".to_owned(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".to_owned()),
@@ -119,7 +120,10 @@ async fn full_event_yields_all_facts() {
         uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
         sequence: None,
         title: "Choir".to_owned(),
-        guests: vec![person("ana@example.com", Some("Ana"), Some(Answer::Declined))],
+        guests: vec![Guest {
+            remark: Some(proposed.to_string()),
+            ..person("ana@example.com", Some("Ana"), Some(Answer::Declined))
+        }],
         show: Show::Tentative,
         version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeSA==\"".to_owned()),
         link: Some("https://meet.example/choir".to_owned()),

@@ -429,7 +429,7 @@ async fn mailbox_settings_are_written_and_read_back() {
         });
         let settings = settings.await;
         assert_eq!(settings["language"]["locale"], "sv-SE");
-        assert_eq!(settings["timeZone"], "Tokyo Standard Time");
+        assert_eq!(settings["timeZone"], "Asia/Tokyo");
         let (id, name) = (text("Lanterns"), text("Lanterns"));
         let look = |colour| LabelLook { colour: Some(text(colour)), ..LabelLook::default() };
         let made = SettingsChange::CreateCategory { name, look: look("teal") };

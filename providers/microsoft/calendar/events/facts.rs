@@ -160,7 +160,7 @@ fn guests(event: &Value, me: &str) -> Vec<Guest> {
                 optional: kind.eq_ignore_ascii_case("optional"),
                 room: kind.eq_ignore_ascii_case("resource"),
                 me: address.eq_ignore_ascii_case(me),
-                said: attendee
+                remark: attendee
                     .get("proposedNewTime")
                     .filter(|it| it.is_object())
                     .map(Value::to_string),

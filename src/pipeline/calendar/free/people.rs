@@ -7,7 +7,7 @@ use super::super::target::short;
 use super::hours::{Stretch, merge, without};
 use crate::flatten::{self, Context};
 use crate::provider::calendar::{Hours, Schedule};
-use crate::schemas::{Api, BUSY, wire};
+use crate::schemas::{Api, BUSY, BUSY_TITLE, Field, wire};
 use crate::text::quoted;
 use crate::words::{Words, words};
 
@@ -65,14 +65,11 @@ impl Person {
         let context = Context::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
-            let texts = |name: &str| {
-                let texts = BUSY.field(name).map(|field| flatten::texts(field, object, &context));
-                texts.unwrap_or_default()
-            };
-            let title = texts("title").into_iter().find(|title| !title.is_empty());
+            let texts = |field: &'static Field| flatten::texts(field, object, &context);
+            let title = texts(&BUSY_TITLE).into_iter().find(|title| !title.is_empty());
             Some(BusyTime {
                 time: Stretch { from: time("start")?, to: time("end")? },
-                show: Show::weightiest(&texts("show")),
+                show: Show::weightiest(&texts(BUSY.field("show")?)),
                 event: title.map_or_else(String::new, |title| quoted(&short(&title)).to_string()),
             })
         };

@@ -1135,6 +1135,7 @@ async fn answer_that_nobody_was_sent_is_undone() {
          your earlier comment was replaced: `Perhaps late`\n\
          the organizer was sent the answer and the comment; to change it, answer again\n\
          me-\n\
+         your earlier comment stays: `On time`; another `comment` replaces it\n\
          the organizer was not notified\n\
          me+"
     );

@@ -194,6 +194,7 @@ impl Pipeline {
         let adds = response.comment.is_some() || response.propose.is_some();
         if target.facts.answer == Some(answer) && !adds {
             let detail = "already as requested: give a comment to notify the organizer";
+            report.notes.extend(earlier_comment(&target, false));
             report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
             return self.write_report(report).await;
         }
@@ -219,10 +220,7 @@ impl Pipeline {
         };
         match written {
             Ok(found) => {
-                let before = port.own_comment(&target.value).filter(|_| adds);
-                report.notes.extend(before.map(|comment| {
-                    note!("your earlier comment was replaced: {}", quoted(&comment))
-                }));
+                report.notes.extend(earlier_comment(&target, adds));
                 add_answered(&mut report, request, answer, name, found, &target.owner);
             }
             Err(error) if error.is_open() => {
@@ -281,6 +279,18 @@ impl Pipeline {
                 .next("add the time, such as 2026-02-03 18h05")),
         }
     }
+}
+
+/// Returns a note on what becomes of the comment with which the reader answered before.
+fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
+    let comment = target.owner.port.own_comment(&target.value)?;
+    let comment = quoted(&comment);
+    Some(if is_replaced {
+        note!("your earlier comment was replaced: {}", comment)
+    } else {
+        // The service keeps it with the new answer, which it may not suit.
+        note!("your earlier comment stays: {}; another `comment` replaces it", comment)
+    })
 }
 
 /// Returns the audience of an answer.

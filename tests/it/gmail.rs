@@ -841,3 +841,38 @@ async fn long_messages_are_left_to_the_cursor() {
     let blocks = session.ok("mail_read", json!({"cursor": "p1", "budget": 4000})).await;
     assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
 }
+
+/// Gmail assigns categories and the mark as important, and anybody may correct it.
+#[tokio::test]
+async fn categories_and_importance_are_set_and_undone() {
+    let mut session = Session::written(Who::These(&[("google", ME)])).await;
+    let search = json!({"q": "subject:\"who sleeps\" in:inbox", "fields": ["flags", "labels"]});
+    let mut seen = session.ok("mail_search", search.clone()).await;
+    seen.truncate(1);
+    let calls = [
+        json!({"ids": ["m1"], "do": "label", "to": ["promotions", "important"]}),
+        json!({"ids": ["m1"], "do": "move", "to": ["important"]}),
+        json!({"undo": "u1"}),
+    ];
+    for call in calls {
+        seen.push(session.call("mail_modify", call).await.blocks.remove(0));
+        seen.push(session.ok("mail_search", search.clone()).await.remove(0));
+    }
+    let row = |flags: &str, labels: &str| {
+        format!("messages[1\t]{{id\tflags\tlabels}}:\n  m1\t{flags}\t{labels}")
+    };
+    let subject = "\"Re: Lisbon: who sleeps where\"";
+    let modified = "modified[1\t]{id\tsubject\tbefore\tafter}:\n  m1";
+    assert_eq!(
+        seen,
+        [
+            row("\"\"", "Travel"),
+            format!("done: 1\nundo: u1\n{modified}\t{subject}\t\"\"\tpromotions, important"),
+            row("important", "Travel, promotions"),
+            "`important` is no folder at Gmail: use do=label or do=unlabel".to_owned(),
+            row("important", "Travel, promotions"),
+            format!("undone: 1\nundo: u2\n{modified}\t{subject}\tpromotions, important\t\"\""),
+            row("\"\"", "Travel"),
+        ]
+    );
+}

@@ -75,6 +75,12 @@ pub(super) fn thread(messages: &[Value]) -> Vec<ThreadMessage> {
     thread
 }
 
+/// Returns true for a label that is no folder or other state: a user's, a category of Gmail's, or
+/// the mark as important. Gmail assigns these itself, and anybody may correct it.
+fn is_settable(label: &str) -> bool {
+    label.starts_with(OWN) || label.starts_with("CATEGORY_") || label == "IMPORTANT"
+}
+
 /// Returns the state for a set of labels.
 pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     let place = PLACES.into_iter().find(|place| labels.contains(*place));
@@ -86,7 +92,7 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
             false => Flag::None,
         },
         folder: place.unwrap_or_default().to_owned(),
-        labels: labels.iter().filter(|label| label.starts_with(OWN)).cloned().collect(),
+        labels: labels.iter().filter(|label| is_settable(label)).cloned().collect(),
         draft: labels.contains("DRAFT"),
     }
 }

@@ -113,7 +113,7 @@ async fn system_labels_become_message_states() {
     assert_eq!(
         kinds,
         [
-            Ok(state("a", "INBOX", true, false, &["Label_2"])),
+            Ok(state("a", "INBOX", true, false, &["CATEGORY_FORUMS", "IMPORTANT", "Label_2"])),
             Ok(state("b", "INBOX", false, true, &[])),
             Ok(MailState {
                 draft: true,

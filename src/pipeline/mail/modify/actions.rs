@@ -312,7 +312,7 @@ pub(in crate::pipeline) async fn find(
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
     let can = mailbox.capabilities();
     if can.has_labels() && (kind == FolderKind::Label || !inbox) {
-        by_verb(name, can.name)?;
+        by_verb(name, kind, can.name)?;
     }
     let create = with.create && !with.dry_run;
     let above = match with.create {
@@ -348,25 +348,27 @@ pub(in crate::pipeline) async fn find(
     }
 }
 
-/// Refuses labels of the provider's own: they are states, which verbs change.
-fn by_verb(name: &str, provider: &str) -> Result<()> {
+/// Refuses labels of the provider's own that are states, which verbs change. Its categories and
+/// the mark as important can be set, but nothing lies in them as in a folder.
+fn by_verb(name: &str, kind: FolderKind, provider: &str) -> Result<()> {
     let states = [
         ("inbox", "do=restore or do=archive"),
         ("unread", "do=unread or do=read"),
         ("starred", "do=star or do=unstar"),
         ("trash", "do=trash or do=restore"),
         ("spam", "do=spam or do=restore"),
-        ("important", "a user label"),
         ("sent", "a user label"),
         ("draft", "a user label"),
         ("drafts", "a user label"),
     ];
     let lower = name.trim().to_lowercase();
     let state = states.iter().find(|(word, _)| *word == lower);
-    let category = lower.starts_with("category_");
+    let is_mark = lower == "important" || lower.starts_with("category_");
     match state.map(|(_, instead)| *instead) {
-        None if category => Err(Error::argument(format!("only {provider} assigns its categories"))
-            .next("use a user label")),
+        None if is_mark && kind == FolderKind::Folder => {
+            Err(Error::argument(format!("`{lower}` is no folder at {provider}"))
+                .next("use do=label or do=unlabel"))
+        }
         None => Ok(()),
         Some(instead) => Err(Error::argument(format!("`{lower}` is not a user label"))
             .next(format!("use {instead}"))),

@@ -303,7 +303,8 @@ impl StateWords<'_> {
     }
 
     fn name(&self, id: &str) -> String {
-        self.names.get(id).cloned().unwrap_or_else(|| query::place(id))
+        // A system label that is a state, such as `IMPORTANT`, has no name in rows.
+        self.names.get(id).cloned().unwrap_or_else(|| query::place(id).to_lowercase())
     }
 
     fn flag(&self, flag: &Flag) -> String {

@@ -16,6 +16,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     signatures: true,
     rule_names: false,
     task_flags: false,
+    spam_reports: true,
     system_labels: &[("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")],
 };
 

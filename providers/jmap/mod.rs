@@ -34,6 +34,7 @@ const MAIL: MailCapabilities = MailCapabilities {
     signatures: false,
     rule_names: false,
     task_flags: false,
+    spam_reports: false,
     system_labels: &[],
 };
 /// Messages, or changes, and conversations that are requested at once.

@@ -20,6 +20,8 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     signatures: false,
     rule_names: true,
     task_flags: true,
+    // Only the beta version of Graph has `reportMessage`.
+    spam_reports: false,
     system_labels: &[],
 };
 

@@ -43,6 +43,23 @@ async fn each_verb_becomes_its_action() {
 }
 
 #[tokio::test]
+async fn spam_that_is_only_moved_is_not_called_reported() {
+    for (api, expected) in cases! {
+        Api::Gmail, Vec::new();
+        Api::Outlook, vec!["Outlook only moves it to spam: reports need its own apps"];
+    } {
+        for dry_run in [false, true] {
+            let harness = MailHarness::one(api, "organize").await;
+            harness.ana().fill(1);
+            let call = json!({"ids": ["ana-0001"], "do": "spam", "dry_run": dry_run});
+            let answer = harness.ok("mail_modify", call).await;
+            let notes: Vec<&str> = answer.lines().filter(|line| line.contains("spam:")).collect();
+            assert_eq!(notes, expected, "{api:?} {dry_run}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn unchanged_messages_are_not_sent() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(3);

@@ -120,6 +120,16 @@ impl Pipeline {
         if let Some(left) = &choice.left {
             response.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
         }
+        if op == "spam" {
+            let names = works.iter().map(|work| work.chosen.mailbox.capabilities());
+            let names: BTreeSet<_> =
+                names.filter(|can| !can.spam_reports).map(|can| can.name).collect();
+            response.notes.extend(
+                names
+                    .into_iter()
+                    .map(|name| note!("{} only moves it to spam: reports need its own apps", name)),
+            );
+        }
         if !dry_run && done > 0 {
             match op {
                 "delete" => response.notes.push("permanently deleted: there is no undo".into()),

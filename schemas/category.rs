@@ -89,10 +89,10 @@ const FIELDS: &[Field] = &In("category").columns([
                 "",
             ),
         )]),
-    field("unread", Count, "Unread messages with it; Gmail only.")
+    // Gmail counts by a request for each label; so does Outlook, where the adapter adds the counts.
+    field("unread", Count, "Unread messages with it.")
         .level(More)
-        .sources(&[(Gmail, Path("messagesUnread"))]),
-    // Gmail counts by a request for each label; so does Outlook, where the adapter adds them.
+        .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unread"))]),
     field("total", Count, "Messages with it.")
         .level(More)
         .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("total"))]),

@@ -374,11 +374,15 @@ async fn every_kind_of_lookup_sends_its_requests() {
         "Clients/Nordlicht", "forums", "personal", "promotions", "Receipts", "School", "social",
         "Travel", "updates",
     ];
-    let counted = names.map(|name| {
-        format!(
-            "GET /me/messages?$filter=categories/any(c:c eq '{name}')&$count=true&$top=1&$select=id"
-        )
-    });
+    let counted = |condition: &str| {
+        names.map(|name| {
+            format!(
+                "GET /me/messages?$filter=categories/any(c:c eq '{name}'){condition}\
+                 &$count=true&$top=1&$select=id"
+            )
+        })
+    };
+    let counted = [counted(""), counted(" and isRead eq false")].concat();
     let counted = format!("POST /$batch\n{}", counted.join("\n"));
     for (what, table, requests, expected) in cases! {
         nobody(), &CATEGORY,

@@ -54,6 +54,8 @@ const CATEGORIES: usize = 5_000;
 const CATEGORY_PAGES: usize = 100;
 /// The most categories whose messages are counted: 20 in a round trip.
 const COUNTED: usize = 60;
+/// The columns that count messages of a category, each with its further condition.
+const COUNTS: [(&str, &str); 2] = [("total", ""), ("unread", " and isRead eq false")];
 
 /// One Outlook mailbox: the account's own, or one that is shared with it.
 pub struct Outlook {
@@ -135,9 +137,10 @@ impl Outlook {
 
     pub(crate) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let mut roots = projection.roots();
-        let counted = roots.contains(&"total");
-        roots.retain(|root| *root != "total");
-        if counted && !roots.contains(&"displayName") {
+        let counts: Vec<_> =
+            COUNTS.into_iter().filter(|(column, _)| roots.contains(column)).collect();
+        roots.retain(|root| COUNTS.iter().all(|(column, _)| column != root));
+        if !counts.is_empty() && !roots.contains(&"displayName") {
             roots.push("displayName");
         }
         let select = roots.join(",");
@@ -145,10 +148,8 @@ impl Outlook {
         let answer = self.graph.get(&request).await?;
         let (mut items, all) = self.graph.all(answer, CATEGORIES, CATEGORY_PAGES).await?;
         items.sort_by_key(|item| text(item, "displayName").to_lowercase());
-        let uncounted = match counted {
-            true => self.count_categories(&mut items).await,
-            false => 0,
-        };
+        let uncounted =
+            if counts.is_empty() { 0 } else { self.count_categories(&mut items, &counts).await };
         let mut page = whole(items);
         if uncounted > 0 {
             page.notes.push(note!("categories without a count: {}", uncounted));
@@ -160,12 +161,12 @@ impl Outlook {
         Ok(page)
     }
 
-    /// Adds to the first categories how many messages have them; returns how many have
-    /// no count.
-    async fn count_categories(&self, items: &mut [Value]) -> usize {
-        let request = |item: &Value| {
+    /// Adds to the first categories how many messages have them, for each of these [`COUNTS`];
+    /// returns how many categories lack a count.
+    async fn count_categories(&self, items: &mut [Value], counts: &[(&str, &str)]) -> usize {
+        let request = |item: &Value, condition: &str| {
             let name = text(item, "displayName").replace('\'', "''");
-            let filter = format!("categories/any(c:c eq '{name}')");
+            let filter = format!("categories/any(c:c eq '{name}'){condition}");
             let query = [
                 ("$filter", filter.as_str()),
                 ("$count", "true"),
@@ -174,16 +175,23 @@ impl Outlook {
             ];
             self.graph.mailbox_url("messages", &query)
         };
-        let requests: Vec<String> = items.iter().take(COUNTED).map(request).collect();
-        let mut counted = 0;
-        for (item, answer) in items.iter_mut().zip(self.graph.batch(&requests).await) {
-            let count = answer.ok().and_then(|answer| answer.get("@odata.count")?.as_u64());
-            if let (Some(count), Some(item)) = (count, item.as_object_mut()) {
-                item.insert("total".to_owned(), count.into());
-                counted += 1;
+        let requests: Vec<String> = counts
+            .iter()
+            .flat_map(|(_, condition)| {
+                items.iter().take(COUNTED).map(|item| request(item, condition))
+            })
+            .collect();
+        let mut answers = self.graph.batch(&requests).await.into_iter();
+        for (column, _) in counts {
+            for (item, answer) in items.iter_mut().take(COUNTED).zip(answers.by_ref()) {
+                let count = answer.ok().and_then(|answer| answer.get("@odata.count")?.as_u64());
+                if let (Some(count), Some(item)) = (count, item.as_object_mut()) {
+                    item.insert((*column).to_owned(), count.into());
+                }
             }
         }
-        items.len() - counted
+        let lacks = |item: &&Value| counts.iter().any(|(column, _)| item.get(column).is_none());
+        items.iter().filter(lacks).count()
     }
 
     /// Returns a page of a search, the oldest first: Graph refuses to sort results, so

@@ -22,7 +22,8 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
     (
         "mail_modify",
         r#"{"q": "in:inbox", "do": "star", "account": "mira@lindqvist-lamps.example"}"#,
-        "delay=1200ms",
+        // The write is one request, which has to last longer than a report apart.
+        "delay=1800ms",
         &["changes"],
     ),
     (

@@ -205,7 +205,7 @@ where
             let body = SharedBody::new(body);
             let request = Request::from_parts(parts, Body::new(body.clone()));
             let mut response: Response = router.oneshot(request).await?;
-            // A stream of HTTP/2 ends alone, without its connection.
+            // With HTTP/2, refusing a request ends its stream and leaves the connection open.
             if !second {
                 body.finish(&mut response).await;
             }

@@ -66,9 +66,10 @@ impl Lookup {
         }
         let limit = self.limit.or(Some(MOST_OF_EACH));
         let one = |person: &str| {
-            let (q, emails) = match is_address(&person) {
-                true => (None, vec![person.to_owned()]),
-                false => (Some(person.to_owned()), Vec::new()),
+            let (q, emails) = if is_address(&person) {
+                (None, vec![person.to_owned()])
+            } else {
+                (Some(person.to_owned()), Vec::new())
             };
             (person.to_owned(), Self { q, emails, limit, ..self.clone() })
         };

@@ -240,7 +240,7 @@ async fn matches_in_spam_and_trash_are_counted() {
             "messages: 56 of 56, newest first; spam and trash not searched",
         ),
         (MICROSOFT, json!({"limit": 100}), more),
-        // To leave out other folders is not to name one.
+        // Leaving out another folder still searches all the rest.
         (GOOGLE, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
         (MICROSOFT, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
         (GOOGLE, json!({"q": "thick pencil"}), "messages: 3 of 3, newest first"),

@@ -30,7 +30,7 @@ const AT_ONCE: i32 = 2_500;
 /// How far back events are followed, in hours: changes of older ones are rarely of
 /// interest, and the first token costs a page for every 2,500 events.
 const BACK: i64 = 31 * 24;
-/// The words of guests, which only changes are looked for in.
+/// The comments of guests; only changes are reported by them.
 const COMMENT: &str = "attendees/comment";
 /// The most pages that the first token may cost.
 const PAGES: usize = 40;

@@ -269,7 +269,7 @@ async fn tell(
             (true, Some(false)) => &mut found.sent,
             (true, Some(true)) if left.contains(&id) => &mut found.deleted,
             _ if is_new(&item) => &mut found.new,
-            // What was done and undone is no change.
+            // A change that was undone is none.
             _ if difference.as_ref().is_some_and(|one| one.words.is_empty()) => continue,
             _ => {
                 found.differences.extend(difference.map(|one| (id, one)));

@@ -29,7 +29,7 @@ pub struct Response {
     pub words: Vec<String>,
 }
 
-/// What is said of several rows at once, in one note: `why: to_me m1 m4; my_thread m2`.
+/// An explanation of several rows in one note: `why: to_me m1 m4; my_thread m2`.
 #[derive(Debug, Clone, Default)]
 pub struct Legend {
     /// The word before the colon.

@@ -126,10 +126,7 @@ fn relative(word: &str, before: &str, after: &str, written: Date) -> Option<Date
                 return None;
             }
             let today = written.weekday().to_monday_zero_offset();
-            match beside(NEXT, before) {
-                true => 7 + weekday - today,
-                false => (weekday - today).rem_euclid(7),
-            }
+            if beside(NEXT, before) { 7 + weekday - today } else { (weekday - today).rem_euclid(7) }
         }
     };
     written.checked_add(Span::new().days(days)).ok()

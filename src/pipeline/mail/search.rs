@@ -471,7 +471,7 @@ fn is_everywhere(request: &SearchContext<'_>) -> bool {
         match query {
             Query::All(parts) => parts.iter().any(names_folder),
             Query::Raw(_) => true,
-            // To leave out another folder is not to name one.
+            // Leaving out another folder still searches all the rest.
             Query::Not(part) => match &**part {
                 Query::Term(Term::Folder(name)) => HIDDEN.contains(&name.as_str()),
                 part => part.terms().iter().any(folder),

@@ -196,9 +196,10 @@ impl Pipeline {
             return Err(Error::argument(format!("{} is to be deleted", brief(to)))
                 .next("name another folder for its messages"));
         }
-        let mut parts = vec![match labels {
-            true => Term::Label(place.name.clone()),
-            false => Term::Folder(place.name.clone()),
+        let mut parts = vec![if labels {
+            Term::Label(place.name.clone())
+        } else {
+            Term::Folder(place.name.clone())
         }];
         if !labels {
             let names = owner.mailbox.names().await?;
@@ -216,24 +217,24 @@ impl Pipeline {
         let mut response = self.change(choice, "move", &steps, request.dry_run, None).await?;
         let change = SettingsChange::DeleteFolder { id: place.id.clone() };
         let about = (place.name.as_str(), "delete", "after its messages were moved");
-        let deleted = match request.dry_run {
-            true => self.rehearsal(owner, &change, about).await?,
-            false => {
-                // A label stays on its messages until it is deleted.
-                let moved = match labels {
-                    true => response.document.tables.iter().all(|rows| *rows.table() != OUTCOME),
-                    false => self.messages_of(owner, place, true).await? == Some(0),
-                };
-                if !moved {
-                    response.notes.push(note!(
-                        "{} was not deleted, because not all of its messages were moved",
-                        quoted(&place.name)
-                    ));
-                    return Ok(response);
-                }
-                let answer = self.delete_with_levels(owner, place, &change).await;
-                self.settings_row(owner, &FOLDER, answer, about).await?
+        let deleted = if request.dry_run {
+            self.rehearsal(owner, &change, about).await?
+        } else {
+            // A label stays on its messages until it is deleted, so its messages are not counted.
+            let moved = if labels {
+                response.document.tables.iter().all(|rows| *rows.table() != OUTCOME)
+            } else {
+                self.messages_of(owner, place, true).await? == Some(0)
+            };
+            if !moved {
+                response.notes.push(note!(
+                    "{} was not deleted, because not all of its messages were moved",
+                    quoted(&place.name)
+                ));
+                return Ok(response);
             }
+            let answer = self.delete_with_levels(owner, place, &change).await;
+            self.settings_row(owner, &FOLDER, answer, about).await?
         };
         response.document.tables.extend(deleted.document.tables);
         response.notes.extend(deleted.notes);

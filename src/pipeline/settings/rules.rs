@@ -191,9 +191,10 @@ impl Pipeline {
         if request.dry_run {
             let about = (name.as_str(), op, detail.as_str());
             // A rule cannot be rehearsed with a label that is not there yet.
-            let planned = match created {
-                true => self.planned(owner, about).await,
-                false => self.rehearsal(owner, &change, about).await.map_err(may_create),
+            let planned = if created {
+                self.planned(owner, about).await
+            } else {
+                self.rehearsal(owner, &change, about).await.map_err(may_create)
             };
             return self.and_run(owner, &rule, existing, &with, planned?).await;
         }
@@ -206,10 +207,8 @@ impl Pipeline {
             Ok(context) => context,
             Err(error) => {
                 let made: Vec<String> = owner.late().iter().map(ToString::to_string).collect();
-                let error = match created {
-                    true => error.context(made.join("; ")),
-                    false => may_create(error),
-                };
+                let error =
+                    if created { error.context(made.join("; ")) } else { may_create(error) };
                 return self.settings_row(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };

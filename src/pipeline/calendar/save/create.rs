@@ -324,10 +324,7 @@ fn notify_for(change: &Change, own: &str, request: &Save) -> Notify {
 
 /// Prefixes an error with the name of its item, if there are several: none of them is written.
 fn in_context(several: bool, name: &str, error: Error) -> Error {
-    match several {
-        true => error.context(format!("nothing was written: item {name}")),
-        false => error,
-    }
+    if several { error.context(format!("nothing was written: item {name}")) } else { error }
 }
 
 /// Returns the error that an event with guests needs `notify`.

@@ -315,10 +315,7 @@ pub(in crate::pipeline) async fn find(
         by_verb(name, kind, can.name)?;
     }
     let create = with.create && !with.dry_run;
-    let above = match with.create {
-        true => missing_above(mailbox, name, kind).await,
-        false => Vec::new(),
-    };
+    let above = if with.create { missing_above(mailbox, name, kind).await } else { Vec::new() };
     match mailbox.find_folder(name, kind, create).await {
         Ok(place) => {
             if place.made {

@@ -188,10 +188,10 @@ impl Pipeline {
             .collect();
         // Messages already in the requested state are not written again.
         let looking = join_all(works.iter_mut().map(look));
-        let subjects = match dry_run || named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS
-        {
-            true => None,
-            false => Some(subjects(named)),
+        let subjects = if dry_run || named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
+            None
+        } else {
+            Some(subjects(named))
         };
         let (_, subjects) = join(looking, OptionFuture::from(subjects)).await;
         let mut undo = None;

@@ -199,9 +199,10 @@ impl Pipeline {
                 .iter()
                 .filter(|one| one.outcome == Turn::Done && one.now.as_ref() != Some(&one.before))
                 .collect();
-            let names = match changed.iter().any(|one| needs_names(one, can)) {
-                true => work.chosen.mailbox.names().await.unwrap_or_default(),
-                false => HashMap::new(),
+            let names = if changed.iter().any(|one| needs_names(one, can)) {
+                work.chosen.mailbox.names().await.unwrap_or_default()
+            } else {
+                HashMap::new()
             };
             let words = StateWords { can, names: &names, zone: &self.config.zone };
             let objects: Vec<Value> = changed

@@ -118,9 +118,10 @@ impl Pipeline {
         };
         let named: Vec<_> =
             works.iter().map(|work| (work.chosen.mailbox.clone(), changed(work))).collect();
-        let subjects = match named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
-            true => None,
-            false => Some(subjects(named).await),
+        let subjects = if named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
+            None
+        } else {
+            Some(subjects(named).await)
         };
         let report = ChangeReport { op: "undo", undo, dry_run, subjects };
         self.report_changes(works, choice, report).await

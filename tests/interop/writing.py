@@ -145,7 +145,9 @@ def run(name, checks, call, account, provider, folder, own=True):
     # At Gmail it is a label, whose messages stay; at Outlook they go with it.
     along = {"set": {"messages": "trash"}} if outlook else {}
     manage("folder", "delete", id="Interop box/Outer", **along)
-    manage("folder", "delete", id="Interop box", **along)
+    # The level above was created with it, and goes with it if it is known to be empty.
+    if any(row["name"] == "Interop box" for row in lookup("folders")):
+        manage("folder", "delete", id="Interop box", **along)
     if own:
         manage("label" if not outlook else "category", "delete", id="Interop tag")
     left = [row["name"] for row in lookup("folders") if row["name"].startswith("Interop")]

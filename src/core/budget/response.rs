@@ -39,7 +39,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Returns the note, about those rows that are shown; `None` if it explains none of them.
+    /// Returns the note on the rows that are shown; `None` if it explains none of them.
     pub fn note(&self, is_shown: impl Fn(&str) -> bool) -> Option<Note> {
         let groups = self.groups.iter().filter_map(|(words, rows)| {
             let rows: Vec<&str> =

@@ -131,7 +131,7 @@ struct Reader<'a> {
     grounds: Vec<Ground>,
     /// How the run that is open is hidden.
     sight: Sight,
-    /// How it looks.
+    /// The look of its text.
     run: Look,
     /// Where the parts of a formula that are open begin, in the words of their paragraph.
     formula: Vec<usize>,

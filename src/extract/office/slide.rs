@@ -31,26 +31,26 @@ pub struct Slide {
     /// True for notes: only their body counts, not what a printed page repeats.
     notes: bool,
     size: (f64, f64),
-    /// What lies where; none for notes and diagrams.
+    /// The shapes by their places; `None` for notes and diagrams.
     scene: Option<Scene>,
     pub(super) shown: bool,
     pub(super) story: Story,
     pub(super) tally: Tally,
     words: Words,
     level: usize,
-    /// Where links lead, by their ids.
+    /// The targets of links by their ids.
     links: HashMap<String, String>,
     /// The link of the shape, and that of the run and of the one before it.
     whole: Option<String>,
     link: Option<String>,
     before: Option<String>,
-    /// How the shape that is open is hidden.
+    /// The way in which the open shape is hidden.
     shape: Option<How>,
     /// The kind of the placeholder that is open; `None` outside of one.
     holder: Option<String>,
-    /// Whether the run that is open is seen.
+    /// The visibility of the open run.
     run: Sight,
-    /// How it looks.
+    /// The look of the open run.
     look: Look,
     /// How many shapes and cells have begun; and whether one of the cells is open.
     at: (usize, usize),

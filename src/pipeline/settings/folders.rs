@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
-use crate::pipeline::mail::modify::{With, missing_above};
+use crate::pipeline::mail::modify::{CreatedFolder, With, missing_above};
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
@@ -74,10 +74,10 @@ impl Pipeline {
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
             if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
                 let id = flatten::key(table, made, &Context::bare(owner.mailbox.api()));
-                let id = id.unwrap_or_default();
-                // If it is not stored, the levels only stay when the folder is deleted.
-                self.store.keep_created(&owner.account.id, &id, &above).await.ok();
                 owner.late().push(note!("created above it: {}", quoted_list(&above)));
+                let folder =
+                    CreatedFolder { id: id.unwrap_or_default(), name: name.clone(), above };
+                folder.keep_levels(&self.store, &owner.account.id).await;
             }
             return self.settings_row(&owner, table, answer, (&name, "create", "")).await;
         }

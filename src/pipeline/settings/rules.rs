@@ -298,8 +298,7 @@ impl Pipeline {
             }
         }
         for folder in &created {
-            // If it is not stored, the levels only stay when the folder is deleted.
-            self.store.keep_created(&owner.account.id, &folder.id, &folder.above).await.ok();
+            folder.keep_levels(&self.store, &owner.account.id).await;
             owner.late().push(folder.note());
         }
         Ok(!created.is_empty())

@@ -13,6 +13,7 @@ use crate::provider::mail::{
     Flag, FolderKind, FolderRef, LabelLook, MailState, MessageAction, SettingsChange,
 };
 use crate::query;
+use crate::store::Store;
 use crate::text::{Note, note, quoted, quoted_list};
 use crate::tools::mail::Verb;
 use crate::words::Words;
@@ -153,6 +154,12 @@ pub(in crate::pipeline) struct CreatedFolder {
 }
 
 impl CreatedFolder {
+    /// Stores the levels above it, which are deleted with it while they are empty. If that fails,
+    /// they only stay when the folder is deleted.
+    pub(in crate::pipeline) async fn keep_levels(&self, store: &Store, account: &str) {
+        store.keep_created(account, &self.id, &self.above).await.ok();
+    }
+
     /// Returns a note about it.
     pub(in crate::pipeline) fn note(&self) -> Note {
         let above = quoted_list(self.above.clone());

@@ -32,11 +32,11 @@ use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
 pub(in crate::pipeline) use self::actions::{
-    PlannedAction, With, find, missing_above, plan_actions,
+    CreatedFolder, PlannedAction, With, find, missing_above, plan_actions,
 };
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::ASK_BEFORE;
-use self::report::{ChangeReport, ROWS, subjects};
+use self::report::{ChangeReport, subjects};
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
@@ -161,8 +161,7 @@ impl Pipeline {
                 }
             }
             for folder in &created {
-                // If it is not stored, the levels only stay when the folder is deleted.
-                self.store.keep_created(&chosen.account.id, &folder.id, &folder.above).await.ok();
+                folder.keep_levels(&self.store, &chosen.account.id).await;
                 let named = name_account(self.several_accounts().await, &chosen.label);
                 choice.notes.push(named(folder.note()));
             }
@@ -188,12 +187,9 @@ impl Pipeline {
             .collect();
         // Messages already in the requested state are not written again.
         let looking = join_all(works.iter_mut().map(look));
-        let subjects = if dry_run || named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
-            None
-        } else {
-            Some(subjects(named))
-        };
-        let (_, subjects) = join(looking, OptionFuture::from(subjects)).await;
+        let subjects = OptionFuture::from((!dry_run).then(|| subjects(named)));
+        let (_, subjects) = join(looking, subjects).await;
+        let subjects = subjects.flatten();
         let mut undo = None;
         if !dry_run {
             let refused = match caller {

@@ -32,7 +32,7 @@ pub(in crate::pipeline) const ASK_BEFORE: &str =
 /// The number of handles that one outcome names.
 const NAMED: usize = 5;
 /// The maximum number of changed messages that have a row each; more are counted.
-pub(super) const ROWS: usize = 10;
+const ROWS: usize = 10;
 
 /// The parts of a report besides the messages.
 pub(super) struct ChangeReport {
@@ -249,10 +249,14 @@ impl Pipeline {
     }
 }
 
-/// Returns the subjects of messages by their ids; those that cannot be read are left out.
+/// Returns the subjects of messages by their ids; those that cannot be read are left out. `None`
+/// if there are too many messages for rows.
 pub(super) async fn subjects(
     messages: Vec<(Arc<dyn Mailbox>, Vec<String>)>,
-) -> HashMap<String, String> {
+) -> Option<HashMap<String, String>> {
+    if messages.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
+        return None;
+    }
     let columns: Vec<_> = ["id", "subject"].iter().filter_map(|name| MESSAGE.field(name)).collect();
     let read = messages.iter().map(async |(mailbox, ids)| {
         let (context, projection) =
@@ -267,7 +271,7 @@ pub(super) async fn subjects(
             .filter_map(|(id, message)| Some((id.clone(), subject(&message.ok()?.item)?)))
             .collect::<Vec<_>>()
     });
-    join_all(read).await.into_iter().flatten().collect()
+    Some(join_all(read).await.into_iter().flatten().collect())
 }
 
 /// Returns true if words for a change need the names of folders or labels.

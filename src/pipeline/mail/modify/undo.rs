@@ -5,7 +5,7 @@
 //! changed the same part of it since, it is left alone and reported.
 
 use super::ChosenMessages;
-use super::report::{ChangeReport, ROWS, subjects};
+use super::report::{ChangeReport, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -118,12 +118,7 @@ impl Pipeline {
         };
         let named: Vec<_> =
             works.iter().map(|work| (work.chosen.mailbox.clone(), changed(work))).collect();
-        let subjects = if named.iter().map(|(_, ids)| ids.len()).sum::<usize>() > ROWS {
-            None
-        } else {
-            Some(subjects(named).await)
-        };
-        let report = ChangeReport { op: "undo", undo, dry_run, subjects };
+        let report = ChangeReport { op: "undo", undo, dry_run, subjects: subjects(named).await };
         self.report_changes(works, choice, report).await
     }
 }

@@ -28,6 +28,7 @@ mod report;
 mod room;
 mod rule;
 mod section;
+mod sender;
 mod slot;
 mod tables;
 mod thread;
@@ -56,6 +57,7 @@ pub use rule::RULE;
 pub use section::{
     DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document,
 };
+pub use sender::SENDER;
 pub use slot::SLOT;
 pub use tables::*;
 pub use thread::THREAD;
@@ -271,6 +273,8 @@ pub enum Source {
     Newest(&'static str, &'static Source),
     /// The distinct values of the source over the list at a path, joined.
     Each(&'static str, &'static Source),
+    /// The number of elements of the list at a path for which the source is true.
+    Tally(&'static str, &'static Source),
     /// True when the source is true for any element of the list at a path.
     Any(&'static str, &'static Source),
     /// The page of the thread whose id is at a path, in Gmail's web client: made from that

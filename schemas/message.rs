@@ -116,7 +116,8 @@ const FIELDS: &[Field] = &In("message").columns([
         "auth",
         Text,
         "The provider's authentication results: SPF, DKIM and DMARC, as in `passed: spf dkim \
-         dmarc` or `failed: dmarc; none: spf dkim`; `not checked` without any.",
+         dmarc` or `failed: dmarc; none: spf dkim`; `not checked` without any; \
+         `untrusted:` names results that another server, or the sender, wrote.",
     )
     .level(More)
     .ours()
@@ -147,6 +148,10 @@ const FIELDS: &[Field] = &In("message").columns([
     .ours()
     .sparse()
     .sources(&[(Gmail, THREAD), (Outlook, THREAD)]),
+    field("chars", Count, "Characters in its text, as mail_read shows it. Only if named.")
+        .level(More)
+        .on_request()
+        .sources(&[(Gmail, TEXT), (Outlook, TEXT)]),
     field("link", Text, "Its page in the web client; in Gmail, its thread's. Only if named.")
         .level(More)
         .on_request()
@@ -160,6 +165,9 @@ const FIELDS: &[Field] = &In("message").columns([
 
 /// Services do not say whether a message was answered.
 const THREAD: Source = Added("the states of the messages of its thread");
+
+/// Neither service returns the length of a text without the text.
+const TEXT: Source = Added("its text, which is fetched");
 
 /// How a message of Gmail begins.
 pub(super) const GMAIL_OPENING: Source = Opening(&Escaped("snippet"), &Header("Subject"));

@@ -3,7 +3,7 @@
 
 use daysheet_core::schemas::Source::{
     Addresses, Any, Each, Either, Flags, Has, Is, Length, Names, Newest, Oldest, Path, Rfc3339,
-    There, Word,
+    Tally, There, Word,
 };
 use daysheet_core::schemas::{Mapping, Source};
 
@@ -14,6 +14,7 @@ pub static MAPPING: Mapping = Mapping {
     tables: &[
         ("message", MESSAGE),
         ("thread", THREAD),
+        ("sender", SENDER),
         ("attachment", ATTACHMENT),
         ("folder", FOLDER),
     ],
@@ -51,6 +52,15 @@ const THREAD: &[(&str, Source)] = &[
     ("count", Length("messages")),
     ("snippet", Newest("messages", &Path("preview"))),
     ("flags", Flags(THREAD_FLAGS)),
+];
+
+const SENDER: &[(&str, Source)] = &[
+    ("from", Newest("messages", &Addresses("from"))),
+    ("count", Length("messages")),
+    ("unread", Tally("messages", &Is("unread", "true"))),
+    ("date", Newest("messages", &Rfc3339("receivedAt"))),
+    ("subject", Newest("messages", &Path("subject"))),
+    ("id", Path("id")),
 ];
 
 const THREAD_FLAGS: &[(&str, Source)] = &[

@@ -184,6 +184,9 @@ fn origin(source: Source, base: &str) -> Option<String> {
             format!("newest {}", origin(*inner, &at(&format!("{list}/")))?)
         }
         Source::Each(list, inner) => format!("each {}", origin(*inner, &at(&format!("{list}/")))?),
+        Source::Tally(list, inner) => {
+            format!("number of {}", origin(*inner, &at(&format!("{list}/")))?)
+        }
         Source::Any(list, inner) => format!("any {}", origin(*inner, &at(&format!("{list}/")))?),
     })
 }

@@ -318,7 +318,11 @@ impl<'a> Reader<'a> {
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => ReadValue::Text(line),
                     None if is_unchecked(object, path, self.context) => {
-                        ReadValue::Text("not checked".to_owned())
+                        let claims = found.and_then(|value| AuthResults::read_claims(value).line());
+                        ReadValue::Text(match claims {
+                            Some(claims) => format!("not checked; untrusted: {claims}"),
+                            None => "not checked".to_owned(),
+                        })
                     }
                     None => ReadValue::Nothing,
                 }
@@ -406,6 +410,10 @@ impl<'a> Reader<'a> {
             },
             Source::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
             Source::Newest(path, inner) => self.first_of(list(object, path).iter().rev(), *inner),
+            Source::Tally(path, inner) => {
+                let holding = list(object, path).iter().filter(|item| self.holds(item, *inner));
+                ReadValue::Count(to_count(holding.count()))
+            }
             Source::Any(path, inner) => {
                 ReadValue::Flag(list(object, path).iter().any(|item| self.holds(item, *inner)))
             }

@@ -136,6 +136,7 @@ impl Projection {
             Source::Oldest(list, inner)
             | Source::Newest(list, inner)
             | Source::Each(list, inner)
+            | Source::Tally(list, inner)
             | Source::Any(list, inner) => self.read(&join(base, list), *inner),
         }
     }

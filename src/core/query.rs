@@ -191,10 +191,13 @@ pub enum State {
 /// Folder words that mean the same at every provider.
 pub const PLACES: &[&str] = &["inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere"];
 
+/// The account's owner, as a person in a query.
+pub const ME: &str = "me";
+
 /// The operators, for messages and docs.
 pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
-     is:unread|read|starred|flagged|important|answered|unanswered has:attachment filename: larger: smaller: \
-     before: after:";
+     is:unread|read|starred|flagged|important|answered|unanswered|bulk|direct has:attachment \
+     filename: larger: smaller: before: after:";
 
 /// Now and here, for dates that are relative or have no zone.
 #[derive(Debug, Clone)]
@@ -205,25 +208,63 @@ pub struct DateContext {
     pub zone: TimeZone,
 }
 
+/// Conditions that no provider can evaluate. They are checked on the messages that it lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ListedConditions {
+    /// True for `is:answered`, false for `is:unanswered`.
+    pub answered: Option<bool>,
+    /// True for `is:bulk`, false for `-is:bulk`.
+    pub bulk: Option<bool>,
+    /// True for `is:direct`: the account's owner is the only recipient.
+    pub direct: bool,
+}
+
+impl ListedConditions {
+    /// Returns true if there is any.
+    pub fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Adds the condition of this word, or its opposite; false if the word names none, or one
+    /// that is there already.
+    fn add(&mut self, word: &str, negated: bool) -> bool {
+        let (condition, value) = match word.to_ascii_lowercase().as_str() {
+            "answered" => (&mut self.answered, !negated),
+            "unanswered" => (&mut self.answered, negated),
+            "bulk" => (&mut self.bulk, !negated),
+            "direct" if !negated && !self.direct => {
+                self.direct = true;
+                return true;
+            }
+            _ => return false,
+        };
+        condition.is_none() && {
+            *condition = Some(value);
+            true
+        }
+    }
+}
+
 /// Parses a query.
 ///
 /// Fails with [`crate::error::Kind::Argument`] on anything that is not understood, and
 /// reports where.
 pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
-    let (query, answered) = parse_search(text, clock)?;
-    match answered {
-        None => Ok(query),
-        Some(_) => Err(Error::argument("only mail_search knows `is:answered` and `is:unanswered`")
-            .next("search with it first, and give the ids")),
+    let (query, listed) = parse_search(text, clock)?;
+    if listed.any() {
+        let what =
+            "only mail_search knows `is:answered`, `is:unanswered`, `is:bulk` and `is:direct`";
+        return Err(Error::argument(what).next("search with it first, and give the ids"));
     }
+    Ok(query)
 }
 
-/// Parses a query that may say, once and beside its other conditions, whether messages
-/// are answered: true for `is:answered`. No provider can be asked for that.
+/// Parses a query that may have, beside its other conditions, those that no provider can
+/// evaluate, each once.
 ///
 /// # Errors
 /// Those of [`parse`].
-pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, Option<bool>)> {
+pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, ListedConditions)> {
     let text = text.trim();
     if text.len() > LONGEST {
         return Err(Error::argument(format!(
@@ -235,16 +276,15 @@ pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, Option<bo
     if let Some(raw) = text.strip_prefix(RAW) {
         return match raw.trim() {
             "" => Err(empty(RAW)),
-            raw => Ok((Query::Raw(raw.to_owned()), None)),
+            raw => Ok((Query::Raw(raw.to_owned()), ListedConditions::default())),
         };
     }
-    let mut tokens = tokens(text)?;
-    let answered = take_answered(&mut tokens);
+    let (tokens, listed) = without_listed(tokens(text)?);
     let mut parser = Parser { tokens: tokens.into_iter().peekable(), clock };
     let query = parser.all(0)?;
     match parser.tokens.next() {
         None if is_empty(&query) => Err(nothing("the query")),
-        None => Ok((query, answered)),
+        None => Ok((query, listed)),
         Some(_) => Err(Error::argument("the query has an unmatched `)`")
             .next("remove it, or put it in quotes")),
     }
@@ -255,35 +295,33 @@ pub fn is_raw(text: &str) -> bool {
     text.trim().starts_with(RAW)
 }
 
-/// Takes `is:answered`, `is:unanswered` or `-is:answered` out of the tokens, if it is in
-/// no group and no OR.
-fn take_answered(tokens: &mut Vec<Token>) -> Option<bool> {
+/// Splits off the conditions that no provider can evaluate. Those in a group or an OR, and
+/// repeated ones, stay: the parser refuses them.
+fn without_listed(tokens: Vec<Token>) -> (Vec<Token>, ListedConditions) {
+    let mut listed = ListedConditions::default();
+    let mut kept: Vec<Token> = Vec::new();
     let mut depth = 0_usize;
-    for at in 0..tokens.len() {
-        match tokens.get(at..)? {
-            [Token::Open | Token::OpenAny, ..] => depth += 1,
-            [Token::Close | Token::CloseAny, ..] => depth = depth.saturating_sub(1),
-            [Token::Operator(name), Token::Text(value), rest @ ..]
-                if depth == 0 && name == "is" && rest.first() != Some(&Token::Or) =>
-            {
-                let wanted = match value.to_ascii_lowercase().as_str() {
-                    "answered" => true,
-                    "unanswered" => false,
-                    _ => continue,
-                };
-                let before = tokens.get(..at)?;
-                let not = before.last() == Some(&Token::Not);
-                let from = at - usize::from(not);
-                if matches!(before.get(..from)?.last(), Some(Token::Or | Token::Not)) {
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        match &token {
+            Token::Open | Token::OpenAny => depth += 1,
+            Token::Close | Token::CloseAny => depth = depth.saturating_sub(1),
+            Token::Text(word) if depth == 0 && rest.peek() != Some(&Token::Or) => {
+                let negated = matches!(kept.as_slice(), [.., Token::Not, Token::Operator(_)]);
+                let start = kept.len().saturating_sub(1 + usize::from(negated));
+                let is_state = matches!(kept.last(), Some(Token::Operator(name)) if name == "is");
+                let before = start.checked_sub(1).and_then(|at| kept.get(at));
+                let is_alone = !matches!(before, Some(Token::Or | Token::Not));
+                if is_state && is_alone && listed.add(word, negated) {
+                    kept.truncate(start);
                     continue;
                 }
-                tokens.drain(from..at + 2);
-                return Some(wanted != not);
             }
             _ => {}
         }
+        kept.push(token);
     }
-    None
+    (kept, listed)
 }
 
 struct Parser<'a> {
@@ -434,16 +472,22 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
             "important" => Term::Is(State::Important),
             // As the flag is called.
             "draft" => Term::Folder(place("drafts")),
-            word @ ("answered" | "unanswered") => {
+            word @ ("answered" | "unanswered" | "bulk") => {
                 return Err(Error::argument(format!(
                     "`is:{word}` works once, outside groups and OR"
                 ))
                 .next("search for each separately"));
             }
+            "direct" => {
+                return Err(Error::argument(
+                    "`is:direct` works once, without `-`, outside groups and OR",
+                )
+                .next("use to:, cc: or bcc: instead"));
+            }
             _ => {
                 return Err(Error::argument(format!("unknown `is:{}`", brief(value))).next(
-                    "use is:unread, is:read, is:starred, is:flagged, is:important, is:answered \
-                         or is:unanswered",
+                    "use is:unread, is:read, is:starred, is:flagged, is:important, is:answered, \
+                         is:unanswered, is:bulk or is:direct",
                 ));
             }
         },

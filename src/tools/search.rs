@@ -4,7 +4,7 @@ use super::args::Args;
 use super::columns::{Columns, Detail};
 use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, limit, number, tool};
 use crate::error::Result;
-use crate::schemas::{MESSAGE, THREAD};
+use crate::schemas::{MESSAGE, SENDER, THREAD};
 use crate::words;
 
 tool! {
@@ -15,15 +15,15 @@ tool! {
     pub struct Search {
         // Unparsed: its dates depend on when the first page was requested.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:
-        /// is:unread|read|starred|important|answered|unanswered has:attachment filename: larger:5M smaller:
-        /// before: after: (2026-02-03, 7d) OR -not ( )
+        /// is:unread|read|starred|important|answered|unanswered|bulk|direct (to you alone)
+        /// has:attachment filename: larger:5M smaller: before: after: (2026-02-03, 7d) OR -not ( )
         q: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
         /// Name or id
         folder: Option<String> = TEXT,
         by: Option<By> = choice(),
         sort: Option<Sort> = choice(),
-        fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
+        fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD, &SENDER]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = limit(1, 100, 20),
         /// Its width
@@ -42,6 +42,8 @@ words! {
         Message = "message",
         /// A thread.
         Thread = "thread",
+        /// A sender, with the number of messages.
+        Sender = "sender",
     }
 }
 
@@ -61,6 +63,7 @@ impl Search {
             // Refused here already, so that the error does not depend on the account.
             columns.of(match self.by {
                 Some(By::Thread) => &THREAD,
+                Some(By::Sender) => &SENDER,
                 Some(By::Message) | None => &MESSAGE,
             })?;
         }

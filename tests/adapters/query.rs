@@ -90,7 +90,16 @@ const REFUSED: &[(&str, &str)] = &cases! {
     "raw:", "`raw:` has no value: write it directly after the colon";
     "is:big",
         "unknown `is:big`: use is:unread, is:read, is:starred, is:flagged, is:important, \
-             is:answered or is:unanswered";
+             is:answered, is:unanswered, is:bulk or is:direct";
+    "is:direct OR is:read",
+        "`is:direct` works once, without `-`, outside groups and OR: use to:, cc: or bcc: instead";
+    "-is:direct",
+        "`is:direct` works once, without `-`, outside groups and OR: use to:, cc: or bcc: instead";
+    "is:bulk -is:bulk",
+        "`is:bulk` works once, outside groups and OR: search for each separately";
+    "is:bulk",
+        "only mail_search knows `is:answered`, `is:unanswered`, `is:bulk` and `is:direct`: search \
+         with it first, and give the ids";
     "has:link", "unknown `has:link`: use has:attachment, or filename:pdf for files of a kind";
     "larger:huge",
         "`larger:huge` is not a size: write bytes, or a number with k, M or G: larger:5M";

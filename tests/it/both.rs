@@ -1,7 +1,7 @@
 //! One mailbox at two providers: the same messages give the same rows, and the
 //! same query finds the same messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use daysheet::cli::sandboxed::Who;
@@ -133,6 +133,125 @@ async fn messages_are_answered_or_not_at_both() {
     let changed = json!({"q": "is:answered", "do": "read", "account": GOOGLE});
     let refused = session.call("mail_modify", changed).await;
     assert!(refused.is_error && refused.blocks[0].contains("only mail_search"), "{refused:?}");
+}
+
+/// Bulk mail and mail to the owner alone are recognised by the columns of the messages listed.
+#[tokio::test]
+async fn bulk_and_direct_messages_are_found_by_their_columns_at_both() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let mut found = Vec::new();
+    for account in [GOOGLE, MICROSOFT] {
+        let mut search = async |q: &str, fields: &[&str]| {
+            let arguments = json!({"q": q, "fields": fields, "account": account, "limit": 20});
+            all(&mut session, arguments, "messages").await.unwrap()
+        };
+        let whole = search("in:inbox", &["message_id", "bulk", "to", "cc"]).await;
+        let ids = |keep: &dyn Fn(&Value) -> bool| {
+            let kept = whole.iter().filter(|row| keep(row));
+            kept.map(|row| row["message_id"].to_string()).collect::<BTreeSet<_>>()
+        };
+        let is_bulk = |row: &Value| {
+            let signs = row["bulk"].as_str().unwrap_or_default();
+            signs.split_whitespace().any(|sign| sign != "aside")
+        };
+        let is_direct = |row: &Value| {
+            let to = row["to"].as_str().unwrap_or_default();
+            to.contains(ME) && !to.contains(',') && row["cc"].as_str().is_none_or(str::is_empty)
+        };
+        for (q, expected) in [
+            ("in:inbox is:bulk", ids(&is_bulk)),
+            ("-is:bulk in:inbox", ids(&|row| !is_bulk(row))),
+            ("is:direct in:inbox", ids(&is_direct)),
+            ("is:direct in:inbox -is:bulk", ids(&|row| is_direct(row) && !is_bulk(row))),
+        ] {
+            let rows = search(q, &["message_id"]).await;
+            let listed: BTreeSet<_> =
+                rows.iter().map(|row| row["message_id"].to_string()).collect();
+            assert!(!listed.is_empty() && listed.len() < whole.len(), "{q}");
+            assert_eq!(listed, expected, "{q}");
+            found.push(listed.len());
+        }
+    }
+    assert_eq!(found[..4], found[4..]);
+    let refused = session.call("mail_search", json!({"q": "is:bulk", "by": "thread"})).await;
+    assert!(refused.blocks[0].contains("`is:bulk` and `is:direct` are of messages"), "{refused:?}");
+}
+
+/// The rows of senders are what the rows of their messages add up to.
+#[tokio::test]
+async fn messages_add_up_to_their_senders_at_both() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let mut search = async |by: &str, fields: &[&str], table: &str| {
+            let arguments =
+                json!({"q": "in:inbox", "account": account, "by": by, "fields": fields});
+            all(&mut session, arguments, table).await.unwrap()
+        };
+        let columns = ["id", "date", "from", "subject", "flags", "unsubscribe"];
+        let mut expected: Vec<Value> = Vec::new();
+        let address = |row: &Value| {
+            let from = row["from"].as_str().unwrap_or_default().to_lowercase();
+            from.rsplit('<').next().unwrap_or_default().trim_end_matches('>').to_owned()
+        };
+        for mut message in search("message", &columns, "messages").await {
+            let flags = message.as_object_mut().unwrap().remove("flags").unwrap();
+            let unread = u64::from(flags.as_str().is_some_and(|flags| flags.contains("unread")));
+            match expected.iter_mut().find(|sender| address(sender) == address(&message)) {
+                Some(sender) => {
+                    sender["count"] = (sender["count"].as_u64().unwrap() + 1).into();
+                    sender["unread"] = (sender["unread"].as_u64().unwrap() + unread).into();
+                }
+                None => {
+                    message["count"] = 1.into();
+                    message["unread"] = unread.into();
+                    expected.push(message);
+                }
+            }
+        }
+        // They come newest first, and the order of equal counts is that of their dates.
+        expected.sort_by_key(|sender| std::cmp::Reverse(sender["count"].as_u64()));
+        let columns = ["id", "date", "from", "subject", "unsubscribe", "count", "unread"];
+        let senders = search("sender", &columns, "senders").await;
+        assert!(senders.iter().any(|sender| sender["unsubscribe"] == "one-click"));
+        assert_eq!(senders, expected);
+
+        let arguments = json!({"by": "sender", "q": "in:inbox", "account": account, "limit": 2});
+        let answer = session.call("mail_search", arguments).await;
+        let count = format!("senders: 2 of {} with", senders.len());
+        assert!(answer.blocks[1].contains(&count), "{answer:?}");
+    }
+    let refused = session.call("mail_search", json!({"by": "sender", "cursor": "p1"})).await;
+    assert!(refused.blocks[0].contains("a search by sender has no pages"), "{refused:?}");
+}
+
+/// The column of lengths says what reading a message states of it.
+#[tokio::test]
+async fn lengths_in_lists_are_those_of_the_texts_read_at_both() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let arguments = json!({"account": account, "fields": ["id", "chars"], "limit": 12,
+                               "format": "json", "sort": "oldest"});
+        let answer = session.call("mail_search", arguments).await;
+        let listed: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
+        let listed: BTreeMap<_, _> = listed["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row["id"].to_string(), row["chars"].clone()))
+            .collect();
+        let ids: Vec<_> = listed.keys().map(|id| id.trim_matches('"').to_owned()).collect();
+        let arguments = json!({"ids": ids, "body": "none", "format": "json"});
+        let answer = session.call("mail_read", arguments).await;
+        let read: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
+        let read: BTreeMap<_, _> = read["bodies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row["id"].to_string(), row["chars"].clone()))
+            .collect();
+        assert_eq!(listed, read);
+        assert!(listed.len() == 12 && listed.values().all(|chars| chars.as_u64() > Some(0)));
+    }
 }
 
 /// A label or folder that an account lacks is found nowhere in it: of an OR the

@@ -3,6 +3,7 @@
 pub(super) mod answered;
 pub(super) mod attachment;
 mod compose;
+mod listed;
 pub(super) mod modify;
 mod pages;
 pub mod read;

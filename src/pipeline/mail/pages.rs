@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answered::{self, Answers};
+use super::listed;
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::provider::{ListRequest, Mailbox, Page, Total};
+use crate::query::ListedConditions;
 use crate::schemas::{Kind, THREAD, Table};
 use crate::text::Note;
 
@@ -78,8 +80,10 @@ pub(super) struct GatheredMessages {
 pub(super) struct ListOptions<'a> {
     pub(in crate::pipeline) table: &'static Table,
     pub(in crate::pipeline) context: &'a Context<'a>,
-    /// Keeps only what was answered, or what was not.
-    pub(in crate::pipeline) answered: Option<bool>,
+    /// The conditions to check on the rows.
+    pub(in crate::pipeline) listed: ListedConditions,
+    /// The number of rows to fetch before it stops.
+    pub(in crate::pipeline) enough: usize,
 }
 
 /// Fetches pages of one mailbox from `place` on.
@@ -110,14 +114,17 @@ pub(super) async fn fetch_pages(
         } else {
             mailbox.messages(&ask).await?
         };
-        if let Some(wanted) = asking.answered {
-            let ListOptions { table, context, .. } = asking;
-            let answers = answered::keep(mailbox, table, &mut page.items, context, wanted).await?;
-            fetched.answers.extend(answers);
+        let ListOptions { table, context, listed, .. } = asking;
+        if listed.any() {
             page.total = None;
         }
+        listed::keep(listed, &mut page.items, context);
+        if let Some(wanted) = listed.answered {
+            let answers = answered::keep(mailbox, table, &mut page.items, context, wanted).await?;
+            fetched.answers.extend(answers);
+        }
         fetched.add(page, ask.cursor.clone(), &seen, asking);
-        let enough = fetched.rows.len() >= ask.limit;
+        let enough = fetched.rows.len() >= asking.enough;
         if enough || fetched.next.is_none() || fetched.looked == MOST_PAGES {
             break;
         }

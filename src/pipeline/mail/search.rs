@@ -4,6 +4,8 @@
 //! fetched again with the next page. A row is shown only when every account has returned
 //! everything before it, so the result is sorted. A single account is a merge of one.
 
+mod by_sender;
+
 use std::sync::Arc;
 
 use futures_util::future::{join, join_all};
@@ -11,9 +13,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use super::answered;
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use super::senders::{LookAlikes, WARNINGS, needs_folders, senders};
+use super::{answered, listed};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{Context, Room};
@@ -25,7 +27,7 @@ use crate::pipeline::{
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, HIDDEN, ListRequest, Mailbox, Total};
-use crate::query::{self, DateContext, Query, Term};
+use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, Term};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
@@ -74,14 +76,16 @@ struct SearchPlan {
 struct SearchContext<'p> {
     plan: &'p SearchPlan,
     query: Option<Query>,
-    /// Whether messages have to be answered, or must not be.
-    answered: Option<bool>,
+    /// The conditions that are checked on the messages of a list.
+    listed: ListedConditions,
     zone: TimeZone,
     table: &'static Table,
     columns: Vec<&'static Field>,
     labels: AccountLabels,
     /// The number of rows of a page.
     limit: usize,
+    /// The number of rows to fetch of each account.
+    enough: usize,
     /// True when the search is of several accounts.
     merged: bool,
 }
@@ -101,38 +105,21 @@ struct SearchPart {
 
 impl Pipeline {
     pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Response> {
+        if search.by == Some(By::Sender) {
+            return self.search_senders(search).await;
+        }
         let plan = self.plan(search).await?;
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
         let zone = self.zone(plan.tz.as_deref())?;
-        let (query, answered, now) = self.query(&plan, &zone)?;
+        let (query, listed, now) = self.query(&plan, &zone)?;
         let request = SearchContext {
-            plan: &plan,
             query,
-            answered,
-            zone,
-            table,
-            columns: plan.columns(table, merged, answered.is_some())?,
-            labels: self.labels().await?,
-            limit: usize::try_from(plan.limit).unwrap_or(usize::MAX),
-            merged,
+            listed,
+            columns: plan.columns(table, merged, listed.answered.is_some())?,
+            ..self.search_context(&plan, zone, table).await?
         };
-        let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &request))).await;
-
-        let (mut parts, mut missing) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                Ok(part) => parts.push(part),
-                Err(why) => missing.push(why),
-            }
-        }
-        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
-            return Err(match missing.len() {
-                1 => error.clone(),
-                count => error.clone().context(format!("all {count} accounts failed, the first")),
-            });
-        }
-
+        let (mut parts, missing) = self.parts(&request).await?;
         let (order, chosen) = merge(&mut parts, request.limit, plan.oldest);
         let mut notes = Vec::new();
         let mut tables = Vec::new();
@@ -166,15 +153,9 @@ impl Pipeline {
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
-        if plan.places.is_empty() && missing.is_empty() && is_everywhere(&request) {
-            let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
-            match hidden.filter(|_| before == 0) {
-                None => count.push_str("; spam and trash not searched"),
-                Some(0) => {}
-                Some(more) => {
-                    count.push_str(&format!("; spam and trash have {more} more (in:anywhere)"));
-                }
-            }
+        if plan.places.is_empty() && missing.is_empty() {
+            let parts = if before == 0 { parts.as_slice() } else { &[] };
+            count.push_str(&hidden_count(parts, &request));
         }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
@@ -205,22 +186,81 @@ impl Pipeline {
         })
     }
 
-    /// Returns the query including the folder, what it says about answers, and the instant that
-    /// its relative dates are counted from, if it has any.
+    /// Returns the context of a search, without its query and columns.
+    async fn search_context<'p>(
+        &self,
+        plan: &'p SearchPlan,
+        zone: TimeZone,
+        table: &'static Table,
+    ) -> Result<SearchContext<'p>> {
+        let limit = usize::try_from(plan.limit).unwrap_or(usize::MAX);
+        Ok(SearchContext {
+            plan,
+            query: None,
+            listed: ListedConditions::default(),
+            zone,
+            table,
+            columns: Vec::new(),
+            labels: self.labels().await?,
+            limit,
+            enough: limit,
+            merged: plan.accounts > 1,
+        })
+    }
+
+    /// Queries every account; returns those that responded, and why the others did not.
+    async fn parts(
+        &self,
+        request: &SearchContext<'_>,
+    ) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
+        let places = request.plan.places.iter();
+        let outcomes = join_all(places.map(|place| self.part(place, request))).await;
+        let (mut parts, mut missing) = (Vec::new(), Vec::new());
+        for outcome in outcomes {
+            match outcome {
+                Ok(part) => parts.push(part),
+                Err(why) => missing.push(why),
+            }
+        }
+        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+            return Err(match missing.len() {
+                1 => error.clone(),
+                count => error.clone().context(format!("all {count} accounts failed, the first")),
+            });
+        }
+        Ok((parts, missing))
+    }
+
+    /// Returns the context of rows of one account.
+    fn part_context<'a>(
+        &'a self,
+        part: &'a SearchPart,
+        request: &'a SearchContext<'_>,
+    ) -> Context<'a> {
+        Context {
+            zone: &request.zone,
+            names: &part.fetched.names,
+            room: request.plan.room(),
+            ..self.context_for(part.mailbox.api(), &part.label, &part.account)
+        }
+    }
+
+    /// Returns the query including the folder, the conditions to check on listed messages, and the
+    /// instant that relative dates are counted from, if it has any.
     fn query(
         &self,
         plan: &SearchPlan,
         zone: &TimeZone,
-    ) -> Result<(Option<Query>, Option<bool>, Option<i64>)> {
+    ) -> Result<(Option<Query>, ListedConditions, Option<i64>)> {
         let mut clock = DateContext { zone: zone.clone(), ..self.date_context() };
         if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
             clock.now = then;
         }
         let mut parts = Vec::new();
-        let (mut now, mut answered) = (None, None);
+        let (mut now, mut listed) = (None, ListedConditions::default());
         if let Some(q) = &plan.q {
             let query;
-            (query, answered) = query::parse_search(q, &clock)?;
+            (query, listed) = query::parse_search(q, &clock)?;
             let tomorrow = DateContext { now: clock.now + 24.hours(), ..clock.clone() };
             // A cursor stores the time only if the query depends on it.
             if query::parse_search(q, &tomorrow)?.0 != query {
@@ -228,13 +268,22 @@ impl Pipeline {
             }
             parts.push(query);
         }
+        if plan.by_thread && (listed.bulk.is_some() || listed.direct) {
+            return Err(Error::argument(
+                "`is:bulk` and `is:direct` are of messages, not of threads",
+            )
+            .next("leave out `by`"));
+        }
+        if listed.direct {
+            parts.push(Query::Term(Term::In(MessagePart::To, ME.to_owned())));
+        }
         if let Some(folder) = &plan.folder
             && !is_folder_handle(folder)
         {
             parts.push(Query::Term(Term::Folder(query::place(folder))));
         }
         parts.retain(|part| *part != Query::All(Vec::new()));
-        Ok(((!parts.is_empty()).then_some(Query::All(parts)), answered, now))
+        Ok(((!parts.is_empty()).then_some(Query::All(parts)), listed, now))
     }
 
     /// Queries one account for its part.
@@ -258,8 +307,9 @@ impl Pipeline {
                 false => request.columns.clone(),
             };
             // A message that is read next has its thread looked up with it.
-            let thread = request.table.field(answered::THREAD);
-            read.extend(thread.filter(|thread| !request.columns.contains(thread)));
+            let further = std::iter::once(answered::THREAD).chain(listed::columns(request.listed));
+            let further = further.filter_map(|name| request.table.field(name));
+            read.extend(further.filter(|field| !request.columns.contains(field)));
             let ask = ListRequest {
                 query: request.query.clone(),
                 folder,
@@ -274,8 +324,12 @@ impl Pipeline {
             let context = self.context_for(mailbox.api(), &label, &account);
             let context = Context { zone: &request.zone, ..context };
             // Dates and ids need no names.
-            let asking =
-                ListOptions { table: request.table, context: &context, answered: request.answered };
+            let asking = ListOptions {
+                table: request.table,
+                context: &context,
+                listed: request.listed,
+                enough: request.enough,
+            };
             let warns = request.columns.iter().any(|field| field.name == WARNINGS);
             let meet = async {
                 if warns {
@@ -349,12 +403,7 @@ impl Pipeline {
                 ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
             }
         }
-        let context = Context {
-            zone: &request.zone,
-            names: &part.fetched.names,
-            room: request.plan.room(),
-            ..self.context_for(part.mailbox.api(), &part.label, &part.account)
-        };
+        let context = self.part_context(part, request);
         if *request.table == MESSAGE {
             self.threads.note(&items, &context, &part.account);
         }
@@ -362,7 +411,7 @@ impl Pipeline {
         let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
         part.look_alikes.mark(&mut rows, &items, &context);
         if request.looks_up() {
-            let (looked_up, failed) = match request.answered {
+            let (looked_up, failed) = match request.listed.answered {
                 Some(_) => (part.fetched.answers.clone(), None),
                 None => {
                     answered::look_up(&*part.mailbox, request.table, &items, &context, None).await
@@ -371,6 +420,8 @@ impl Pipeline {
             own.extend(failed.map(|error| answered::unknown(&error)));
             self.fill_answered(&mut rows, &looked_up, &part.account).await?;
         }
+        let failed_length = self.fill_lengths(&mut rows, &*part.mailbox, &context).await;
+        own.extend(failed_length.map(|error| note!("chars is null where unknown: {}", error)));
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
         notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
         Ok(rows)
@@ -446,14 +497,26 @@ impl SearchContext<'_> {
     /// Returns true if threads are looked up for answers.
     fn looks_up(&self) -> bool {
         let shows = self.columns.iter().any(|field| field.name == answered::COLUMN);
-        self.answered.is_some() || shows
+        self.listed.answered.is_some() || shows
     }
 
     /// Returns true if matches in spam and trash are worth a request: for messages that
     /// are searched for, not for those that are merely listed.
     fn counts_hidden(&self) -> bool {
-        let by_message = *self.table == MESSAGE && self.answered.is_none();
+        let by_message = *self.table == MESSAGE && !self.listed.any();
         by_message && self.plan.q.is_some() && is_everywhere(self)
+    }
+}
+
+/// Formats the number of matches in spam and trash: `; spam and trash have 2 more (in:anywhere)`.
+/// It is empty if there are none, or if they were searched.
+fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
+    let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
+    match hidden.filter(|_| !parts.is_empty()) {
+        _ if !is_everywhere(request) => String::new(),
+        None => "; spam and trash not searched".to_owned(),
+        Some(0) => String::new(),
+        Some(more) => format!("; spam and trash have {more} more (in:anywhere)"),
     }
 }
 
@@ -495,7 +558,7 @@ fn never_matches(request: &SearchContext<'_>) -> Option<&'static str> {
     let pairs = || terms.iter().flat_map(|one| terms.iter().map(move |other| (*one, *other)));
     let own =
         |term: &&Term| matches!(term, Term::Folder(name) if name == "sent" || name == "drafts");
-    if request.answered.is_some() && terms.iter().any(own) {
+    if request.listed.answered.is_some() && terms.iter().any(own) {
         return Some(
             "is:answered and is:unanswered are of received mail: search outside sent mail",
         );

@@ -14,7 +14,7 @@ mod write;
 pub use check::{Places, matches, reads};
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::query::{MessagePart, PLACES, Query, Term};
+use daysheet_core::query::{ME, MessagePart, PLACES, Query, Term};
 use daysheet_core::text::Note;
 
 /// Where to look.
@@ -127,7 +127,7 @@ pub fn resolve_me(query: &Query, address: &str) -> Query {
         Term::In(
             part @ (MessagePart::From | MessagePart::To | MessagePart::Cc | MessagePart::Bcc),
             who,
-        ) if who.eq_ignore_ascii_case("me") => Term::In(*part, address.to_owned()),
+        ) if who.eq_ignore_ascii_case(ME) => Term::In(*part, address.to_owned()),
         term => term.clone(),
     })
 }

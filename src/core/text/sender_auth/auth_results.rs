@@ -37,9 +37,17 @@ impl AuthResults {
             true => "",
             false => first.split_whitespace().next()?,
         };
-        if !receivers.iter().any(|one| one.eq_ignore_ascii_case(id)) {
-            return None;
-        }
+        let is_trusted = receivers.iter().any(|one| one.eq_ignore_ascii_case(id));
+        is_trusted.then(|| Self::of(parts))
+    }
+
+    /// Reads the value of a header field whoever wrote it. The results are a claim, possibly the
+    /// sender's own.
+    pub fn read_claims(value: &str) -> Self {
+        Self::of(parts(value))
+    }
+
+    fn of(parts: Vec<String>) -> Self {
         let mut results = Self::default();
         let mut signer = None;
         for part in parts {
@@ -77,7 +85,7 @@ impl AuthResults {
             }
         }
         results.came_from = results.came_from.or(signer);
-        Some(results)
+        results
     }
 
     /// Returns one line, the checks by their result and failures first: `failed: dmarc;

@@ -7,6 +7,7 @@ mod invitations;
 pub mod items;
 #[cfg(feature = "documents")]
 mod large;
+mod lengths;
 mod repeated;
 mod reports;
 mod targets;
@@ -32,7 +33,6 @@ use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::fence::OURS;
 use crate::text::{self, note, ours};
 use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
@@ -333,7 +333,7 @@ impl Pipeline {
             let text = std::mem::take(&mut one.readable.text);
             let shows = form != Body::None && !text.is_empty();
             let block = shows.then(|| format!("b{}", response.texts.len() + 1));
-            let chars = text.chars().filter(|char| *char != OURS).count();
+            let chars = lengths::length(&text);
             objects.push(json!({
                 "message": one.target.id,
                 "block": block,

@@ -1,0 +1,65 @@
+//! The `sender` table: what one sender's matching messages add up to.
+//!
+//! The objects it reads are `{id, messages: [oldest … newest]}`, as those of threads; the id is
+//! that of the newest message.
+
+use super::Api::{Gmail, Outlook};
+use super::Kind::{Count, Handle, Text, Time};
+use super::Level::Key;
+use super::Source::{Account, Has, Header, Length, Newest, Not, Path, Rfc3339, Tally, Unsubscribe};
+use super::message::{GMAIL_SENDER, OUTLOOK_SENDER};
+use super::wire::{GRAPH_HEADERS, HEADERS};
+use super::{Field, In, Source, Table, field, table};
+
+/// One row per sender, and per account if there are several.
+pub const SENDER: Table = table(
+    "sender",
+    "senders",
+    1,
+    "One sender: how many of their messages match, and how to leave their mailing list.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] = &In("sender").columns([
+    field(
+        "id",
+        Handle('m'),
+        "Handle of their newest match; mail_modify do=unsubscribe accepts it.",
+    )
+    .level(Key)
+    .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+    field("from", Text, "Sender, as `Name <address>`.").level(Key).untrusted(80).sources(&[
+        (Gmail, Newest("messages", &GMAIL_SENDER)),
+        (Outlook, Newest("messages", &OUTLOOK_SENDER)),
+    ]),
+    field("count", Count, "How many of their messages match.")
+        .level(Key)
+        .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
+    field("unread", Count, "How many of these are unread.").sources(&[
+        (Gmail, Tally("messages", &Has("labelIds", "UNREAD"))),
+        (Outlook, Tally("messages", &Not("isRead"))),
+    ]),
+    field("date", Time, "When that arrived or was sent.").sources(&[
+        (Gmail, Newest("messages", &Source::EpochMs("internalDate"))),
+        (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
+    ]),
+    field("subject", Text, "Its subject line.").untrusted(72).sources(&[
+        (Gmail, Newest("messages", &Header("Subject"))),
+        (Outlook, Newest("messages", &Path("subject"))),
+    ]),
+    field(
+        "unsubscribe",
+        Text,
+        "How do=unsubscribe leaves their mailing list: one-click, mail (by a draft), or page (the \
+         user has to open it). No column if there is no list.",
+    )
+    .ours()
+    .sparse()
+    .sources(&[
+        (Gmail, Newest("messages", &Unsubscribe(HEADERS))),
+        (Outlook, Newest("messages", &Unsubscribe(GRAPH_HEADERS))),
+    ]),
+    field("account", Text, "Address of the account they wrote to.")
+        .ours()
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);

@@ -1,0 +1,38 @@
+//! Conditions on messages that no service can search for: they are checked on those it lists.
+//!
+//! Whether messages were answered takes further requests, and is in `answered.rs`.
+
+use serde_json::Value;
+
+use crate::flatten::{Context, texts};
+use crate::query::ListedConditions;
+use crate::schemas::MESSAGE;
+
+/// The column of signs of bulk mail.
+const BULK: &str = "bulk";
+/// The sign that is the service's opinion. People's messages have it, too, so it decides nothing.
+const ASIDE: &str = "aside";
+/// The columns of recipients.
+const RECIPIENTS: [&str; 2] = ["to", "cc"];
+
+/// Returns the columns that these conditions read.
+pub(super) fn columns(listed: ListedConditions) -> impl Iterator<Item = &'static str> {
+    let bulk = listed.bulk.map(|_| BULK);
+    let recipients = RECIPIENTS.into_iter().filter(move |_| listed.direct);
+    bulk.into_iter().chain(recipients)
+}
+
+/// Keeps the messages that meet the conditions.
+pub(super) fn keep(listed: ListedConditions, items: &mut Vec<Value>, context: &Context<'_>) {
+    let texts = |item: &Value, name: &str| match MESSAGE.field(name) {
+        Some(field) => texts(field, item, context),
+        None => Vec::new(),
+    };
+    items.retain(|item| {
+        let is_bulk = || texts(item, BULK).iter().any(|sign| sign != ASIDE);
+        // The query has matched the owner's address, so a single recipient is the owner.
+        let recipients = || RECIPIENTS.iter().map(|name| texts(item, name).len()).sum::<usize>();
+        listed.bulk.is_none_or(|wanted| wanted == is_bulk())
+            && (!listed.direct || recipients() == 1)
+    });
+}

@@ -1,0 +1,193 @@
+//! Searches by sender: the matching messages of each, summed up in one row.
+//!
+//! There are no pages: a sender's messages may be anywhere among the matches, so the newest are
+//! fetched and counted together, up to [`MOST`] of each account.
+
+use std::cmp::Reverse;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{SearchContext, SearchPart};
+use crate::encode::Document;
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context};
+use crate::pipeline::{
+    Pipeline, Response, columns_of, missing_line, name_account, rows_of, zone_line,
+};
+use crate::row::RowTable;
+use crate::schemas::{Field, Level, MESSAGE, SENDER};
+use crate::text::{Note, note, ours};
+use crate::tools::Columns;
+use crate::tools::search::{Search, Sort};
+
+/// The most messages of an account that are counted.
+const MOST: usize = 1_000;
+/// The number of messages fetched at once.
+const PAGE: u32 = 100;
+/// Columns of a sender, and those of messages that they are read from.
+const READ_FROM: &[(&str, &str)] = &[
+    ("id", "id"),
+    ("date", "date"),
+    ("from", "from"),
+    ("subject", "subject"),
+    ("unread", "flags"),
+    ("unsubscribe", "unsubscribe"),
+];
+
+/// The messages of one sender in one account.
+struct SenderMessages {
+    /// The number of the account among those searched.
+    part: usize,
+    /// The address, in lower case; empty if the messages name nobody.
+    address: String,
+    /// The newest first.
+    items: Vec<Value>,
+    newest: Option<Timestamp>,
+}
+
+impl Pipeline {
+    /// Returns one row per sender and account, those with the most messages first.
+    pub(super) async fn search_senders(&self, search: Search) -> Result<Response> {
+        if search.cursor.is_some() {
+            return Err(Error::argument("a search by sender has no pages")
+                .next("leave out `cursor`, and raise `limit` or narrow the search"));
+        }
+        let (named, sort) = (search.columns(), search.sort);
+        let limit = search.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(20);
+        let search = Search {
+            by: None,
+            sort: None,
+            fields: None,
+            detail: None,
+            limit: Some(PAGE),
+            ..search
+        };
+        let plan = self.plan(search).await?;
+        let merged = plan.accounts > 1;
+        let columns = match &named {
+            Some(columns) => columns.of(&SENDER)?,
+            None => columns_of(&SENDER, Level::Core, merged),
+        };
+        let zone = self.zone(plan.tz.as_deref())?;
+        let (query, listed, _) = self.query(&plan, &zone)?;
+        let request = SearchContext {
+            query,
+            listed,
+            columns: message_columns(&columns),
+            enough: MOST,
+            ..self.search_context(&plan, zone, &MESSAGE).await?
+        };
+        let (parts, missing) = self.parts(&request).await?;
+
+        let mut senders = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            senders.extend(self.senders_of(at, part, &request));
+        }
+        let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
+        let order = match sort {
+            None => {
+                senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
+                "most messages"
+            }
+            Some(Sort::Newest) => {
+                senders.sort_by_key(|one| Reverse(one.newest));
+                "newest"
+            }
+            Some(Sort::Oldest) => {
+                senders.sort_by_key(|one| one.newest);
+                "oldest"
+            }
+        };
+        let found = senders.len();
+        senders.truncate(limit);
+
+        let mut notes = Vec::new();
+        let mut tables = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let own = senders.iter().filter(|sender| sender.part == at);
+            let objects: Vec<_> = own.map(SenderMessages::object).collect();
+            let context = self.part_context(part, &request);
+            let mut own = Vec::new();
+            let mut rows = rows_of(&context, &SENDER, &columns, &objects, &mut own);
+            self.assign_handles(&mut rows, &part.account).await?;
+            notes.extend(own.into_iter().map(name_account(merged, &part.label)));
+            tables.push(rows);
+        }
+        let mut rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
+            .unwrap_or_else(|| RowTable::new(&SENDER, columns.clone()));
+        if !matches!(named, Some(Columns::Named(_))) {
+            rows.drop_empty();
+        }
+
+        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
+        zone_line(&mut document, &request.zone);
+        let mut count = format!(
+            "senders: {} of {found} with {messages} messages, {order} first",
+            senders.len()
+        );
+        if missing.is_empty() && parts.iter().all(|part| part.fetched.is_whole()) {
+            count.push_str(&super::hidden_count(&parts, &request));
+        }
+        notes.insert(0, note!("{}", ours(count)));
+        notes.extend(missing.into_iter().map(missing_line));
+        for part in &parts {
+            let name = name_account(merged, &part.label);
+            notes.extend(part.fetched.notes.iter().cloned().map(&name));
+            if !part.fetched.is_whole() {
+                notes.push(name(older_messages()));
+            }
+        }
+        Ok(Response { document, notes, ..Response::default() })
+    }
+
+    /// Groups the messages of one account by sender.
+    fn senders_of(
+        &self,
+        at: usize,
+        part: &SearchPart,
+        request: &SearchContext<'_>,
+    ) -> Vec<SenderMessages> {
+        let context = self.part_context(part, request);
+        let mut senders: Vec<SenderMessages> = Vec::new();
+        for item in part.fetched.items() {
+            let address = flatten::sender(&MESSAGE, item, &context);
+            let address = address.map(|sender| sender.email.to_lowercase()).unwrap_or_default();
+            match senders.iter_mut().find(|sender| sender.address == address) {
+                Some(sender) => sender.items.push(item.clone()),
+                None => senders.push(SenderMessages {
+                    part: at,
+                    address,
+                    newest: date(item, &context),
+                    items: vec![item.clone()],
+                }),
+            }
+        }
+        senders
+    }
+}
+
+impl SenderMessages {
+    /// Returns the object that the row is made from, which has the form of a thread.
+    fn object(&self) -> Value {
+        let newest = self.items.first().and_then(|item| item.get("id"));
+        let messages: Vec<_> = self.items.iter().rev().collect();
+        json!({"id": newest, "messages": messages})
+    }
+}
+
+fn date(item: &Value, context: &Context<'_>) -> Option<Timestamp> {
+    flatten::instant(MESSAGE.field("date")?, item, context)
+}
+
+fn older_messages() -> Note {
+    note!("only the newest {} matches were counted: add after: or other conditions to `q`", MOST)
+}
+
+/// Returns the columns of messages to request for columns of senders.
+fn message_columns(columns: &[&'static Field]) -> Vec<&'static Field> {
+    let shows = |name: &str| columns.iter().any(|field| field.name == name);
+    let always = |name: &str| matches!(name, "id" | "date" | "from");
+    let read = READ_FROM.iter().filter(|(own, _)| always(own) || shows(own));
+    read.filter_map(|(_, name)| MESSAGE.field(name)).collect()
+}

@@ -96,6 +96,8 @@ pub struct Config {
     pub stats: bool,
     /// The default budget of an answer in tokens.
     pub budget: usize,
+    /// The tokens of that budget, or of the one that a call names, that are left to the caller.
+    pub reserve: usize,
     /// True if a setting says so: answers are then made for that budget alone, and not for what the
     /// client passes on.
     pub budget_is_set: bool,
@@ -409,6 +411,7 @@ impl Config {
             },
             stats: settings.flag("stats", ["asked", "always"], false)?,
             budget: settings.number("budget", 100..=100_000, 8_000)?,
+            reserve: settings.number("reserve", 0..=100_000, 0)?,
             budget_is_set: !matches!(settings.get("budget"), Ok(None)),
             tokenizer: settings.choice(
                 "tokenizer",

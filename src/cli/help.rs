@@ -60,6 +60,7 @@ Answers:
                                    braces and quotes
   DAYSHEET_DELIMITER               tab (default), comma or pipe
   DAYSHEET_BUDGET                  maximum number of tokens of an answer (default: 8000)
+  DAYSHEET_RESERVE                 tokens of each budget that answers leave free (default: 0)
   DAYSHEET_TOKENIZER               o200k (default) or cl100k
   DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, separated by
                                    commas (docs/budget.md)

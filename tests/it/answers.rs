@@ -48,6 +48,7 @@ pub const STEPS: &[Step] = &cases! {
     "mail_search", r#"{"detail": "minimal", "limit": 3}"#, &[];
     "mail_search", r#"{"by": "thread", "limit": 50, "fields": "$all thread"}"#,
         &[("thread", "/threads/0/id")];
+    "mail_search", r#"{"by": "sender", "limit": 50, "fields": "$all sender"}"#, &[];
     "mail_search", r#"{"q": "nothingcanmatchthis"}"#, &[];
     "mail_search", r#"{"folder": "sent", "limit": 2, "known": "?"}"#, &[("hash", "hash: ")];
     "mail_search", r#"{"folder": "sent", "limit": 2, "known": "$hash"}"#, &[];
@@ -59,6 +60,8 @@ pub const STEPS: &[Step] = &cases! {
         &[("failing", "/messages/0/id")];
     "mail_read", r#"{"ids": ["$first", "$second", "$files", "$invitation", "$report"], "budget": 100000}"#,
         &[];
+    "mail_read", r#"{"ids": ["$first"], "known": "?"}"#, &[("whole", "output_read id=")];
+    "output_read", r#"{"id": "$whole", "grep": "messages"}"#, &[];
     "mail_read", r#"{"ids": ["$thread"], "budget": 700}"#, &[("output", "output_read id=")];
     "mail_read", r#"{"ids": ["$failing"], "body": "html"}"#, &[];
     "mail_read", r#"{"ids": ["$first"], "body": "raw", "budget": 900}"#, &[];

@@ -52,7 +52,7 @@ fn defaults_work_without_any_setting() {
     assert_eq!(config.format, Format::Toon(Delimiter::Tab));
     assert_eq!(config.zone, TimeZone::UTC);
     assert_eq!(config.access, Access::Draft);
-    assert_eq!(config.budget, 8_000);
+    assert_eq!((config.budget, config.reserve), (8_000, 0));
     assert_eq!(config.look, std::time::Duration::from_secs(8));
     assert!(config.google.id.is_none() && config.log.is_none() && config.file.is_none());
 }

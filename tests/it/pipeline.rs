@@ -69,6 +69,26 @@ async fn missing_message_is_a_noted_row() {
     assert_eq!(alone.unwrap_err().to_string(), "m2: Gmail has no such item: search again");
 }
 
+/// The setting applies to the default budget and to those of calls.
+#[tokio::test]
+async fn reserve_setting_leaves_tokens_to_the_caller() {
+    let fakes = || vec![scripted("a")];
+    let plain = MailHarness::over(fakes(), &[]).await;
+    let reserving = MailHarness::over(fakes(), &[("DAYSHEET_RESERVE", "7890")]).await;
+    let limit = json!({"limit": 60});
+    let small = plain.error("mail_search", json!({"limit": 60, "budget": 110})).await;
+    assert!(small.starts_with("budget_too_small needed=185: "), "{small}");
+    // The budget that is named includes what is reserved.
+    let small = reserving.error("mail_search", limit).await;
+    assert!(small.starts_with("budget_too_small needed=8073: "), "{small}");
+    let refused = reserving.error("mail_search", json!({"budget": 7989})).await;
+    assert_eq!(
+        refused,
+        "budget=7989 leaves under 100 tokens beyond reserve=7890: raise `budget`, or lower \
+         `reserve`, which may be a setting"
+    );
+}
+
 #[tokio::test]
 async fn thread_of_sixty_is_read_in_parts() {
     let harness = harness(&["a"]).await;

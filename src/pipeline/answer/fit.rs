@@ -35,7 +35,9 @@ const MOST_TOKENS: usize = 100_000;
 const MANY: usize = 100;
 /// Tokens of the line with an answer's hash.
 const HASH: usize = 12;
-/// Tokens reserved for notes about a part.
+/// The value of `known` that asks for the hash, and for the id of the output.
+const ASKED: &str = "?";
+/// Tokens reserved for notes about a part, or for an output's id beside the hash.
 const BESIDES: usize = HASH + 14;
 /// Notes of the same kind about different objects, such as messages and events.
 const ALIKE: usize = 20;
@@ -224,8 +226,9 @@ impl Pipeline {
         let searched = !response.words.is_empty();
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
+        let asks_for_output = view.known.as_deref() == Some(ASKED) && !writes;
         let mut besides = usize::from(view.known.is_some()) * HASH;
-        if stale || limit.is_some() {
+        if stale || limit.is_some() || asks_for_output {
             besides = BESIDES;
         }
         let how = AnswerOptions {
@@ -234,7 +237,7 @@ impl Pipeline {
             chunk,
             chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
             budget,
-            reserve: view.reserve.unwrap_or(0) as usize,
+            reserve: self.reserve(view.reserve),
             besides,
             ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
         };
@@ -270,6 +273,10 @@ impl Pipeline {
                 made: Instant::now(),
             });
         }
+        // The notes of a shortened answer name its output.
+        let names_output = asks_for_output && whole.is_none();
+        let whole =
+            whole.or_else(|| names_output.then(|| WholeBlocks::kept(&response, &secret).text()));
         let output = match whole {
             Some(whole) => {
                 let accounts = accounts.into_iter().map(|account| account.id).collect();
@@ -283,7 +290,9 @@ impl Pipeline {
             return Ok(self.unchanged(hash, format));
         }
         if view.known.is_some() {
-            self.note(&mut fitted, &note!("hash: {}", ours(&hash)));
+            let output = output.as_ref().filter(|_| names_output);
+            let output = output.map(|id| format!("; output_read id={id}")).unwrap_or_default();
+            self.note(&mut fitted, &note!("hash: {}{}", ours(&hash), ours(output)));
         }
         Ok(Answer {
             stats: Stats {
@@ -358,16 +367,21 @@ impl Pipeline {
         }
     }
 
+    /// Returns the tokens that an answer leaves free: those the call names, or else the setting.
+    pub(super) fn reserve(&self, reserve: Option<u32>) -> usize {
+        reserve.map_or(self.config.reserve, |reserve| reserve as usize)
+    }
+
     /// Tokens for the answer itself.
     pub(super) fn room(&self, budget: Option<u32>, reserve: Option<u32>) -> Result<usize> {
         let budget = budget.map_or(self.config.budget, |budget| budget as usize);
-        let reserve = reserve.unwrap_or(0) as usize;
+        let reserve = self.reserve(reserve);
         match budget.checked_sub(reserve) {
             Some(room) if room >= 100 => Ok(room),
             _ => Err(Error::argument(format!(
                 "budget={budget} leaves under 100 tokens beyond reserve={reserve}"
             ))
-            .next("raise `budget` or lower `reserve`")),
+            .next("raise `budget`, or lower `reserve`, which may be a setting")),
         }
     }
 

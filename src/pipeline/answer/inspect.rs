@@ -97,7 +97,7 @@ impl Pipeline {
                 chunk: 1,
                 chunks: tool.args.iter().any(|arg| arg.name == "chunk"),
                 budget,
-                reserve: view.reserve.unwrap_or(0) as usize,
+                reserve: self.reserve(view.reserve),
                 besides: 0,
                 ceiling: CEILING,
             };

@@ -18,7 +18,7 @@ const FIELDS: &[Field] = &In("calendar").columns([
     )
     .level(Key)
     .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("name", Text, "Name.").level(Key).untrusted(80).sources(&[
+    field("name", Text, "Name; `main` for the main one.").level(Key).untrusted(80).sources(&[
         (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
         (Outlook, Path("name")),
     ]),

@@ -7,11 +7,14 @@
 pub(super) mod known;
 mod people;
 
+use std::collections::HashMap;
+
 use futures_util::future::{join_all, try_join_all};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer::cursor::another_search;
+use super::calendar::agenda::calendars::{known_calendars, names_by_id};
 use super::settings;
 use super::{
     Missing, Pipeline, Response, columns_of, failed_note, missing_line, name_account, rows_of,
@@ -24,7 +27,9 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
 use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{self, ACCOUNT, Api, Field, Level, Listing, Origin, ROOM, SCHEMA, Table};
+use crate::schemas::{
+    self, ACCOUNT, Api, CALENDAR, Field, Level, Listing, Origin, ROOM, SCHEMA, Table,
+};
 use crate::text::{note, ours};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
@@ -158,10 +163,16 @@ impl Pipeline {
                 // An item that could not be fetched may be the one looked for. Only the
                 // handle and the name are compared.
                 let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
+                let is_main = |id: &str| names.get(id).is_some_and(|name| contains(name, q));
                 own.retain(|row, extra| {
                     let (cells, _) = row.split_at(row.len().min(2));
-                    says(cells, extra, &first, q) || matches!(row, [Cell::Id(_), Cell::Null, ..])
+                    says(cells, extra, &first, q)
+                        || matches!(row, [Cell::Id(_), Cell::Null, ..])
+                        || matches!(row, [Cell::Id(id), ..] if *table == CALENDAR && is_main(id))
                 });
+            }
+            if *table == CALENDAR {
+                call_main(&mut own, names);
             }
             // The rows of this account on this page.
             let (first, count) = (part.place.shown, own.len());
@@ -300,7 +311,11 @@ impl Pipeline {
         if plan.listing.origin == Origin::Calendars {
             let port = self.connect.calendars(&account)?;
             let items = self.calendar_list(&account, &*port, true).await?.to_vec();
-            return Ok((Some(account), listed(port.api(), items)));
+            let mut list = listed(port.api(), items);
+            let mut calendars = known_calendars(&*port, &list.page.items);
+            calendars.retain(|one| one.main);
+            list.page.names = names_by_id(&calendars);
+            return Ok((Some(account), list));
         }
         let mailbox = self.connect.mailbox(&account)?;
         let api = mailbox.api();
@@ -445,10 +460,27 @@ impl LookupPlan {
     }
 }
 
+/// Returns true if a text has `q`, in capital or small letters.
+fn contains(text: &str, q: &str) -> bool {
+    text.to_lowercase().contains(&q.to_lowercase())
+}
+
+/// Names the main calendar in rows of calendars as all answers do; `names` has it by its id.
+fn call_main(rows: &mut RowTable, names: &HashMap<String, String>) {
+    for at in 0..rows.len() {
+        let name = match rows.cell(at, "id") {
+            Some(Cell::Id(id)) => names.get(id),
+            _ => None,
+        };
+        if let (Some(name), Some(cell)) = (name, rows.cell_mut(at, "name")) {
+            *cell = Cell::Text(name.clone());
+        }
+    }
+}
+
 /// Returns true if one of the cells, or the hidden rest of these columns, contains `q`.
 fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
-    let needle = q.to_lowercase();
-    let has = |text: &str| text.to_lowercase().contains(&needle);
+    let has = |text: &str| contains(text, q);
     let mut cuts = extra.cuts.iter();
     cells.iter().any(|cell| matches!(cell, Cell::Text(text) if has(text)))
         || cuts.any(|cut| columns.contains(&cut.column) && has(&cut.whole))

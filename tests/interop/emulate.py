@@ -433,7 +433,7 @@ def calendar(daysheet):
     url = f"http://127.0.0.1:{relay.serve(relayed)}/calendar/v3/"
     daysheet.env["DAYSHEET_GOOGLE_CALENDAR_URL"] = url
     rows = daysheet.document("lookup", {"kind": "calendars"})["calendars"]
-    checks.same("the calendars", project(rows, "name", "access", "main"), [[EMAIL, "owner", True]])
+    checks.same("the calendars", project(rows, "name", "access", "main"), [["main", "owner", True]])
     week = {"from": "2027-02-01", "to": "2027-02-07"}
     want = [["Wed 2027-02-03 10h00", "11h30", "Offsite", "Elbe"],
             ["Thu 2027-02-04", "2027-02-05", "Holiday", ""]]

@@ -181,7 +181,7 @@ async fn impossible_arguments_are_refused() {
         json!({"from": from, "to": "whenever"}), "`to`: ";
         json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`";
         json!({"from": from, "to": to, "calendars": ["Teem"]}),
-            "there is no calendar `Teem`: use one of: Ana, Team, Boss, Bo";
+            "there is no calendar `Teem`: use one of: main, Team, Boss";
         json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
             "there is no `c9`: use an id from lookup kind=calendars";
         json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),
@@ -466,7 +466,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
         first,
         [
             "zone: Europe/Berlin\nnext: p1\n\
-             missing: \"ana@example.com: ana: it is gone; ana@example.com: Team: it is busy \
+             missing: \"ana@example.com: main: it is gone; ana@example.com: Team: it is busy \
              (retried with the next page); bo@example.com: the grant has ended: sign in again; \
              cy@example.com: no answer within 0 seconds (retried with the next page)\"\n\
              events[2\t]{id\ttitle}:\n  e1\tdi early\n  e2\tdi team",
@@ -532,15 +532,28 @@ async fn calendars_and_rooms_are_looked_up() {
         harness.call("lookup", json!({"kind": "calendars"})).await.unwrap(),
         [
             "calendars[4\t]{id\tname\taccess\tmain\tzone\taccount}:\n  \
-             c1\tAna\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
+             c1\tmain\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
              c2\tTeam\treader\tfalse\tEurope/Berlin\tana@example.com\n  \
              c3\tBoss\tbusy\tfalse\tEurope/Berlin\tana@example.com\n  \
-             c4\tBo\towner\ttrue\tEurope/Berlin\tbo@example.com",
+             c4\tmain\towner\ttrue\tEurope/Berlin\tbo@example.com",
             "calendars: 4 of 4",
         ]
     );
     let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});
     assert_eq!(harness.notes("lookup", arguments).await, "calendars: 1 of 1");
+    // The main one is found by its own name, too.
+    for (q, ids) in
+        [("ain", ["c1", "c4"].as_slice()), ("BO", &["c3", "c4"]), ("an", &["c1"]), ("x", &[])]
+    {
+        let found = harness.json("lookup", json!({"kind": "calendars", "q": q})).await;
+        assert_eq!(column(&found, "calendars", "id"), ids, "{q}");
+        let mains = column(&found, "calendars", "name").into_iter().filter(|name| name == "main");
+        assert_eq!(mains.count(), ids.iter().filter(|id| **id != "c3").count(), "{q}");
+    }
+    // Another calendar of that name keeps it.
+    harness.fakes[1].list("bo-Main", "Main", "owner");
+    let found = harness.json("lookup", json!({"kind": "calendars", "account": "bo"})).await;
+    assert_eq!(column(&found, "calendars", "name"), ["Bo", "Main"]);
     let arguments = json!({"kind": "rooms"});
     assert_eq!(
         harness.notes("lookup", arguments).await,

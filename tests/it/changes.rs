@@ -137,7 +137,7 @@ async fn changed_events_say_what_differs_and_a_series_is_one_row() {
         }
         session.ok("calendar_delete", json!({"id": ids[1]})).await;
         session.ok("calendar_delete", json!({"id": unseen})).await;
-        let calendar = if account.starts_with("google") { ME } else { "Calendar" };
+        let calendar = "main";
         let (rows, cursor) = since(&mut session, &cursor).await;
         let expected = [
             format!("changed | time (was Sat 2026-11-21 15h00) | Daily | {calendar}"),
@@ -238,7 +238,7 @@ async fn new_series_names_its_moved_occurrences() {
         let moved = json!({"id": second, "scope": "this", "if_conflict": "ignore",
                            "events": [{"start": "2026-11-25 15h00"}]});
         session.ok("calendar_save", moved).await;
-        let calendar = if account.starts_with("google") { ME } else { "Calendar" };
+        let calendar = "main";
         let (rows, _) = since(&mut session, &cursor).await;
         let moved = "moved Wed 2026-11-25 09h00 to Wed 2026-11-25 15h00";
         assert_eq!(rows, [format!("new | {moved} | Weekly | {calendar}")], "{account}");
@@ -258,7 +258,7 @@ async fn own_words_to_an_invitation_are_named() {
         let cursor = begin(&mut session, account, "events").await;
         answer["propose"] = "2026-11-17 10h00/2026-11-17 11h00".into();
         session.ok("calendar_respond", answer).await;
-        let calendar = if account.starts_with("google") { ME } else { "Calendar" };
+        let calendar = "main";
         let title = "Box check: open ten, shake, decide";
         let (rows, _) = since(&mut session, &cursor).await;
         let words = "your comment or proposed time";

@@ -377,6 +377,12 @@ async fn calendars_are_created_renamed_and_deleted() {
         json!({"op": "delete", "id": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",
             Some("Delete { id: \"garden\" }");
+        json!({"op": "rename", "id": "main", "name": "Diary"}),
+            "calendars[1|]{id|name|access|main|zone}:\n  c2|main|owner|false|\"\"\n--\n\
+             renamed to `Diary`; answers call it `main`",
+            Some("Rename { id: \"main\", name: \"Diary\" }");
+        json!({"op": "rename", "id": "Diary", "name": "Diary"}),
+            "outcomes[1|]{item|op|result|detail}:\n  main|rename|unchanged|already as requested", None;
     };
     for (more, expected, written) in cases {
         let answer = harness.ok("manage", call(more.clone())).await;
@@ -384,18 +390,19 @@ async fn calendars_are_created_renamed_and_deleted() {
         assert_eq!(harness.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
     }
     let cases = cases! {
-        json!({"op": "delete", "id": "ana"}),
-            "ana is the main calendar, which cannot be deleted: delete its events, or another \
-             calendar";
+        json!({"op": "delete", "id": "Diary"}),
+            "the main calendar cannot be deleted: delete its events, or another calendar";
         json!({"op": "delete", "id": "Work"}),
             "the calendar Work is not yours: ask its owner to delete it";
         json!({"op": "delete", "id": "Fiel"}),
-            "there is no calendar `Fiel`: use one of: ana (c2), Work (c3)";
+            "there is no calendar `Fiel`: use one of: main (c2), Work (c3)";
         json!({"op": "delete"}),
             "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars";
-        json!({"op": "rename", "id": "ana"}), "`name` is missing: give the calendar's name";
+        json!({"op": "rename", "id": "main"}), "`name` is missing: give the calendar's name";
         json!({"op": "create", "name": "work"}),
             "a calendar called work already exists: choose another name";
+        json!({"op": "create", "name": "Main"}),
+            "a calendar called Main already exists: choose another name";
         json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
             "there is no time zone `Xyzzy`: use an IANA name: `Europe/Berlin`, `America/New_York`, \
              `UTC`";

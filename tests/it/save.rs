@@ -208,9 +208,9 @@ async fn invalid_events_are_refused_before_any_write() {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
             "an event with guests needs `notify`: give notify=all, external or none";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
-            "the calendar Team is read-only: use one of: ana (c1), Work (c2)";
+            "the calendar Team is read-only: use one of: main (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
-            "there is no calendar `Garden`: use one of: ana (c1), Work (c2)";
+            "there is no calendar `Garden`: use one of: main (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
             "there is no `c99`: use an id from lookup kind=calendars";
         event(json!({"title": "T", "start": start}), json!({"scope": "this"})),

@@ -15,14 +15,14 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::facts::{self as read, list, mask, some};
+use super::facts::{self as read, flag, list, mask, some};
 use super::{GoogleCalendar, Scope, page_items, time};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::tracked::{Tracked, TrackedEvent};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, Changes, Difference};
+use daysheet_core::provider::calendar::{Calendars, Changes, Difference, shown_names};
 
 /// The page size for changes of one calendar. It is the same for the first token,
 /// because Google requires identical parameters.
@@ -101,13 +101,11 @@ impl GoogleCalendar {
             }
             points.insert(id.to_owned(), step.point);
         }
-        changes.names = calendars
-            .iter()
-            .filter_map(|one| {
-                let name = some(one, "summaryOverride").or_else(|| some(one, "summary"));
-                Some((some(one, "id")?, name?))
-            })
-            .collect();
+        let own = calendars.iter().filter_map(|one| {
+            let name = some(one, "summaryOverride").or_else(|| some(one, "summary"));
+            Some((some(one, "id")?, name?, flag(one, "primary")))
+        });
+        changes.names = shown_names(&own.collect::<Vec<_>>());
         changes.cursor = serde_json::to_string(&points)
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
         Ok(changes)

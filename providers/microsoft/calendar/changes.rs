@@ -22,7 +22,7 @@ use crate::net;
 use crate::tracked::{Tracked, short_series};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{Changes, Difference};
+use daysheet_core::provider::calendar::{Changes, Difference, shown_names};
 use daysheet_core::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
@@ -53,8 +53,12 @@ pub async fn changes(
             Some(point) => proceed.push((calendar, point)),
             None => begin.push(calendar),
         }
-        found.names.insert(id.to_owned(), text(calendar, "name").to_owned());
     }
+    let own = calendars.iter().map(|one| {
+        let is_main = is(one, "isDefaultCalendar");
+        (text(one, "id").to_owned(), text(one, "name").to_owned(), is_main)
+    });
+    found.names = shown_names(&own.collect::<Vec<_>>());
     let links: Vec<String> = proceed.iter().map(|(_, point)| point.link.clone()).collect();
     let mut continued = Vec::new();
     for ((calendar, point), round) in proceed.into_iter().zip(rounds(graph, &links).await) {

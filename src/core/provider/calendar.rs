@@ -23,6 +23,17 @@ use crate::schemas::Api;
 use crate::text::Note;
 use crate::words;
 
+/// The name by which answers call an account's main calendar, whose own is mostly an address.
+pub const MAIN: &str = "main";
+
+/// Returns what answers call the calendars of an account, by id, from the id and the name of each
+/// and whether it is the main one: that one is `main`, unless another has that name.
+pub fn shown_names(all: &[(String, String, bool)]) -> HashMap<String, String> {
+    let taken = all.iter().any(|(_, name, main)| !main && name.trim().eq_ignore_ascii_case(MAIN));
+    let shown = |name: &String, main| if main && !taken { MAIN.to_owned() } else { name.clone() };
+    all.iter().map(|(id, name, main)| (id.clone(), shown(name, *main))).collect()
+}
+
 /// A request for the events of a range: one page for each calendar.
 #[derive(Debug, Clone)]
 pub struct EventListRequest {
@@ -257,7 +268,7 @@ pub struct Changes {
     pub differences: HashMap<String, Difference>,
     /// When removed events started, by their ids, as far as that is known.
     pub starts: HashMap<String, EventTime>,
-    /// Names of labels, folders or calendars that the items name by id.
+    /// Names of labels and folders, and [`shown_names`] of calendars, that the items name by id.
     pub names: HashMap<String, String>,
     /// The position to continue from, in the adapter's form.
     pub cursor: String,

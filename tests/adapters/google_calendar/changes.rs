@@ -70,7 +70,7 @@ async fn calendar_changes_are_reported_since_a_cursor() {
     assert_eq!(second.new[0]["calendarId"], ME);
     assert_eq!(ids(&second.changed), ["b", "c_1", "late", "theirs"]);
     assert_eq!((second.more, second.started_over), (true, true));
-    assert_eq!(second.names[ME], "Mira");
+    assert_eq!(second.names[ME], "main");
     let begin = "timeMin=lately maxResults=2500 \
                  fields=nextPageToken,nextSyncToken,updated,items(created,attendees/comment,FACTS)";
     let proceed = "maxResults=2500 \

@@ -426,8 +426,7 @@ async fn calendar_changes_are_reported_once() {
         assert_eq!((first.id, first.repeat), (new.id.clone(), new.repeat));
         assert_eq!(titles(&reported.changed), ["Older"]);
         assert_eq!(reported.gone, [mine.event_data(&deleted).unwrap().id]);
-        let calendar = if service.is_google() { ME } else { "Calendar" };
-        assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], calendar);
+        assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], "main");
         assert_eq!((reported.more, reported.started_over), (false, false));
         // A series that changes is one change.
         let series = read(&*mine, &new.id).await;

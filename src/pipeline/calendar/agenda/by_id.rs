@@ -138,7 +138,7 @@ impl Pipeline {
             if columns.iter().any(|field| field.name == "calendar") {
                 // A calendar without a name is not worth failing for.
                 if let Ok(list) = self.calendar_list(account, &**port, false).await {
-                    names = calendars::shown_names(&calendars::known_calendars(&**port, &list));
+                    names = calendars::names_by_id(&calendars::known_calendars(&**port, &list));
                 }
             }
             let label = labels.of(&account.id);

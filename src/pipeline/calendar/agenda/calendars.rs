@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::flatten::Context;
 use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
-use crate::provider::calendar::Calendars;
+use crate::provider::calendar::{Calendars, MAIN, shown_names};
 use crate::row::Cell;
 use crate::schemas::{CALENDAR, Field};
 use crate::store::HandleKind;
@@ -19,8 +19,6 @@ use crate::text;
 /// How long a list stays valid.
 const GOOD: Duration = Duration::from_secs(60);
 
-/// The name by which answers call an account's main calendar, whose own is mostly an address.
-const MAIN: &str = "main";
 /// Names of the main calendar, besides its own.
 const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 
@@ -36,8 +34,10 @@ pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, CachedLists>>);
 pub(in crate::pipeline) struct KnownCalendar {
     /// The provider's id.
     pub(in crate::pipeline) id: String,
-    /// The name.
+    /// The name in answers.
     pub(in crate::pipeline) name: String,
+    /// The name that its service has.
+    pub(in crate::pipeline) own_name: String,
     /// The word of the column `access`.
     pub(in crate::pipeline) access: String,
     /// True for the main one.
@@ -61,6 +61,7 @@ impl KnownCalendar {
         Self {
             id: id.to_owned(),
             name: id.to_owned(),
+            own_name: id.to_owned(),
             access: String::new(),
             main: false,
             zone: String::new(),
@@ -103,7 +104,7 @@ impl CalendarSelector {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
                 *name == calendar.id
-                    || text::cell(name).to_lowercase() == calendar.name.to_lowercase()
+                    || text::cell(name).to_lowercase() == calendar.own_name.to_lowercase()
             }
         }
     }
@@ -188,15 +189,9 @@ impl Pipeline {
     }
 }
 
-/// Returns what answers call the calendars of an account, by id: the main one is `main`, unless
-/// another has that name.
-pub(super) fn shown_names(all: &[KnownCalendar]) -> HashMap<String, String> {
-    let taken = all.iter().any(|one| !one.main && one.name.trim().eq_ignore_ascii_case(MAIN));
-    let shown = |one: &KnownCalendar| match one.main && !taken {
-        true => MAIN.to_owned(),
-        false => one.name.clone(),
-    };
-    all.iter().map(|one| (one.id.clone(), shown(one))).collect()
+/// Returns the names of calendars in answers, by id.
+pub(in crate::pipeline) fn names_by_id(all: &[KnownCalendar]) -> HashMap<String, String> {
+    all.iter().map(|one| (one.id.clone(), one.name.clone())).collect()
 }
 
 /// Returns the calendars of an account that one name means.
@@ -237,7 +232,8 @@ pub(in crate::pipeline) fn known_calendars(
         Some(Cell::Text(text)) => text.clone(),
         _ => String::new(),
     };
-    rows.rows()
+    let mut all: Vec<KnownCalendar> = rows
+        .rows()
         .filter_map(|row| {
             let Some(Cell::Id(id)) = row.first() else {
                 return None;
@@ -245,14 +241,22 @@ pub(in crate::pipeline) fn known_calendars(
             Some(KnownCalendar {
                 person: port.person(id).map(str::to_owned),
                 id: id.clone(),
-                name: text(row.get(1)),
+                name: String::new(),
+                own_name: text(row.get(1)),
                 access: text(row.get(2)),
                 main: row.get(3) == Some(&Cell::Flag(true)),
                 owner: text(row.get(4)),
                 zone: text(row.get(5)),
             })
         })
-        .collect()
+        .collect();
+    let own: Vec<_> =
+        all.iter().map(|one| (one.id.clone(), one.own_name.clone(), one.main)).collect();
+    let names = shown_names(&own);
+    for one in &mut all {
+        one.name = names.get(&one.id).cloned().unwrap_or_default();
+    }
+    all
 }
 
 impl Lists {

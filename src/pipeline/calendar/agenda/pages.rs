@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::calendars::{KnownCalendar, shown_names};
+use super::calendars::{KnownCalendar, names_by_id};
 use super::position::{AccountPosition, Position, mark};
 use super::range::Range;
 use super::words;
@@ -96,7 +96,7 @@ pub(super) async fn fetch_pages(
 ) -> Result<GatheredEvents> {
     let mut gathered = GatheredEvents {
         account: place.account.clone(),
-        names: shown_names(&calendars),
+        names: names_by_id(&calendars),
         sheets: calendars
             .into_iter()
             .map(|calendar| CalendarPage {

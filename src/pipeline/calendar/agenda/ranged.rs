@@ -82,9 +82,8 @@ impl Ranged {
         let (part, row) = self.rows.get(at)?;
         let part = self.parts.get(*part)?;
         let calendar = &part.gathered.sheets.get(row.calendar)?.calendar;
-        let name = part.gathered.names.get(&calendar.id).unwrap_or(&calendar.name);
         Some(Standing {
-            calendar: name.clone(),
+            calendar: calendar.name.clone(),
             account: part.label.clone(),
             guests: others(&row.facts.guests, &part.account.email).len(),
             movable: row.facts.own || row.facts.joint,

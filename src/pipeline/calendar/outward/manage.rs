@@ -11,9 +11,10 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::mail::modify::ASK_BEFORE;
 use crate::pipeline::{Pipeline, Response, columns_of, rows_of};
-use crate::provider::calendar::CalendarOp;
+use crate::provider::calendar::{CalendarOp, MAIN};
+use crate::row::Cell;
 use crate::schemas::{CALENDAR, Level};
-use crate::text::Note;
+use crate::text::{Note, note, quoted};
 use crate::time_parse;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
@@ -98,13 +99,11 @@ impl Pipeline {
         }
         let old = short(&place.name);
         if rename.is_none() && place.main {
-            return Err(Error::argument(format!(
-                "{old} is the main calendar, which cannot be deleted"
-            ))
-            .next("delete its events, or another calendar"));
+            return Err(Error::argument("the main calendar cannot be deleted")
+                .next("delete its events, or another calendar"));
         }
         if let Some(name) = &rename {
-            if *name == place.name {
+            if *name == place.own_name {
                 let report = WriteReport {
                     outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
                     ..WriteReport::default()
@@ -182,7 +181,7 @@ impl Pipeline {
         let answer = self.run_logged(entry, &mut notes, write, |_| None).await;
         self.forget_calendars(&owner.account.id);
         let outcome = match answer {
-            Ok(Some(calendar)) => return Ok(self.calendar_row(owner, calendar, notes).await),
+            Ok(Some(calendar)) => return Ok(self.calendar_row(owner, name, calendar, notes).await),
             Ok(None) => Outcome::new(short(name), word, "done", ""),
             Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
@@ -191,13 +190,26 @@ impl Pipeline {
             .await
     }
 
-    /// Returns the response for a calendar that was written, as its service has it.
-    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Response {
+    /// Returns the response for the calendar that was written, as its service has it; answers
+    /// called it `name` before.
+    async fn calendar_row(
+        &self,
+        owner: &Owner,
+        name: &str,
+        calendar: Value,
+        notes: Vec<Note>,
+    ) -> Response {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
         let mut response = Response { notes, ..Response::default() };
         let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
         let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
+        if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
+            let own = std::mem::replace(cell, Cell::Text(MAIN.to_owned()));
+            if let Cell::Text(own) = own {
+                response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
+            }
+        }
         self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
         response.document.tables.push(rows);
         response
@@ -215,7 +227,7 @@ fn name_of(request: &Manage) -> Result<String> {
 /// Refuses a name that another calendar of the account has, because names identify calendars.
 fn unused(places: &[KnownCalendar], name: &str, itself: Option<&KnownCalendar>) -> Result<()> {
     let same = |place: &&KnownCalendar| {
-        place.name.to_lowercase() == name.to_lowercase()
+        [&place.name, &place.own_name].iter().any(|one| one.to_lowercase() == name.to_lowercase())
             && itself.is_none_or(|own| own.id != place.id)
     };
     match places.iter().find(same) {

@@ -894,6 +894,15 @@ impl Calendars for FakeCalendars {
         Ok(Changes { cursor: "now".to_owned(), ..Changes::default() })
     }
 
+    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+        let facts = self.event_data(current).unwrap();
+        let cancels = facts.own && !facts.guests.is_empty();
+        if self.api == Api::Outlook && notify != Notify::All && cancels {
+            return Err(Error::argument("this service tells everybody"));
+        }
+        Ok(())
+    }
+
     fn check(&self, _: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
         let rule = change.repeat.as_ref().and_then(Option::as_ref);
         if rule.is_some_and(|repeat| repeat.rule.contains("BYSETPOS=2")) {

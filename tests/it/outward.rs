@@ -47,7 +47,12 @@ async fn deleted_events_are_reported() {
             "delete main/p Nobody";
         json!({"id": "main/m", "notify": "external"}),
             "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n--\n\
-             notified, if elsewhere, so no undo: bo@example.com", "delete main/m External";
+             notified of the cancellation, if elsewhere, so no undo: bo@example.com",
+            "delete main/m External";
+        json!({"id": "main/m", "notify": "none"}),
+            "e1 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n--\n\
+             no undo: other people take part in it\nguests were not notified",
+            "delete main/m Nobody";
         json!({"id": ONE, "scope": "this"}),
             "e1 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00",
             "delete main/w@20360212T0800Z Nobody";
@@ -83,15 +88,74 @@ async fn deleted_events_are_reported() {
     assert_eq!(at_google.written(), [""; 0]);
     let at_outlook = with(CalendarHarness::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
-    assert_eq!(blocks[1], "notified, so no undo: bo@example.com");
+    assert_eq!(blocks[1], "notified of the cancellation, so no undo: bo@example.com");
     assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
-    // What somebody else called is gone here only.
+    // What somebody else called is gone here only, whoever is to be notified.
+    let cases = cases! {
+        harness().await, "only your copy is deleted, which its organizer sees as declined";
+        with(CalendarHarness::outlook().await),
+            "only your copy is deleted, and nobody is notified; calendar_respond response=decline, \
+             not a deletion, notifies the organizer";
+    };
+    for (harness, expected) in cases {
+        for dry_run in [true, false] {
+            let call = json!({"id": "main/i", "notify": "all", "dry_run": dry_run});
+            let blocks = harness.call("calendar_delete", call).await.unwrap();
+            let dry = if dry_run { "\ndry run: nothing was deleted" } else { "" };
+            let expected = format!("no undo: other people take part in it\n{expected}{dry}");
+            assert_eq!(blocks[1], expected);
+        }
+    }
+}
+
+/// A dry run says who would be notified, and notes on some of several events name these.
+#[tokio::test]
+async fn dry_run_of_a_deletion_names_the_notified() {
+    let (would, dry) = ("would be notified of the cancellation", "dry run: nothing was deleted");
+    let no_undo = "no undo: other people take part in it";
+    let cases = cases! {
+        json!({"ids": ["main/m"], "notify": "all"}),
+            format!("{dry}\n{would}, so no undo: bo@example.com");
+        json!({"ids": ["main/m"], "notify": "external"}),
+            format!("{dry}\n{would}, if elsewhere, so no undo: bo@example.com");
+        json!({"ids": ["main/m"], "notify": "none"}),
+            format!("{no_undo}\n{dry}\nguests would not be notified");
+        json!({"ids": ["main/p"]}), dry.to_owned();
+        json!({"ids": ["main/p", "main/m", "main/i"], "notify": "all"}),
+            format!(
+                "e3: {no_undo}\ne3: only your copy is deleted, which its organizer sees as \
+                 declined\n{dry}\n{would}, so no undo: bo@example.com"
+            );
+        json!({"ids": ["main/p", "main/m", "main/i"], "notify": "none"}),
+            format!(
+                "e1, e3: {no_undo}\ne3: only your copy is deleted, which its organizer sees as \
+                 declined\n{dry}\nguests would not be notified"
+            );
+    };
     let harness = harness().await;
-    let blocks = harness.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
+    for (mut call, expected) in cases {
+        call["dry_run"] = true.into();
+        let blocks = harness.call("calendar_delete", call.clone()).await.unwrap();
+        assert_eq!(blocks[1], expected, "{call}");
+    }
+    assert_eq!(harness.written(), Vec::<String>::new());
+    let outlook = with(CalendarHarness::outlook().await);
+    let refused = cases! {
+        json!({"id": "main/m", "notify": "none", "dry_run": true}), "this service tells everybody";
+        json!({"ids": ["main/p", "main/m"], "notify": "none"}),
+            "main/m: this service tells everybody";
+    };
+    outlook.refuses("calendar_delete", refused).await;
+    assert_eq!(outlook.written(), Vec::<String>::new());
+    // The call itself says the same of what was done.
+    let call = json!({"ids": ["main/p", "main/m", "main/i"], "notify": "none"});
+    let blocks = harness.call("calendar_delete", call).await.unwrap();
     assert_eq!(
         blocks[1],
-        "no undo: other people take part in it\ndeleted from your calendar only; \
-         calendar_respond response=decline, not a deletion, notifies the organizer"
+        format!(
+            "e1, e3: {no_undo}\ne3: only your copy is deleted, which its organizer sees as \
+             declined\nguests were not notified"
+        )
     );
 }
 
@@ -108,7 +172,7 @@ async fn several_events_are_deleted_in_one_call() {
                 e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30\n  \
                 e2 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n  \
                 e3 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00\n--\n\
-                notified, so no undo: bo@example.com";
+                notified of the cancellation, so no undo: bo@example.com";
     assert_eq!(outlook.ok("calendar_delete", call).await, rows);
     assert_eq!(
         outlook.written(),

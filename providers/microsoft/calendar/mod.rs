@@ -262,6 +262,10 @@ impl Calendars for OutlookCalendar {
         body::check(change, current, notify)
     }
 
+    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+        body::tells(notify, write::cancels(current))
+    }
+
     async fn rehearse(
         &self,
         calendar: Option<&str>,

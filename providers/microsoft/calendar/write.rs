@@ -316,11 +316,10 @@ pub async fn delete(
 ) -> Result<()> {
     let id = text(current, "id");
     check(id)?;
-    let has_guests = attendees(current).next().is_some();
-    let cancels = is(current, "isOrganizer") && has_guests;
+    let cancels = cancels(current);
     tells(notify, cancels)?;
     if !cancels {
-        if has_guests && message.is_some() {
+        if attendees(current).next().is_some() && message.is_some() {
             return Err(Error::argument("only the organizer can cancel a meeting with a message")
                 .next("decline it with calendar_respond and a comment, or leave out the message"));
         }
@@ -343,6 +342,11 @@ pub async fn delete(
     };
     let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), was_deleted);
     cancelled.await.map(drop).map_err(calendar_error)
+}
+
+/// Returns true if deleting an event cancels it for its guests.
+pub fn cancels(current: &Value) -> bool {
+    is(current, "isOrganizer") && attendees(current).next().is_some()
 }
 
 /// Checks that an event is as it was read, for calls that take no version.

@@ -470,6 +470,12 @@ pub trait Calendars: Send + Sync {
         Ok(())
     }
 
+    /// Refuses a deletion of `current` that would notify others than `notify` says.
+    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+        let _ = (current, notify);
+        Ok(())
+    }
+
     /// Refuses what [`Calendars::update`] of `current`, or without one [`Calendars::create`] in
     /// `calendar`, would refuse before it writes. Writes nothing.
     async fn rehearse(

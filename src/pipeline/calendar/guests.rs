@@ -224,12 +224,21 @@ pub(in crate::pipeline) struct NotifiedGuests {
     is_external: bool,
     /// True if an event that was written has guests.
     has_guests: bool,
+    /// True if the writes are deletions.
+    is_deletion: bool,
+    /// True if nothing is written.
+    is_planned: bool,
 }
 
 impl NotifiedGuests {
     /// Returns nobody, for a call that notifies as `notify` says.
     pub(in crate::pipeline) fn new(notify: Option<Notify>) -> Self {
         Self { is_external: notify == Some(Notify::External), ..Self::default() }
+    }
+
+    /// Returns nobody, for deletions, or for the rehearsal of some.
+    pub(in crate::pipeline) fn of_deletion(self, is_planned: bool) -> Self {
+        Self { is_deletion: true, is_planned, ..self }
     }
 
     /// Adds a write that notified `recipients` of an event with or without guests.
@@ -248,14 +257,24 @@ impl NotifiedGuests {
         let named = self.addresses.iter().take(NOTIFIED).map(|one| brief(one));
         let named = named.collect::<Vec<_>>().join(", ");
         if count == 0 {
-            return self.has_guests.then(|| "guests were not notified".into());
+            let were = if self.is_planned { "would not be" } else { "were not" };
+            return self.has_guests.then(|| note!("guests {} notified", were));
         }
-        let who = if self.is_external { "notified, if elsewhere" } else { "notified" };
+        let would = if self.is_planned { "would be " } else { "" };
+        let of_what = if self.is_deletion { " of the cancellation" } else { "" };
+        let elsewhere = if self.is_external { ", if elsewhere" } else { "" };
         let more = match count.saturating_sub(NOTIFIED) {
             0 => String::new(),
             more => format!(" +{more}"),
         };
-        Some(note!("{}, so no undo: {}{}", who, ours(named), ours(more)))
+        Some(note!(
+            "{}notified{}{}, so no undo: {}{}",
+            would,
+            of_what,
+            elsewhere,
+            ours(named),
+            ours(more)
+        ))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response};
-use crate::provider::calendar::{Change, Notify};
+use crate::provider::calendar::{Change, Guest, Notify};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Delete;
@@ -27,6 +27,16 @@ enum Deletion {
     Whole,
     /// The part of a series from an occurrence on.
     Rest(Box<Change>),
+}
+
+impl Deletion {
+    /// Returns the change that it consists of, if it leaves a part.
+    fn change(&self) -> Option<&Change> {
+        match self {
+            Self::Whole => None,
+            Self::Rest(change) => Some(change),
+        }
+    }
 }
 
 /// A deletion that passed the checks.
@@ -43,6 +53,34 @@ struct PlannedDeletion {
 }
 
 impl PlannedDeletion {
+    /// Returns the name of the event in outcomes.
+    fn name(&self) -> String {
+        format!("{} {}", self.target.handle, title(&self.target.facts))
+    }
+
+    /// Returns the addresses of those who are notified.
+    fn recipients(&self) -> Vec<&str> {
+        let guests: &[Guest] = if self.asks { &self.target.facts.guests } else { &[] };
+        notified(guests, None, &self.target.owner.account.email, self.notify)
+    }
+
+    /// Returns a note on who learns of the deletion of another organizer's event.
+    fn declined(&self) -> Option<Note> {
+        let facts = &self.target.facts;
+        if facts.own {
+            return None;
+        }
+        Some(if !facts.guests.iter().any(|guest| guest.me) {
+            "only your copy is deleted, and nobody is notified".into()
+        } else if self.target.owner.port.capabilities().public_answers {
+            "only your copy is deleted, which its organizer sees as declined".into()
+        } else {
+            "only your copy is deleted, and nobody is notified; calendar_respond \
+             response=decline, not a deletion, notifies the organizer"
+                .into()
+        })
+    }
+
     /// Returns true if the provider sends guests a message with this deletion.
     fn carries_message(&self) -> bool {
         let can = self.target.owner.port.capabilities();
@@ -79,29 +117,37 @@ impl Pipeline {
         }
 
         let mut report = WriteReport::notifying(request.notify);
+        report.notified = report.notified.of_deletion(request.dry_run);
         self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
+        let mut remarks = Vec::new();
         if request.dry_run {
             for item in items {
-                let change = match &item.deletion {
-                    Deletion::Whole => None,
-                    Deletion::Rest(change) => Some(change.as_ref()),
-                };
-                report.notes.extend(self.no_undo(&item.target, change).await);
-                let name = format!("{} {}", item.target.handle, title(&item.target.facts));
-                report.outcomes.push(Outcome::new(name, "delete", "planned", item.what));
+                let mut notes = Vec::new();
+                let recipients = item.recipients();
+                if recipients.is_empty() {
+                    notes.extend(self.no_undo(&item.target, item.deletion.change()).await);
+                }
+                report.notified.add(&recipients, item.asks);
+                notes.extend(item.declined());
+                remarks.push((item.target.handle.clone(), notes));
+                report.outcomes.push(Outcome::new(item.name(), "delete", "planned", item.what));
             }
-            report.notes.dedup();
+            report.notes.extend(named(remarks));
             report.notes.push("dry run: nothing was deleted".into());
             return self.write_report(report).await;
         }
         let mut stopped = false;
         for item in course::each("events", &items) {
-            let name = format!("{} {}", item.target.handle, title(&item.target.facts));
+            let name = item.name();
             if stopped {
                 report.outcomes.push(Outcome::skipped(name, "delete"));
                 continue;
             }
-            match self.write_deletion(item, request.message.as_deref(), &mut report).await {
+            let before = std::mem::take(&mut report.notes);
+            let written = self.write_deletion(item, request.message.as_deref(), &mut report).await;
+            let own = std::mem::replace(&mut report.notes, before);
+            remarks.push((item.target.handle.clone(), own));
+            match written {
                 Ok(()) => {
                     report.outcomes.push(Outcome::new(name, "delete", "done", item.what.clone()));
                 }
@@ -112,7 +158,7 @@ impl Pipeline {
                 }
             }
         }
-        report.notes.dedup();
+        report.notes.extend(named(remarks));
         if let Some(undo) = report.undo.number
             && report.undo.events.len() == report.undo.writes
         {
@@ -175,6 +221,11 @@ impl Pipeline {
             }
             (_, notify, _) => notify.unwrap_or(Notify::Nobody),
         };
+        let port = &target.owner.port;
+        match deletion.change() {
+            None => port.check_deletion(&target.value, notify)?,
+            Some(change) => port.check(Some(&target.value), change, notify)?,
+        }
         Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
     }
 
@@ -226,7 +277,7 @@ impl Pipeline {
             tool: "calendar_delete",
             op: "delete",
             ids: vec![item.id.clone()],
-            recipients: notified(&target.facts.guests, None, own, *notify),
+            recipients: item.recipients(),
             ..Entry::default()
         };
         let write = async {
@@ -237,20 +288,12 @@ impl Pipeline {
                 Deletion::Rest(change) => self.shorten(target, change, *notify).await.map(Some),
             }
         };
-        let change = match deletion {
-            Deletion::Whole => None,
-            Deletion::Rest(change) => Some(&**change),
-        };
-        match self.write_event(target, change, entry, report, write).await {
+        match self.write_event(target, deletion.change(), entry, report, write).await {
             Ok(_) => {}
             Err(error) if error.is_open() => return Err(error),
             Err(error) => return Err(self.passed_over(target, error).await),
         }
-        if !target.facts.own {
-            let note = "deleted from your calendar only; calendar_respond response=decline, not a \
-                        deletion, notifies the organizer";
-            report.notes.push(note.into());
-        }
+        report.notes.extend(item.declined());
         Ok(())
     }
 
@@ -265,6 +308,24 @@ impl Pipeline {
         self.as_shown(&master).await?;
         Ok(master)
     }
+}
+
+/// Returns the notes on the events of a call, each once: `e1, e3: no undo: …` if there are several.
+fn named(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
+    let several = remarks.len() > 1;
+    let mut found: Vec<(Note, Vec<String>)> = Vec::new();
+    for (handle, notes) in remarks {
+        for note in notes {
+            match found.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, handles)) => handles.push(handle.clone()),
+                None => found.push((note, vec![handle.clone()])),
+            }
+        }
+    }
+    let under = |(note, handles): (Note, Vec<String>)| {
+        if several { note.under(ours(handles.join(", "))) } else { note }
+    };
+    found.into_iter().map(under).collect()
 }
 
 /// Returns true if an event has guests other than the account's owner.

@@ -182,6 +182,13 @@ async fn impossible_arguments_are_refused() {
         json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`";
         json!({"from": from, "to": to, "calendars": ["Teem"]}),
             "there is no calendar `Teem`: use one of: main, Team, Boss";
+        // None of several is passed over.
+        json!({"from": from, "to": to, "calendars": ["Team", "eve@example.org"]}),
+            "there is no calendar `eve@example.org`: calendar_free who=eve@example.org shows when \
+             they are busy; or use one of: main, Team, Boss";
+        json!({"from": from, "to": to, "calendars": ["eve@example.org"], "account": "bo"}),
+            "there is no calendar `eve@example.org`: calendar_free who=eve@example.org shows when \
+             they are busy; or use one of: main";
         json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
             "there is no `c9`: use an id from lookup kind=calendars";
         json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),

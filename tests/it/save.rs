@@ -211,6 +211,9 @@ async fn invalid_events_are_refused_before_any_write() {
             "the calendar Team is read-only: use one of: main (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
             "there is no calendar `Garden`: use one of: main (c1), Work (c2)";
+        event(json!({"title": "T", "start": start}), json!({"calendar": "eve@example.org"})),
+            "there is no calendar `eve@example.org`: invite others as `people`; or use one of: \
+             main (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
             "there is no `c99`: use an id from lookup kind=calendars";
         event(json!({"title": "T", "start": start}), json!({"scope": "this"})),

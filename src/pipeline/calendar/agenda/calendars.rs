@@ -210,10 +210,17 @@ pub(in crate::pipeline) fn select_calendars<'l>(
 
 /// Returns the error for a name that no calendar has, with the existing names.
 pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Error {
-    let error = Error::argument(format!("there is no calendar `{}`", text::brief(name)));
+    let name = text::brief(name);
+    let error = Error::argument(format!("there is no calendar `{name}`"));
+    // Only the main calendars of others are called by an address.
+    let busy = if name.contains('@') {
+        format!("calendar_free who={name} shows when they are busy; or ")
+    } else {
+        String::new()
+    };
     match known {
-        [] => error.next("lookup kind=calendars lists them"),
-        known => error.next(format!("use one of: {}", known.join(", "))),
+        [] => error.next(format!("{busy}lookup kind=calendars lists them")),
+        known => error.next(format!("{busy}use one of: {}", known.join(", "))),
     }
 }
 

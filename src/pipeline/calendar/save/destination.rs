@@ -50,7 +50,15 @@ impl Pipeline {
             let owner = self.owner(self.account_named(account).await?).await?;
             return Ok(Destination { owner, calendar: None });
         };
-        let (owner, place) = self.calendar(account, name).await?;
+        let found = self.calendar(account, name).await;
+        let (owner, place) = found.map_err(|error| match (error.kind(), error.next_step()) {
+            // An address is that of a person, whose calendar takes events by invitation.
+            (Kind::NotFound, Some(next)) if name.contains('@') => {
+                let next = format!("invite others as `people`; or {next}");
+                error.next(next)
+            }
+            _ => error,
+        })?;
         if place.is_writable() {
             return Ok(Destination { owner, calendar: Some(place) });
         }

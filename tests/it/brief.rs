@@ -667,11 +667,11 @@ async fn failing_sections_are_left_out_and_reported() {
     let now = "2026-11-16T09:00:00Z";
     let whole = Day::new(now, USUAL).await.json(json!({})).await;
     let cases: &[(&'static [&'static str], &'static [&'static str], &str, &str)] = &cases! {
-        &[WORK], &[WORK], "4 events left, 0 clashes, 3 invitations to answer in 21 days, 9 need you, 2 drafts, 5 other unread, ",
+        &[WORK], &[WORK], "4 events left, 0 clashes, 3 unanswered invitations to events within 21 days, 9 need you, 2 drafts, 5 other unread, ",
             "missing: mira@lindqvist-lamps.example: the service is away";
-        &[], &[ME], "5 events left, 0 clashes, 3 invitations to answer in 21 days, 14 need you, 3 drafts, 6 other unread, ",
+        &[], &[ME], "5 events left, 0 clashes, 3 unanswered invitations to events within 21 days, 14 need you, 3 drafts, 6 other unread, ",
             "missing: calendars: mira@example.com: the service is away";
-        &[ME, WORK], &[], "8 events left, 0 clashes, 6 invitations to answer in 21 days, mail unknown",
+        &[ME, WORK], &[], "8 events left, 0 clashes, 6 unanswered invitations to events within 21 days, mail unknown",
             "missing: mail: mira@example.com: the service is away; mail: mira@lindqvist-lamps.example: the service is away";
         &[], &[ME, WORK], "events unknown, 14 need you, 3 drafts, 6 other unread, ",
             "missing: calendars: mira@example.com: the service is away; calendars: mira@lindqvist-lamps.example: the service is away";
@@ -725,8 +725,8 @@ async fn an_empty_mailbox_says_so() {
         day.brief(json!({"account": "google:mira@example.com"})).await,
         [
             "today: []\nneeds_me: []",
-            "brief of Sat 2026-11-21, 1 account: 0 events left, 0 clashes, 0 invitations \
-             to answer in 21 days, 0 need you, 0 drafts, 0 other unread, 0 newsletters\n\
+            "brief of Sat 2026-11-21, 1 account: 0 events left, 0 clashes, 0 unanswered \
+             invitations to events within 21 days, 0 need you, 0 drafts, 0 other unread, 0 newsletters\n\
              mail: in:inbox after:2026-10-31; needs_me: unanswered since then; unread: since \
              2026-11-14; people you write to: to and cc of mail sent since 2026-10-22",
         ]

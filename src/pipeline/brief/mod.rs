@@ -406,8 +406,8 @@ impl BriefSpan {
         days
     }
 
-    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 2 invitations
-    /// to answer in 21 days, 4 need you, 1 draft, 6 other unread, 7 newsletters`.
+    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 2 unanswered
+    /// invitations to events within 21 days, 4 need you, 1 draft, 6 other unread, 7 newsletters`.
     #[expect(clippy::too_many_arguments, reason = "it is a line about all of it")]
     fn headline(
         &self,
@@ -428,8 +428,9 @@ impl BriefSpan {
             parts.push(format!("{events}{left}"));
             parts.push(counted(clashes, "clash", "clashes").to_string());
             if self.invited.is_some() {
-                let count = counted(days.invited.len(), "invitation", "invitations");
-                parts.push(format!("{count} to answer in {INVITED_DAYS} days"));
+                let count =
+                    counted(days.invited.len(), "unanswered invitation", "unanswered invitations");
+                parts.push(format!("{count} to events within {INVITED_DAYS} days"));
             }
         }
         if mail.inboxes.is_empty() {

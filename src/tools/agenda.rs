@@ -21,7 +21,7 @@ tool! {
         from: Option<String> = TEXT,
         // A day is meant whole.
         to: Option<String> = TEXT,
-        /// Words, "phrase", OR -not; or is:clash alone
+        /// Words, "phrase", OR -not, is:unanswered; or is:clash alone
         q: Option<String> = TEXT,
         ids: Vec<String> = IDS,
         account: Option<String> = ANY_ACCOUNT,

@@ -239,7 +239,10 @@ impl FakeCalendars {
             ..guest(address, if answer == "accepted" { '+' } else { ' ' })
         });
         let guests = guests.collect();
-        self.set(EventData { id: id.clone(), calendar: Some(calendar), guests, ..entry.facts });
+        let open = |(address, answer): &(String, String)| *address == own && answer == "none";
+        let unanswered = !entry.facts.own && entry.invited.iter().any(open);
+        let calendar = Some(calendar);
+        self.set(EventData { id: id.clone(), calendar, guests, unanswered, ..entry.facts });
         id
     }
 

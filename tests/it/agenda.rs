@@ -196,7 +196,9 @@ async fn impossible_arguments_are_refused() {
              `account`: the handle implies it";
         json!({"q": "is:unread"}),
             "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
-             subject: (title) body: (description) category: OR -not ( ), or is:clash alone";
+             subject: (title) body: (description) category: is:unanswered (invitations) OR -not \
+             ( ), or is:clash alone";
+        json!({"q": "is:unanswered OR x"}), "`is:unanswered` works once, outside groups and OR";
         json!({"q": "is:clash Vesper"}),
             "`is:clash` stands alone: give q=is:clash, or the other words without it";
         json!({"sort": "title"}), "`sort` cannot be `title`: use one of: start";
@@ -292,6 +294,9 @@ async fn search_words_match_the_text_of_events() {
         ("会議", &["会議室の予約"]),
         ("議会", &[]),
         ("-budget -planning -übung", &["会議室の予約"]),
+        ("is:unanswered", &["Planning"]),
+        ("plan is:unanswered", &["Planning"]),
+        ("is:unanswered budget", &[]),
     ] {
         let arguments =
             json!({"from": "2026-02-03", "to": "2026-02-03", "q": q, "fields": ["title"]});

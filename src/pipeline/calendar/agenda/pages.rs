@@ -13,14 +13,13 @@ use serde_json::Value;
 use super::calendars::{KnownCalendar, names_by_id};
 use super::position::{AccountPosition, Position, mark};
 use super::range::Range;
-use super::words;
+use super::words::{self, EventQuery};
 use crate::error::{Error, Result};
 use crate::flatten::Context;
 use crate::pipeline::answer::cursor::IdDigest;
 use crate::project::Projection;
 use crate::provider::Page;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
-use crate::query::Query;
 use crate::text::{Note, note, quoted};
 
 /// The maximum number of requests to one service for one page of ours.
@@ -36,7 +35,7 @@ const ZONES: SignedDuration = SignedDuration::from_hours(26);
 pub(super) struct AgendaRequest<'a> {
     pub(super) range: Range,
     pub(super) series: bool,
-    pub(super) query: Option<&'a Query>,
+    pub(super) query: Option<&'a EventQuery>,
     pub(super) zone: &'a TimeZone,
     /// The events shown before.
     pub(super) seen: &'a HashSet<IdDigest>,

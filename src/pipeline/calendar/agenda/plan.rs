@@ -7,11 +7,12 @@ use super::merge::Merged;
 use super::pages::EventRow;
 use super::position::{AccountPosition, IdDigests, Position};
 use super::range::Range;
+use super::words::EventQuery;
 use super::{AgendaPart, words};
 use crate::error::Result;
 use crate::pipeline::{Missing, missing_line, name_account};
 use crate::provider::Account;
-use crate::query::{DateContext, Query};
+use crate::query::DateContext;
 use crate::schemas::{EVENT, Field, Level};
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
@@ -82,7 +83,7 @@ impl AgendaPlan {
         self
     }
 
-    pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<Query>> {
+    pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<EventQuery>> {
         // No condition on events counts from now.
         let clock = DateContext { now: self.range.from(), zone: zone.clone() };
         self.q.as_deref().map(|q| words::read(q, &clock)).transpose()

@@ -15,14 +15,21 @@ use crate::text::words::words;
 
 /// Operators of a search for events.
 const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \
-                         category: OR -not ( ), or is:clash alone";
+                         category: is:unanswered (invitations) OR -not ( ), or is:clash alone";
 
 /// The columns that are searched, besides the facts.
 const COLUMNS: &[&str] =
     &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
+/// What events have to match.
+pub(super) struct EventQuery {
+    words: Query,
+    /// Whether they have to be invitations that the user has answered, or has not.
+    answered: Option<bool>,
+}
+
 /// Reads a query for events.
-pub(super) fn read(text: &str, clock: &DateContext) -> Result<Query> {
+pub(super) fn read(text: &str, clock: &DateContext) -> Result<EventQuery> {
     let refused = |what: &str, next: &str| {
         Err(Error::argument(format!("`{what}` is for mail, not events")).next(next))
     };
@@ -35,12 +42,16 @@ pub(super) fn read(text: &str, clock: &DateContext) -> Result<Query> {
         return Err(Error::argument(format!("`{QUERY}` stands alone"))
             .next(format!("give q={QUERY}, or the other words without it")));
     }
-    let query = query::parse(text, clock).map_err(|error| match error.next_step() {
+    let parsed = query::parse_search(text, clock);
+    let (query, listed) = parsed.map_err(|error| match error.next_step() {
         Some(next) if next.contains(query::OPERATORS) => {
             Error::argument(error.message()).next(&use_others)
         }
         _ => error,
     })?;
+    if listed.bulk.is_some() || listed.direct {
+        return refused("is:", &use_others);
+    }
     for term in query.terms() {
         match term {
             Term::Text(_) | Term::Label(_) | Term::Category(_) => {}
@@ -62,7 +73,7 @@ pub(super) fn read(text: &str, clock: &DateContext) -> Result<Query> {
             Term::Smaller(_) => return refused("smaller:", &use_others),
         }
     }
-    Ok(query)
+    Ok(EventQuery { words: query, answered: listed.answered })
 }
 
 /// Returns the columns that must be fetched to search for words.
@@ -93,11 +104,19 @@ struct EventText {
 
 /// Returns true if the query matches an event.
 pub(super) fn holds(
-    query: &Query,
+    query: &EventQuery,
     item: &serde_json::Value,
     facts: &EventData,
     context: &Context,
 ) -> bool {
+    let fits = match query.answered {
+        None => true,
+        Some(true) => !facts.own && facts.answer.is_some(),
+        Some(false) => facts.unanswered && !facts.cancelled,
+    };
+    if !fits {
+        return false;
+    }
     let column = |name: &str| -> Vec<Vec<String>> {
         let texts = EVENT.field(name).map(|field| flatten::texts(field, item, context));
         texts.unwrap_or_default().iter().map(|text| words(text)).collect()
@@ -122,7 +141,7 @@ pub(super) fn holds(
         category: column("category"),
         place: vec![words(&facts.place)],
     };
-    spoken.holds(query)
+    spoken.holds(&query.words)
 }
 
 impl EventText {

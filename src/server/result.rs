@@ -75,6 +75,9 @@ fn stats_object(stats: &Stats, output: Option<&str>) -> Value {
     if let Some(version) = stats.stc_version {
         members.insert("stc_version".to_owned(), version.into());
     }
+    if let Some(sort) = stats.sort {
+        members.insert("sort".to_owned(), sort.into());
+    }
     if let Some(shortened) = &stats.shortened {
         let [minimal, standard, full] = shortened.levels;
         members.insert("planned".to_owned(), stats.planned.into());

@@ -81,7 +81,7 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
              e2\tWed 2026-02-04\t2026-02-05\tOffsite\t\"\"\tme\tnull\t\"\"\tTeam\tana@example.com\n  \
              e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\tmain\tana@example.com\n  \
              e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\t\"\"\tme\tnull\t\"\"\tnull\tbo@example.com",
-            "events: 4 of 4, Tue 2026-02-03 to Thu 2026-02-05\n\
+            "events: 4 of 4, by start, Tue 2026-02-03 to Thu 2026-02-05\n\
              1 copy of a meeting in several calendars left out",
         ]
     );
@@ -94,7 +94,7 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
             "zone: Asia/Tokyo\n\
              events[1\t]{id\tstart\tend\ttitle\tflags}:\n  \
              e5\tWed 2026-02-04 22h00\t23h00\tBudget review\t\"\"",
-            "events: 1 of 1, Wed 2026-02-04",
+            "events: 1 of 1, by start, Wed 2026-02-04",
         ]
     );
 }
@@ -141,7 +141,7 @@ async fn ranges_are_echoed_as_understood() {
             "Sun 2026-10-25 02h30 +0100 to Sun 2026-10-25 03h00";
     } {
         let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
-        assert_eq!(notes, format!("events: 0 of 0, {reported}\nno events in that time"));
+        assert_eq!(notes, format!("events: 0 of 0, by start, {reported}\nno events in that time"));
     }
     // From now: the end is the end of a day. The hour that comes twice has its offset.
     for (now, reported) in [
@@ -152,7 +152,7 @@ async fn ranges_are_echoed_as_understood() {
         let fakes = vec![calendars("ana").calendar("Ana", "owner")];
         let harness = CalendarHarness::at(fakes, &[], clock::at(now)).await;
         let notes = harness.notes("calendar_search", json!({})).await;
-        assert_eq!(notes, format!("events: 0 of 0, {reported}\nno events in that time"));
+        assert_eq!(notes, format!("events: 0 of 0, by start, {reported}\nno events in that time"));
     }
     // Words are looked for further away.
     let notes = harness.notes("calendar_search", json!({"q": "budget"})).await;
@@ -307,7 +307,7 @@ async fn search_words_match_the_text_of_events() {
         json!({"from": "2026-02-03", "to": "2026-02-03", "q": "review", "fields": ["title"]});
     assert_eq!(
         harness.notes("calendar_search", arguments).await,
-        "events: 1 of 1, Tue 2026-02-03; words searched in 5\n\
+        "events: 1 of 1, by start, Tue 2026-02-03; words searched in 5\n\
          only the beginning of Outlook's descriptions is searched"
     );
 }
@@ -482,7 +482,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
              (retried with the next page); bo@example.com: the grant has ended: sign in again; \
              cy@example.com: no answer within 0 seconds (retried with the next page)\"\n\
              events[2\t]{id\ttitle}:\n  e1\tdi early\n  e2\tdi team",
-            "events: 2 of 3, Tue 2026-02-03; cursor=p1 has more",
+            "events: 2 of 3, by start, Tue 2026-02-03; cursor=p1 has more",
         ]
     );
     // Those that may come back do, and nothing of theirs is lost.
@@ -525,7 +525,7 @@ async fn a_month_of_many_calendars_costs_two_round_trips() {
     let harness = over(fakes.into()).await;
     let arguments = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
     let notes = harness.notes("calendar_search", arguments.clone()).await;
-    assert!(notes.starts_with("events: 500 of 1120, "), "{notes}");
+    assert!(notes.starts_with("events: 500 of 1120, by start, "), "{notes}");
     for fake in &harness.fakes {
         assert_eq!(fake.call_counts(), (1, 1));
     }
@@ -719,7 +719,10 @@ async fn events_are_written_as_icalendar() {
     );
     assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
     assert_eq!(budget.guests[0].address, "cy@example.com");
-    assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
+    assert_eq!(
+        blocks[1],
+        "events: 3 of 3, as iCalendar, by start, Mon 2026-02-02 to Tue 2026-02-10"
+    );
     assert_eq!(harness.call("calendar_search", arguments.clone()).await.unwrap(), blocks);
     // An occurrence alone does not say that it is one of many.
     let alone = json!({"from": "2026-02-09", "to": "2026-02-09", "as": "ics"});
@@ -742,7 +745,7 @@ async fn events_are_written_as_icalendar() {
     let first = harness.call("calendar_search", two).await.unwrap();
     assert_eq!(
         first[1],
-        "events: 1 of 2, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
+        "events: 1 of 2, as iCalendar, by start, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
     );
     assert!(first[0].contains("UID:budget-1"), "{}", first[0]);
     let next = harness.call("calendar_search", json!({"cursor": "p1"})).await.unwrap();

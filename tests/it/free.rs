@@ -84,7 +84,7 @@ async fn busy_times_are_reported_by_person() {
              ana@example.com\tMon 2031-03-31 14h00\t15h00\tbusy\n  \
              bo@example.com\tMon 2031-03-31 12h00\tTue 2031-04-01 12h00\toof\n  \
              di@partner.example\tMon 2031-03-31 15h00\t16h00\telsewhere",
-            "busy: 5, Mon 2031-03-31 to Tue 2031-04-01\n\
+            "busy: 5, by person, Mon 2031-03-31 to Tue 2031-04-01\n\
              free throughout: CY@partner.example",
         ]
     );
@@ -112,7 +112,7 @@ async fn slots_are_listed_best_first() {
             "zone: Europe/Berlin\n\
              slots[1\t]{start\tend\tfree\tmissing}:\n  \
              Mon 2031-03-31 11h00\t12h00\t0\tme perhaps",
-            "slots: 1, within 09h00-17h00 of working days, Mon 2031-03-31",
+            "slots: 1, best first, within 09h00-17h00 of working days, Mon 2031-03-31",
         ]
     );
     // Both accounts are one person, who takes part in a meeting with others, too.
@@ -129,8 +129,9 @@ async fn slots_are_listed_best_first() {
              Mon 2031-03-31 10h00\t11h00\t1\tme busy\n  \
              Mon 2031-03-31 13h00\t14h00\t1\tme oof\n  \
              Mon 2031-03-31 16h00\t17h00\t1\tme oof",
-            "slots: 5, within 09h00-17h00 of working days, Mon 2031-03-31\n\
-             also counted: ana@example.com, bo@example.com",
+            "slots: 5, best first, within 09h00-17h00 of working days, Mon 2031-03-31\n\
+             also counted: ana@example.com, bo@example.com\n\
+             slots start on quarter hours; `limit` shows more",
         ]
     );
     // Somebody who works long, and is always free.
@@ -146,35 +147,36 @@ async fn slots_are_listed_best_first() {
         // Of whom nothing is known, it is said; names are told apart.
         json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
             json!([["09h00", 2, "cy@knows.example unknown"]]),
-            "slots: 1, within known working hours, else 09h00-17h00 of working days, \
+            "slots: 1, best first, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31\n\
+             slots start on quarter hours; `limit` shows more\n\
              missing: free/busy of cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
-            "slots: 2, within known working hours, else 09h00-17h00 of working days, \
+            "slots: 2, best first, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31";
         json!({"who": "di@partner.example", "duration": "3h"}),
             json!([["14h00", 2, null], ["19h00", 2, null]]),
-            "slots: 2, within everybody's working hours, Mon 2031-03-31";
+            "slots: 2, best first, within everybody's working hours, Mon 2031-03-31";
         json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
             json!([["14h00", 2, null]]),
-            "slots: 1, within 13h30-18h15 and known working hours, Mon 2031-03-31";
+            "slots: 1, best first, within 13h30-18h15 and known working hours, Mon 2031-03-31";
         json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
             json!([["16h00", 2, null], ["18h00", 2, null]]),
-            "slots: 2, within 16h00-20h15 and known working hours, Mon 2031-03-31";
+            "slots: 2, best first, within 16h00-20h15 and known working hours, Mon 2031-03-31";
         // A Saturday, and the hour that is left out on the Sunday after it.
         json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}), json!([]),
-            "slots: 0, within known working hours, else 09h00-17h00 of working days, \
+            "slots: 0, best first, within known working hours, else 09h00-17h00 of working days, \
              Sat 2031-03-29\n\
              no common free time: try a longer range, a shorter duration, or hours=0-24 for any \
              time, weekends too";
         json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
                "to": "2031-03-30 05h00", "hours": "0-24"}),
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
-            "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
+            "slots: 4, best first, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
         json!({"who": "cy@partner.example", "duration": "3 days", "hours": "0-24"}), json!([]),
-            "slots: 0, at any time, Mon 2031-03-31\n\
+            "slots: 0, best first, at any time, Mon 2031-03-31\n\
              no common free time: try a longer range or a shorter duration";
     } {
         let notes = harness.notes("calendar_free", arguments(more.clone())).await;
@@ -207,7 +209,7 @@ async fn busy_times_come_from_whichever_account_knows() {
     harness.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
     assert_eq!(
         harness.notes("calendar_free", arguments.clone()).await,
-        "busy: 0, Mon 2031-03-31\n\
+        "busy: 0, by person, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
          your events in ana@example.com are not counted: who=me without `account` counts all\n\
          missing: free/busy of bo@example.com: bo@example.com: no answer within 0 seconds"
@@ -502,7 +504,7 @@ async fn all_own_calendars_count_as_busy() {
              busy[2\t]{who\tstart\tend\tshow}:\n  \
              ana@example.com\tMon 2031-03-31 10h00\t12h00\tbusy\n  \
              ana@example.com\tWed 2031-04-02 00h00\tThu 2031-04-03 00h00\ttentative",
-            "busy: 2, Mon 2031-03-31 to Wed 2031-04-02\n\
+            "busy: 2, by person, Mon 2031-03-31 to Wed 2031-04-02\n\
              tentative in `Family`: events of 3 hours or more without people, and unanswered \
              invitations of 6 hours or more\n\
              all busy times are shown: `limit` is for slots",
@@ -512,7 +514,7 @@ async fn all_own_calendars_count_as_busy() {
     let other = json!({"from": "2031-03-31", "to": "2031-04-02", "who": "cy@partner.example"});
     assert_eq!(
         harness.notes("calendar_free", other.clone()).await,
-        "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\nfree throughout: cy@partner.example"
+        "busy: 0, by person, Mon 2031-03-31 to Wed 2031-04-02\nfree throughout: cy@partner.example"
     );
     let mut slots = other;
     slots["duration"] = "2h".into();
@@ -549,7 +551,7 @@ async fn all_own_calendars_count_as_busy() {
     let arguments = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
         harness.notes("calendar_free", arguments).await,
-        "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\n\
+        "busy: 0, by person, Mon 2031-03-31 to Wed 2031-04-02\n\
          free throughout: ana@example.com\n\
          only the main calendar counts: ana@example.com: Family: the service \
          says no"
@@ -572,8 +574,9 @@ async fn slots_and_free_time_are_listed_by_time() {
          Mon 2031-03-31 11h00|12h00|1|me perhaps\n  \
          Tue 2031-04-01 09h00|10h00|1|me oof\n  \
          Tue 2031-04-01 12h00|13h00|2|null\n\
-         slots: 3, within 09h00-13h00 of working days, Mon 2031-03-31 to Tue 2031-04-01\n\
-         also counted: ana@example.com, bo@example.com"
+         slots: 3, by time, within 09h00-13h00 of working days, Mon 2031-03-31 to Tue 2031-04-01\n\
+         also counted: ana@example.com, bo@example.com\n\
+         slots start on quarter hours; `limit` shows more"
     );
     // Without a duration, the time that is free within the hours.
     assert_eq!(
@@ -582,16 +585,18 @@ async fn slots_and_free_time_are_listed_by_time() {
          slots[2|]{start|end|free|missing}:\n  \
          Mon 2031-03-31 11h00|12h00|0|me perhaps\n  \
          Tue 2031-04-01 12h00|17h00|1|null\n\
-         free: 2, within 09h00-17h00 of working days, Mon 2031-03-31 to Tue 2031-04-01"
+         free: 2, by time, within 09h00-17h00 of working days, Mon 2031-03-31 to Tue 2031-04-01"
     );
-    let all = json!({"hours": "10-18", "who": [cy, "di@partner.example"], "limit": 1});
+    let all = json!({"hours": "10-18", "who": [cy, "di@partner.example"], "limit": 1,
+                     "sort": "best"});
     assert_eq!(
         answer(all).await,
         "zone: Europe/Berlin\n\
          slots[1|]{start|end|free|missing}:\n  \
          Tue 2031-04-01 14h00|18h00|3|null\n\
-         free: 1, within 10h00-18h00 and known working hours, Mon 2031-03-31 to Tue 2031-04-01\n\
-         also counted: ana@example.com, bo@example.com"
+         free: 1, by time, within 10h00-18h00 and known working hours, Mon 2031-03-31 to Tue 2031-04-01\n\
+         also counted: ana@example.com, bo@example.com\n\
+         sort=best is for slots: give `duration`"
     );
 }
 

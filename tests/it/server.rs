@@ -244,6 +244,32 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     }
 }
 
+/// Sorted answers name their order, for models and for programs.
+#[test]
+fn order_of_rows_is_named() {
+    let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_STATS", "always")]);
+    process.initialize("2025-11-25");
+    for (tool, arguments, sort, note) in cases! {
+        "mail_search", json!({}), json!("newest"), ", newest first";
+        "mail_search", json!({"sort": "oldest"}), json!("oldest"), ", oldest first";
+        "calendar_search", json!({}), json!("start"), ", by start";
+        "calendar_search", json!({"q": "is:clash"}), json!("start"), ", by start";
+        "calendar_free", json!({"duration": "1h"}), json!("time"), ", by time";
+        "calendar_free", json!({"duration": "1h", "sort": "best"}), json!("best"), ", best first";
+        "calendar_free", json!({"hours": "9-17"}), json!("time"), ", by time";
+        "calendar_free", json!({}), Value::Null, ", by person";
+        "lookup", json!({"kind": "calendars"}), Value::Null, "calendars: ";
+    } {
+        let result =
+            process.ask("tools/call", &json!({"name": tool, "arguments": arguments}))["result"]
+                .take();
+        let blocks = result["content"].as_array().unwrap();
+        let is_named = blocks.iter().any(|block| block["text"].as_str().unwrap().contains(note));
+        assert!(is_named, "{tool} {arguments}: {blocks:?}");
+        assert_eq!(result["_meta"]["daysheet"]["sort"], sort, "{tool} {arguments}");
+    }
+}
+
 /// Other clients do not receive the hints for Claude Code.
 #[test]
 fn hints_for_claude_code_are_sent_to_it_alone() {

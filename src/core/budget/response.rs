@@ -27,6 +27,8 @@ pub struct Response {
     pub calls: Vec<(usize, String)>,
     /// The words that were searched for, in lower case.
     pub words: Vec<String>,
+    /// The order of the rows, as the argument `sort` names it; `None` if it has no name there.
+    pub sort: Option<&'static str>,
 }
 
 /// An explanation of several rows in one note: `why: to_me m1 m4; my_thread m2`.

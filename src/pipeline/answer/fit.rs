@@ -82,6 +82,8 @@ pub struct Stats {
     pub hash: String,
     /// The version of STC, when it is written in that.
     pub stc_version: Option<u32>,
+    /// The order of the rows, as the argument `sort` names it.
+    pub sort: Option<&'static str>,
 }
 
 /// The form in which an answer is returned.
@@ -306,6 +308,7 @@ impl Pipeline {
                 chunk: fitted.chunk,
                 hash,
                 stc_version: format.stc_version(),
+                sort: response.sort,
             },
             blocks: fitted.blocks,
             output,

@@ -34,6 +34,7 @@ use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
 use crate::tools::search::{By, Search, Sort};
+use crate::words::Words;
 
 /// The kind of its cursors.
 const KIND: &str = "search";
@@ -182,6 +183,7 @@ impl Pipeline {
             document,
             notes,
             words: request.query.as_ref().map(words).unwrap_or_default(),
+            sort: Some(if plan.oldest { Sort::Oldest } else { Sort::Newest }.word()),
             ..Response::default()
         })
     }

@@ -12,7 +12,8 @@ use crate::provider::calendar::EventData;
 use crate::schemas::Level;
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::TimeContext;
-use crate::tools::agenda::{Agenda, EventForm};
+use crate::tools::agenda::{Agenda, EventForm, EventSort};
+use crate::words::Words;
 
 /// The query.
 pub(super) const QUERY: &str = "is:clash";
@@ -49,7 +50,7 @@ impl Pipeline {
         shown.extend(away.iter().map(|(at, _)| *at));
         shown.sort_unstable();
         shown.dedup();
-        let mut response = Response::default();
+        let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
         let rows = self.ranged_rows(&ranged, &shown, &zone, &mut Vec::new()).await?;
         let table = self.clash_rows(&found, &ranged, (&shown, &rows), Level::More, &zone);
         response.document.tables.push(table);
@@ -59,7 +60,7 @@ impl Pipeline {
             false => all.to_string(),
         };
         response.notes.push(note!(
-            "clashes: {} in {} events of yours, {}",
+            "clashes: {} in {} events of yours, by start, {}",
             ours(count),
             own.len(),
             ours(range.tell(&zone))

@@ -47,7 +47,8 @@ use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::time_parse::{self, TimeContext};
-use crate::tools::agenda::{Agenda, EventForm};
+use crate::tools::agenda::{Agenda, EventForm, EventSort};
+use crate::words::Words;
 
 /// One account of a search.
 struct AgendaPart {
@@ -125,7 +126,8 @@ impl Pipeline {
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(plan.remarks(&merged, &parts));
         notes.extend(missing.into_iter().map(missing_line));
-        Ok(Response { document, texts, notes, ..Response::default() })
+        let sort = Some(EventSort::Start.word());
+        Ok(Response { document, texts, notes, sort, ..Response::default() })
     }
 
     /// Returns the events of a page as an iCalendar document.

@@ -90,6 +90,11 @@ impl Pipeline {
         if let Some(own @ [_, ..]) = who.get(others..) {
             notes.push(note!("also counted: {}", ours(own.join(", "))));
         }
+        let is_best = request.sort == SlotSort::Best;
+        if is_best && length.is_none() {
+            notes.push("sort=best is for slots: give `duration`".into());
+        }
+        let mut sort = None;
         let (mut document, count) = if is_busy_list {
             if request.limit.is_some() {
                 notes.push("all busy times are shown: `limit` is for slots".into());
@@ -109,10 +114,15 @@ impl Pipeline {
                 Some(length) => {
                     let most = (length, limit.unwrap_or(SLOTS));
                     let mut found = slots(&people, others, &open, &zone, most);
-                    if request.sort == SlotSort::Time {
+                    if found.len() == most.1 {
+                        notes.push("slots start on quarter hours; `limit` shows more".into());
+                    }
+                    if !is_best {
                         found.sort_by_key(|slot| slot.time.from);
                     }
-                    let count = format!("slots: {}", found.len());
+                    sort = Some(request.sort.word());
+                    let order = if is_best { "best first" } else { "by time" };
+                    let count = format!("slots: {}, {order}", found.len());
                     (found, count)
                 }
                 None => {
@@ -121,7 +131,8 @@ impl Pipeline {
                     found.truncate(limit.unwrap_or(all));
                     let of_all =
                         if found.len() < all { format!(" of {all}") } else { String::new() };
-                    let count = format!("free: {}{of_all}", found.len());
+                    sort = Some(SlotSort::Time.word());
+                    let count = format!("free: {}{of_all}, by time", found.len());
                     (found, count)
                 }
             };
@@ -134,7 +145,7 @@ impl Pipeline {
         };
         document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
         notes.insert(0, note!("{}", ours(count)));
-        Ok(Response { document, notes, ..Response::default() })
+        Ok(Response { document, notes, sort, ..Response::default() })
     }
 
     /// Returns the times of some addresses, in their order, and those that are unknown:
@@ -404,7 +415,7 @@ fn busy(
     if !free.is_empty() {
         notes.insert(0, note!("free throughout: {}", ours(free.join(", "))));
     }
-    let count = format!("busy: {}, {}", rows.len(), range.tell(zone));
+    let count = format!("busy: {}, by person, {}", rows.len(), range.tell(zone));
     (document(rows), count)
 }
 

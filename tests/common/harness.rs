@@ -267,6 +267,10 @@ impl ClientPrompts for FakeUser {
         self.0
     }
 
+    fn can_ask(&self) -> bool {
+        self.0 != Confirmation::Unavailable
+    }
+
     async fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 

@@ -147,15 +147,17 @@ async fn the_user_is_asked_first() {
     let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
     // Nobody can be asked: the user gets the links, and a draft.
     let blocks = harness.call("mail_modify", all.clone()).await.unwrap();
-    let page = "m4|unsubscribe|waiting|\"it has a page, and no one-click request: the user can open \
-                https://list.example/off\"";
+    let page = "m4|unsubscribe|failed|\"not unsubscribed: its list has a page, and no one-click \
+                request; the user can open https://list.example/off\"";
+    let draft = "m3|unsubscribe|waiting|\"not unsubscribed yet: send draft d1, to off@list.example, \
+                 with mail_send\"";
     assert_eq!(
         blocks.join("\n--\n"),
         format!(
             "outcomes[4|]{{item|op|result|detail}}:\n  m2|unsubscribe|skipped|the same list as \
-             another of the messages\n  {page}\n  m1|unsubscribe|waiting|\"one click, but the user \
-             cannot be asked here: the user can open http://127.0.0.1:{port}/off?id=7\"\n  \
-             m3|unsubscribe|waiting|\"d1 is a message to off@list.example: send it with mail_send\""
+             another of the messages\n  {page}\n  m1|unsubscribe|refused|\"not unsubscribed: this \
+             client cannot ask the user to confirm; the user can open \
+             http://127.0.0.1:{port}/off?id=7\"\n  {draft}"
         )
     );
     harness.ana().drafts.lock().unwrap().clear();
@@ -170,7 +172,7 @@ async fn the_user_is_asked_first() {
     let nobody = FakeUser::says(Confirmation::Unanswered);
     let blocks = harness.call_as("mail_modify", all.clone(), &nobody).await.unwrap();
     assert!(
-        blocks[0].contains("m1|unsubscribe|waiting|\"one click, but nobody confirmed"),
+        blocks[0].contains("m1|unsubscribe|refused|\"not unsubscribed: nobody confirmed; the user"),
         "{}",
         blocks[0]
     );
@@ -188,12 +190,41 @@ async fn the_user_is_asked_first() {
         format!(
             "outcomes[4|]{{item|op|result|detail}}:\n  m2|unsubscribe|skipped|the same list as \
              another of the messages\n  {page}\n  m1|unsubscribe|done|one-click at 127.0.0.1\n  \
-             m3|unsubscribe|waiting|\"d1 is a message to off@list.example: send it with mail_send\""
+             {draft}"
         )
     );
     assert!(reported.await.unwrap().contains("/off?id=7"));
     let draft = harness.ana().draft_message("draft1");
     assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
+}
+
+#[tokio::test]
+async fn dry_run_says_what_unsubscribing_would_do() {
+    let link = "https://list.example/off?id=7";
+    let cases = cases! {
+        link, ONE_CLICK, Confirmation::Unavailable,
+            "refused|\"not unsubscribed: this client cannot ask the user to confirm; the user can \
+             open https://list.example/off?id=7\"";
+        link, ONE_CLICK, Confirmation::Yes,
+            "planned|one-click at list.example, once the user confirms";
+        link, "", Confirmation::Yes,
+            "failed|\"not unsubscribed: its list has a page, and no one-click request; the user can \
+             open https://list.example/off?id=7\"";
+        "mailto:off@list.example", "", Confirmation::Unavailable,
+            "planned|a draft to off@list.example, for mail_send to send";
+    };
+    for (target, post, reply, expected) in cases {
+        let harness = MailHarness::one(Api::Gmail, "send").await;
+        harness.ana().fill(1);
+        let list = headers(&format!("<{target}>"), post);
+        harness.ana().headers.lock().unwrap().insert("ana-0001".to_owned(), list);
+        let call = json!({"ids": "ana-0001", "do": "unsubscribe", "dry_run": true});
+        let user = FakeUser::says(reply);
+        let blocks = harness.call_as("mail_modify", call, &user).await.unwrap();
+        let row = format!("outcomes[1|]{{item|op|result|detail}}:\n  m1|unsubscribe|{expected}");
+        assert_eq!(blocks, [row, "dry run: nothing was sent".to_owned()], "{target} {reply:?}");
+        assert!(user.questions().is_empty(), "{target} {reply:?}");
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,8 @@ const MOST: usize = 50;
 /// The maximum length of a link that is handed over; a cut one would be dead.
 const LINK: usize = 2_000;
 const OP: &str = "unsubscribe";
+/// The reason against a request that the user cannot be asked about.
+const CANNOT_ASK: &str = "this client cannot ask the user to confirm";
 
 /// A list that is to be left.
 struct List {
@@ -61,8 +63,7 @@ impl Pipeline {
         let lists = self.lists_of(&choice.accounts, &mut report).await?;
         if dry_run {
             for list in &lists {
-                let outcome = Outcome::new(&list.handle, OP, "planned", list.describe());
-                report.outcomes.push(outcome);
+                report.outcomes.push(list.planned(caller.can_ask()));
             }
             report.notes.push("dry run: nothing was sent".into());
             return self.write_report(report).await;
@@ -88,13 +89,9 @@ impl Pipeline {
                 (Way::Post(_), Confirmation::No, _) => {
                     Outcome::new(&list.handle, OP, "refused", "the user declined")
                 }
-                (Way::Post(url), Confirmation::Unavailable | Confirmation::Unanswered, _) => {
-                    let why = if reply == Confirmation::Unanswered {
-                        "one click, but nobody confirmed"
-                    } else {
-                        "one click, but the user cannot be asked here"
-                    };
-                    Outcome::new(&list.handle, OP, "waiting", hand_over(why, url))
+                (Way::Post(url), Confirmation::Unavailable, _) => list.refused(CANNOT_ASK, url),
+                (Way::Post(url), Confirmation::Unanswered, _) => {
+                    list.refused("nobody confirmed", url)
                 }
                 (_, _, Some(chosen)) => self.leave(list, chosen, caller, &mut report.notes).await,
                 _ => continue,
@@ -141,8 +138,8 @@ impl Pipeline {
                     Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
                         handle,
                         OP,
-                        "waiting",
-                        hand_over("it has a page, and no one-click request", &url),
+                        "failed",
+                        hand_over("its list has a page, and no one-click request", &url),
                     )),
                     Some(way) if lists.iter().any(|one| one.way == way) => {
                         let detail = "the same list as another of the messages";
@@ -234,7 +231,10 @@ impl Pipeline {
         let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
         let handle = self.handle_after(&chosen.account, kind, &response.id, notes).await;
-        Ok(format!("{handle} is a message to {}: send it with mail_send", short(&message.to)))
+        Ok(format!(
+            "not unsubscribed yet: send draft {handle}, to {}, with mail_send",
+            short(&message.to)
+        ))
     }
 }
 
@@ -251,6 +251,23 @@ impl List {
             Way::Open(url) => format!("page at {}", short(url.host_str().unwrap_or_default())),
             Way::Mail(message) => format!("by a message to {}", short(&message.to)),
         }
+    }
+
+    /// Returns the outcome of a dry run: that of the call as far as it is known without asking.
+    fn planned(&self, can_ask: bool) -> Outcome {
+        let detail = match &self.way {
+            Way::Post(url) if !can_ask => return self.refused(CANNOT_ASK, url),
+            Way::Mail(message) => {
+                format!("a draft to {}, for mail_send to send", short(&message.to))
+            }
+            Way::Post(_) | Way::Open(_) => format!("{}, once the user confirms", self.describe()),
+        };
+        Outcome::new(&self.handle, OP, "planned", detail)
+    }
+
+    /// Returns the outcome of a request that the user has not agreed to.
+    fn refused(&self, why: &str, url: &url::Url) -> Outcome {
+        Outcome::new(&self.handle, OP, "refused", hand_over(why, url))
     }
 
     /// Returns a line of the question to the user.
@@ -285,9 +302,10 @@ fn proof(message: &SourceMessage, api: Api) -> String {
 
 /// Returns a detail that gives the user the link to open, whole.
 fn hand_over(why: &str, url: &url::Url) -> String {
-    match url.as_str().len() <= LINK {
-        true => format!("{why}: the user can open {url}"),
-        false => format!("{why}, and its link is too long to show: open the message"),
+    if url.as_str().len() <= LINK {
+        format!("not unsubscribed: {why}; the user can open {url}")
+    } else {
+        format!("not unsubscribed: {why}; the link is too long to show: open the message")
     }
 }
 

@@ -277,6 +277,33 @@ async fn missing_folders_are_created_on_request() {
 }
 
 #[tokio::test]
+async fn undo_names_the_folders_that_stay() {
+    for (api, verb, kind) in cases! {
+        Api::Gmail, "label", "folder";
+        Api::Gmail, "move", "folder";
+        Api::Outlook, "label", "category";
+        Api::Outlook, "move", "folder";
+    } {
+        let harness = MailHarness::one(api, "organize").await;
+        harness.ana().fill(1);
+        let made = json!({"ids": "ana-0001", "do": verb, "to": "Taxes", "create": true});
+        harness.ok("mail_modify", made).await;
+        let note = format!(
+            "`Taxes` was created by the change and stays: manage kind={kind} op=delete deletes it"
+        );
+        let dry = harness.ok("mail_modify", json!({"undo": "u1", "dry_run": true})).await;
+        assert!(dry.ends_with(&format!("dry run: nothing was written\n{note}")), "{dry}");
+        let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
+        assert!(undone.starts_with("undone: 1\nundo: u2\n"), "{verb}: {undone}");
+        assert!(undone.ends_with(&format!("\n--\n{note}")), "{verb}: {undone}");
+        // One that was deleted in the meantime does not stay.
+        harness.ana().places.lock().unwrap().remove("Taxes");
+        let again = harness.ok("mail_modify", json!({"undo": "u1"})).await;
+        assert_eq!(again, "undone: 0\nunchanged: 1", "{verb}");
+    }
+}
+
+#[tokio::test]
 async fn irreversible_actions_are_announced() {
     let harness = MailHarness::one(Api::Outlook, "full").await;
     harness.ana().fill(2);

@@ -25,6 +25,18 @@ pub(in crate::pipeline) struct AccountUndo {
     /// The account's id.
     pub(in crate::pipeline) account: String,
     pub(in crate::pipeline) mail: Vec<MessageUndo>,
+    /// The folders and labels that were created for it, which stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::pipeline) created: Vec<CreatedUndo>,
+}
+
+/// A folder or label that a change created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct CreatedUndo {
+    /// The provider's id.
+    pub(in crate::pipeline) id: String,
+    /// True for a label that is no folder: a category.
+    pub(in crate::pipeline) category: bool,
 }
 
 /// A change to one message.

@@ -75,8 +75,12 @@ impl Pipeline {
             if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
                 let id = flatten::key(table, made, &Context::bare(owner.mailbox.api()));
                 owner.late().push(note!("created above it: {}", quoted_list(&above)));
-                let folder =
-                    CreatedFolder { id: id.unwrap_or_default(), name: name.clone(), above };
+                let folder = CreatedFolder {
+                    id: id.unwrap_or_default(),
+                    name: name.clone(),
+                    category: !folder,
+                    above,
+                };
                 folder.keep_levels(&self.store, &owner.account.id).await;
             }
             return self.settings_row(&owner, table, answer, (&name, "create", "")).await;

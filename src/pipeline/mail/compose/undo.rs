@@ -277,7 +277,12 @@ fn discarded(
     after: Option<MailState>,
 ) -> Result<String> {
     let mail = vec![MessageUndo { before: before.clone(), after }];
-    UndoState::Mail(vec![AccountUndo { account: context.account.id.clone(), mail }]).write()
+    UndoState::Mail(vec![AccountUndo {
+        account: context.account.id.clone(),
+        mail,
+        created: Vec::new(),
+    }])
+    .write()
 }
 
 /// Returns what the sealed content of a draft is bound to.

@@ -149,6 +149,8 @@ pub(in crate::pipeline) struct CreatedFolder {
     /// The provider's id; empty in a dry run.
     pub(in crate::pipeline) id: String,
     pub(in crate::pipeline) name: String,
+    /// True for a label that is no folder: a category.
+    pub(in crate::pipeline) category: bool,
     /// The levels above it that were created with it.
     pub(in crate::pipeline) above: Vec<String>,
 }
@@ -321,13 +323,14 @@ pub(in crate::pipeline) async fn find(
     if can.has_labels() && (kind == FolderKind::Label || !inbox) {
         by_verb(name, kind, can.name)?;
     }
+    let category = kind == FolderKind::Label && !can.has_labels();
     let create = with.create && !with.dry_run;
     let above = if with.create { missing_above(mailbox, name, kind).await } else { Vec::new() };
     match mailbox.find_folder(name, kind, create).await {
         Ok(place) => {
             if place.made {
                 let (id, name) = (place.id.clone(), place.name.clone());
-                created.push(CreatedFolder { id, name, above });
+                created.push(CreatedFolder { id, name, category, above });
             }
             Ok(place)
         }
@@ -340,8 +343,9 @@ pub(in crate::pipeline) async fn find(
                 }
             };
             mailbox.rehearse(&change).await?;
-            created.push(CreatedFolder { id: String::new(), name: name.to_owned(), above });
-            Ok(FolderRef { id: String::new(), name: name.to_owned(), made: true })
+            let (id, name) = (String::new(), name.to_owned());
+            created.push(CreatedFolder { id, name: name.clone(), category, above });
+            Ok(FolderRef { id: String::new(), name, made: true })
         }
         Err(error) if error.kind() == Kind::NotFound && with.may_create => {
             let instead = error.next_step().unwrap_or_default();

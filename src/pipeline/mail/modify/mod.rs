@@ -22,7 +22,7 @@ use crate::client::{ClientPrompts, Confirmation};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
-use crate::pipeline::answer::undo_state::{AccountUndo, MessageUndo, UndoState};
+use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo, UndoState};
 use crate::pipeline::{Pipeline, Response, name_account};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
@@ -42,6 +42,8 @@ use self::report::{ChangeReport, subjects};
 pub(super) struct Work {
     chosen: ChosenMessages,
     actions: Vec<PlannedAction>,
+    /// Folders and labels that were created for them.
+    created: Vec<CreatedFolder>,
     /// Messages that are not so already, in order.
     changes: Vec<Change>,
     unchanged: usize,
@@ -171,6 +173,7 @@ impl Pipeline {
                     chosen,
                     actions: all,
                     changes: Vec::new(),
+                    created,
                     unchanged: 0,
                     misses: Vec::new(),
                 }),
@@ -378,6 +381,11 @@ impl Work {
                         _ => None,
                     },
                 })
+                .collect(),
+            created: self
+                .created
+                .iter()
+                .map(|one| CreatedUndo { id: one.id.clone(), category: one.category })
                 .collect(),
         }
     }

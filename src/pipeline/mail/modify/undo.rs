@@ -9,11 +9,12 @@ use super::report::{ChangeReport, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::answer::undo_state::{MessageUndo, UndoState};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
+use crate::pipeline::{Pipeline, Response, name_account};
 use crate::provider::Account;
-use crate::provider::mail::MailState;
+use crate::provider::mail::{FolderKind, MailState};
 use crate::store::HandleKind;
+use crate::text::{Note, note, ours, quoted};
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,6 +99,8 @@ impl Pipeline {
             match opened {
                 Ok((account, mailbox)) => {
                     let chosen = restored_messages(account, label, mailbox);
+                    let named = name_account(self.several_accounts().await, &chosen.label);
+                    choice.notes.extend(left(&chosen, &one.created).await.into_iter().map(named));
                     works.push(plan(chosen, one.mail).await);
                 }
                 Err(error) => choice.failed.push((label, error)),
@@ -131,14 +134,41 @@ fn restored_messages(
     ChosenMessages { account, label, mailbox, ids: Vec::new() }
 }
 
+/// Returns notes about the folders and labels of a change that still exist: others may use them
+/// by now, so an undo does not delete them.
+async fn left(chosen: &ChosenMessages, created: &[CreatedUndo]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for one in created {
+        let (kind, word) = if one.category {
+            (FolderKind::Label, "category")
+        } else {
+            (FolderKind::Folder, "folder")
+        };
+        if let Ok(found) = chosen.mailbox.find_folder(&one.id, kind, false).await {
+            notes.push(note!(
+                "{} was created by the change and stays: manage kind={} op=delete deletes it",
+                quoted(&found.name),
+                ours(word)
+            ));
+        }
+    }
+    notes
+}
+
 /// Plans which messages of an account are restored, and how.
 async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Work {
     // A message may have got another id by the change.
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
-    let mut work =
-        Work { chosen, actions: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
+    let mut work = Work {
+        chosen,
+        actions: Vec::new(),
+        created: Vec::new(),
+        changes: Vec::new(),
+        unchanged: 0,
+        misses: Vec::new(),
+    };
     let mut targets = Vec::new();
     for (id, one) in ids.iter().zip(&account_undo) {
         match states.next() {

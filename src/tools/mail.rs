@@ -198,7 +198,7 @@ tool! {
         account: Option<String> = ANY_ACCOUNT,
         // Nothing when something is undone.
         what as "do": Option<Verb> = choice(),
-        /// Folders, labels, categories
+        /// Folders, labels, categories; -LABEL removes
         to: Vec<String> = ITEMS,
         /// Create missing ones
         create: bool = SWITCH,

@@ -345,8 +345,13 @@ impl FakeMailbox {
                 state.labels.insert(id.clone());
             }
             MessageAction::Copy(_) => {}
-            MessageAction::Label(ids) => state.labels.extend(ids.iter().cloned()),
-            MessageAction::Unlabel(ids) => state.labels.retain(|one| !ids.contains(one)),
+            MessageAction::Label { add, remove } => {
+                state.labels.retain(|one| !remove.contains(one));
+                state.labels.extend(add.iter().cloned());
+                if remove.contains(&state.folder) {
+                    state.folder = String::new();
+                }
+            }
             MessageAction::Delete => return None,
             MessageAction::RestoreState(states) => {
                 state = states.iter().find(|one| one.id == state.id).unwrap().clone();

@@ -180,7 +180,10 @@ async fn rule_can_run_over_existing_messages() {
          only mail in the inbox; filed mail stays as it is\nskipped: never_spam"
     );
     assert!(tokens(&done) <= 60);
-    assert_eq!(harness.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);
+    assert_eq!(
+        harness.ana().written(),
+        ["Label { add: [\"Label_1\"], remove: [] } 1000", "Archive 1000"]
+    );
     assert_eq!(harness.ok("mail_modify", json!({"undo": "u1"})).await, "undone: 1000\nundo: u2");
     let state = harness.ana().state("ana-1200");
     assert_eq!((&*state.folder, state.labels.len()), ("INBOX", 0));

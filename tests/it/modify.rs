@@ -23,13 +23,13 @@ async fn each_verb_becomes_its_action() {
         Api::Gmail, json!({"do": "move", "to": "trash"}), "Trash 1";
         Api::Gmail, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1";
         Api::Gmail, json!({"do": "label", "to": ["Bills", "Print shop"]}),
-            "Label([\"Label_1\", \"Label_2\"]) 1";
+            "Label { add: [\"Label_1\", \"Label_2\"], remove: [] } 1";
         Api::Outlook, json!({"do": "star", "due": "2026-02-05 09h00"}),
             "Flag(Set { due: Some(2026-02-05T08:00:00Z) }) 1";
         Api::Outlook, json!({"do": "done"}), "Flag(Done) 1";
         Api::Outlook, json!({"do": "archive"}), "Archive 1";
         Api::Outlook, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1";
-        Api::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label([\"fo\"]) 1";
+        Api::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label { add: [\"fo\"], remove: [] } 1";
         Api::Outlook, json!({"do": "delete"}), "Delete 1";
     };
     for (api, mut arguments, written) in cases {
@@ -39,6 +39,52 @@ async fn each_verb_becomes_its_action() {
         let answer = harness.ok("mail_modify", arguments.clone()).await;
         assert!(answer.starts_with("done: 1\n"), "{arguments}: {answer}");
         assert_eq!(harness.ana().written(), [written], "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn labels_are_added_and_removed_in_one_call() {
+    let both = || json!(["Bills", "-Print shop"]);
+    let cases = cases! {
+        Api::Gmail, json!({"do": "label", "to": both()}), "Print shop|Bills",
+            vec![r#"Label { add: ["Label_1"], remove: ["Label_2"] } 1"#];
+        Api::Gmail, json!({"do": "label", "to": "-Print shop"}), "Print shop|\"\"",
+            vec![r#"Label { add: [], remove: ["Label_2"] } 1"#];
+        // One request, because a move is a change of labels.
+        Api::Gmail, json!({"do": "move", "to": both()}), "inbox, Print shop|archive, Bills",
+            vec![
+                r#"Label { add: ["Label_1"], remove: ["INBOX", "SPAM", "TRASH", "Label_2"] } 1"#,
+            ];
+        Api::Gmail, json!({"do": "move", "to": ["archive", "-Print shop"]}),
+            "inbox, Print shop|archive",
+            vec!["Archive 1", r#"Label { add: [], remove: ["Label_2"] } 1"#];
+        Api::Outlook, json!({"do": "categorize", "to": both()}), "Print shop|Bills",
+            vec![r#"Label { add: ["fo"], remove: ["Label_2"] } 1"#];
+        Api::Outlook, json!({"do": "move", "to": both()}), "inbox, Print shop|Bills",
+            vec!["Move(\"fo\") 1", r#"Label { add: [], remove: ["Label_2"] } 1"#];
+    };
+    for (api, mut arguments, changed, written) in cases {
+        let harness = MailHarness::one(api, "organize").await;
+        harness.ana().fill(1);
+        harness.ana().places.lock().unwrap().insert("Print shop".into(), "Label_2".into());
+        harness.ana().touch("ana-0001", |mail| mail.labels = ["Label_2".to_owned()].into());
+        let before = harness.ana().state("ana-0001");
+        arguments["ids"] = "ana-0001".into();
+        let mut dry = arguments.clone();
+        dry["dry_run"] = true.into();
+        let planned = harness.ok("mail_modify", dry).await;
+        assert!(planned.starts_with("planned: 1\n"), "{arguments}: {planned}");
+        let head = "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n";
+        assert_eq!(
+            harness.ok("mail_modify", arguments.clone()).await,
+            format!("{head}  m1|Letter ana-0001|{changed}"),
+            "{arguments}"
+        );
+        assert_eq!(harness.ana().written(), written, "{arguments}");
+        let again = harness.ok("mail_modify", arguments.clone()).await;
+        assert_eq!(again, "done: 0\nunchanged: 1", "{arguments}");
+        harness.ok("mail_modify", json!({"undo": "u1"})).await;
+        assert_eq!(harness.ana().state("ana-0001"), before, "{arguments}");
     }
 }
 
@@ -395,6 +441,11 @@ async fn incompatible_arguments_are_refused() {
         json!({"do": "move"}), "do=move needs `to`: give the folder's or label's name";
         json!({"do": "move", "to": ["Bills", "Print shop"]}),
             "do=move takes one folder in `to`: call once per folder";
+        json!({"do": "move", "to": "-Bills"}), "do=move needs `to`: give the folder's or label's name";
+        json!({"do": "label", "to": ["Bills", "-bills"]}),
+            "Bills is both added and removed: name it once in `to`";
+        json!({"do": "label", "to": ["Bills", "-Taxes"], "create": true}), "there is no Taxes: say Bills";
+        json!({"do": "unlabel", "to": "-Bills"}), "there is no -Bills: say Bills";
         json!({"do": "trash", "to": "Bills"}),
             "do=trash takes no `to`: leave it out, or use do=move, copy or label";
         json!({"do": "read", "due": "tomorrow"}),

@@ -144,8 +144,15 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
                 Difference::new(&[to], &[])
             }
         },
-        MessageAction::Label(to) => Difference::new(&each_given(to)?, &[]),
-        MessageAction::Unlabel(to) => Difference::new(&[], &each_given(to)?),
+        MessageAction::Label { add, remove } => {
+            // A move may remove labels, too, so a message can be taken out of these places.
+            let (places, others): (Vec<&str>, Vec<&str>) = remove
+                .iter()
+                .map(String::as_str)
+                .partition(|label| ["INBOX", "SPAM", "TRASH"].contains(label));
+            let removed = [places, each_given(others)?].concat();
+            Difference::new(&each_given(add.iter().map(String::as_str))?, &removed)
+        }
         // Neither is the same for every message.
         MessageAction::Delete | MessageAction::RestoreState(_) => Difference::default(),
     })
@@ -162,8 +169,8 @@ fn check_assignable(label: &str) -> Result<()> {
     Err(Error::argument(what).next("use do=archive, trash or spam, or name a user label"))
 }
 
-fn each_given(labels: &[String]) -> Result<Vec<&str>> {
-    labels.iter().map(|label| check_assignable(label).map(|()| label.as_str())).collect()
+fn each_given<'a>(labels: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
+    labels.into_iter().map(|label| check_assignable(label).map(|()| label)).collect()
 }
 
 /// Returns the difference between two states. Gmail keeps track itself of whether a

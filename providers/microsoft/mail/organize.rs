@@ -62,19 +62,11 @@ impl MessageActions for Outlook {
                 let body = json!({ "flag": flag_of(flag, self.graph().now()) });
                 self.run(messages, |message| patch(message, body.clone())).await
             }
-            MessageAction::Label(names) => {
+            MessageAction::Label { add, remove } => {
                 self.run(messages, |message| {
                     let mut labels = message.labels.clone();
-                    labels.extend(names.iter().cloned());
-                    (labels != message.labels)
-                        .then(|| patch_request(self, message, json!({ "categories": labels })))
-                })
-                .await
-            }
-            MessageAction::Unlabel(names) => {
-                self.run(messages, |message| {
-                    let mut labels = message.labels.clone();
-                    labels.retain(|label| !names.contains(label));
+                    labels.retain(|label| !remove.contains(label));
+                    labels.extend(add.iter().cloned());
                     (labels != message.labels)
                         .then(|| patch_request(self, message, json!({ "categories": labels })))
                 })

@@ -389,10 +389,13 @@ pub enum MessageAction {
     Move(String),
     /// A copy into a folder, by id. Where folders are labels: adds the label.
     Copy(String),
-    /// Adds these labels or categories, by id.
-    Label(Vec<String>),
-    /// Out of these.
-    Unlabel(Vec<String>),
+    /// Adds and removes labels or categories, by id.
+    Label {
+        /// Those to add.
+        add: Vec<String>,
+        /// Those to remove; where folders are labels, also those of folders.
+        remove: Vec<String>,
+    },
     /// Deleted permanently.
     Delete,
     /// As it was: into this state, by the id of each message.

@@ -145,9 +145,10 @@ async fn actions_become_label_changes() {
         MessageAction::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"]);
         MessageAction::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"]);
         MessageAction::Copy(to("Label_7")), json!(["Label_7"]), json!([]);
-        MessageAction::Label(vec![to("Label_9"), to("Label_7")]), json!(["Label_7", "Label_9"]),
-            json!([]);
-        MessageAction::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"]);
+        MessageAction::Label { add: vec![to("Label_9"), to("Label_7")], remove: Vec::new() },
+            json!(["Label_7", "Label_9"]), json!([]);
+        MessageAction::Label { add: vec![to("Label_7")], remove: vec![to("Label_9"), to("INBOX")] },
+            json!(["Label_7"]), json!(["INBOX", "Label_9"]);
     } {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
         let gmail = gmail(&mailbox).await;
@@ -177,8 +178,10 @@ async fn unsupported_actions_are_refused_before_any_request() {
             "Gmail's stars have no date: leave out due, or create an event as a reminder";
         MessageAction::Flag(Flag::Done),
             "Gmail's stars cannot be marked done: use do=unstar or do=archive";
-        MessageAction::Label(vec!["TRASH".to_owned()]), places;
-        MessageAction::Unlabel(vec!["SPAM".to_owned()]), places;
+        MessageAction::Label { add: vec!["TRASH".to_owned()], remove: Vec::new() }, places;
+        MessageAction::Label { add: Vec::new(), remove: vec!["SENT".to_owned()] },
+            "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
+             name a user label";
         MessageAction::Move("SENT".to_owned()),
             "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
              name a user label";

@@ -121,6 +121,7 @@ async fn every_action_becomes_its_graph_request() {
         Some(state)
     };
     let to = |folder: &str| Some(json!({ "destinationId": folder }));
+    let names = |names: &[&str]| -> Vec<String> { labels(names).into_iter().collect() };
     for (step, path, body, after) in cases! {
         MessageAction::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
         MessageAction::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
@@ -134,12 +135,15 @@ async fn every_action_becomes_its_graph_request() {
             now(|state| state.flag = Flag::Done);
         MessageAction::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
             now(|_| {});
-        MessageAction::Label(vec!["Urgent".to_owned(), "Print".to_owned()]), "PATCH",
+        MessageAction::Label { add: names(&["Urgent", "Print"]), remove: Vec::new() }, "PATCH",
             Some(json!({"categories": ["Print", "Urgent"]})),
             now(|state| state.labels = labels(&["Print", "Urgent"]));
-        MessageAction::Unlabel(vec!["Print".to_owned()]), "PATCH", Some(json!({"categories": []})),
-            now(|state| state.labels = labels(&[]));
-        MessageAction::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {});
+        MessageAction::Label { add: Vec::new(), remove: names(&["Print"]) }, "PATCH",
+            Some(json!({"categories": []})), now(|state| state.labels = labels(&[]));
+        MessageAction::Label { add: names(&["Urgent"]), remove: names(&["Print"]) }, "PATCH",
+            Some(json!({"categories": ["Urgent"]})),
+            now(|state| state.labels = labels(&["Urgent"]));
+        MessageAction::Label { add: Vec::new(), remove: names(&["Urgent"]) }, "", None, now(|_| {});
         MessageAction::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
             now(|state| state.folder = CLIENTS.to_owned());
         MessageAction::Move(INBOX.to_owned()), "", None, now(|_| {});

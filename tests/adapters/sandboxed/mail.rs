@@ -247,7 +247,7 @@ async fn message_actions_are_carried_out_and_undone() {
             (MessageAction::Read(true), "INBOX"),
             (MessageAction::Read(false), "INBOX"),
             (MessageAction::Flag(Flag::Set { due }), "INBOX"),
-            (MessageAction::Label(vec![label.clone()]), "INBOX"),
+            (MessageAction::Label { add: vec![label.clone()], remove: Vec::new() }, "INBOX"),
             (MessageAction::Move(folder.id.clone()), own),
             (MessageAction::Archive, ""),
             (MessageAction::Spam, "SPAM"),
@@ -256,7 +256,7 @@ async fn message_actions_are_carried_out_and_undone() {
             (MessageAction::Flag(Flag::Done), "INBOX"),
             (MessageAction::Flag(Flag::None), "INBOX"),
             (MessageAction::Flag(Flag::Set { due: None }), "INBOX"),
-            (MessageAction::Unlabel(vec![label.clone()]), "INBOX"),
+            (MessageAction::Label { add: Vec::new(), remove: vec![label.clone()] }, "INBOX"),
         ] {
             if google && step == MessageAction::Flag(Flag::Done) {
                 continue;
@@ -268,8 +268,9 @@ async fn message_actions_are_carried_out_and_undone() {
             match &step {
                 MessageAction::Read(read) => assert_eq!(one.unread, !read),
                 MessageAction::Flag(flag) => assert_eq!(one.flag, *flag),
-                MessageAction::Label(_) => assert!(one.labels.contains(&label)),
-                MessageAction::Unlabel(_) => assert!(!one.labels.contains(&label)),
+                MessageAction::Label { add, .. } => {
+                    assert_eq!(one.labels.contains(&label), add.contains(&label));
+                }
                 MessageAction::Move(folder) => {
                     assert!(one.folder == *folder || one.labels.contains(folder));
                 }

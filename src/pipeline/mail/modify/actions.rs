@@ -14,7 +14,7 @@ use crate::provider::mail::{
 };
 use crate::query;
 use crate::store::Store;
-use crate::text::{Note, note, quoted, quoted_list};
+use crate::text::{Note, brief, note, quoted, quoted_list};
 use crate::tools::mail::Verb;
 use crate::words::Words;
 
@@ -34,12 +34,12 @@ enum ExpectedState {
     In(String),
     /// In none of these folders.
     OutOf(Vec<String>),
-    /// Under this label, and not in that folder.
-    Filed(String, String),
-    /// Under all of these labels.
-    Under(Vec<String>),
-    /// Under none of these.
-    NotUnder(Vec<String>),
+    /// Under all labels of the first list and under none of the second, and not in that folder.
+    Labelled {
+        under: Vec<String>,
+        not_under: Vec<String>,
+        out_of: Option<String>,
+    },
     /// As it was, by the id it has now.
     Was(HashMap<String, MailState>),
     /// Not there any more.
@@ -52,6 +52,8 @@ enum ExpectedState {
 #[derive(Debug, Clone, Default)]
 pub(in crate::pipeline) struct With {
     pub(in crate::pipeline) to: Vec<String>,
+    /// Labels that are removed in the same step.
+    pub(in crate::pipeline) without: Vec<String>,
     pub(in crate::pipeline) create: bool,
     /// True for an action that could have had a missing folder or label created.
     pub(in crate::pipeline) may_create: bool,
@@ -78,11 +80,11 @@ impl PlannedAction {
             ExpectedState::Flag(flag) => state.flag == *flag,
             ExpectedState::In(folder) => state.folder == *folder,
             ExpectedState::OutOf(folders) => !folders.contains(&state.folder),
-            ExpectedState::Filed(label, folder) => {
-                state.labels.contains(label) && state.folder != *folder
+            ExpectedState::Labelled { under, not_under, out_of } => {
+                under.iter().all(|one| state.labels.contains(one))
+                    && !not_under.iter().any(|one| state.labels.contains(one))
+                    && out_of.as_ref() != Some(&state.folder)
             }
-            ExpectedState::Under(labels) => labels.iter().all(|one| state.labels.contains(one)),
-            ExpectedState::NotUnder(labels) => !labels.iter().any(|one| state.labels.contains(one)),
             ExpectedState::Was(states) => states.get(id).is_some_and(|was| {
                 (was.unread, &was.flag, &was.folder, &was.labels)
                     == (state.unread, &state.flag, &state.folder, &state.labels)
@@ -121,10 +123,34 @@ fn needs_name(verb: Verb) -> bool {
     )
 }
 
+/// Splits the names in `to` into those to add, and those to remove, which begin with `-`. Only
+/// verbs that add something have such names.
+pub(super) fn signed(verb: Verb, names: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut add, mut remove) = (Vec::new(), Vec::new());
+    for name in names {
+        let removed = name.strip_prefix('-').map(str::trim).filter(|name| !name.is_empty());
+        match removed {
+            Some(removed) if matches!(verb, Verb::Move | Verb::Label | Verb::Categorize) => {
+                remove.push(removed.to_owned());
+            }
+            _ => add.push(name.clone()),
+        }
+    }
+    (add, remove)
+}
+
 /// Refuses arguments that do not fit together, whatever the account.
 pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
     let word = verb.word();
+    let is_removed = |name: &&String| {
+        with.without.iter().any(|one| one.to_lowercase() == name.trim().to_lowercase())
+    };
+    if let Some(both) = with.to.iter().find(is_removed) {
+        return Err(Error::argument(format!("{} is both added and removed", brief(both)))
+            .next("name it once in `to`"));
+    }
     match (needs_name(verb), with.to.as_slice()) {
+        (true, []) if verb != Verb::Move && !with.without.is_empty() => Ok(()),
         (true, []) => Err(Error::argument(format!("do={word} needs `to`"))
             .next("give the folder's or label's name")),
         (true, [_, _, ..]) if matches!(verb, Verb::Move | Verb::Copy) => {
@@ -237,40 +263,93 @@ pub(in crate::pipeline) async fn plan_actions(
                 "spam" => Some(Going::Spam),
                 _ => None,
             };
+            let removed = find_removed(mailbox, with).await?;
+            let only_removed =
+                |removed: Vec<String>| (!removed.is_empty()).then(|| labelled(Vec::new(), removed));
             if let (true, Verb::Move, Some(way)) = (can.has_labels(), verb, way) {
-                return going(mailbox, way).await;
+                let mut actions = going(mailbox, way).await?;
+                actions.extend(only_removed(removed));
+                return Ok(actions);
             }
             let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
             match (verb == Verb::Move, can.system_label("inbox")) {
                 (true, Some(inbox)) => {
-                    let expected = ExpectedState::Filed(place.id.clone(), inbox.to_owned());
-                    one(MessageAction::Move(place.id), expected)
+                    let expected = ExpectedState::Labelled {
+                        under: vec![place.id.clone()],
+                        not_under: removed.clone(),
+                        out_of: Some(inbox.to_owned()),
+                    };
+                    if removed.is_empty() {
+                        return one(MessageAction::Move(place.id), expected);
+                    }
+                    // Here a move is a change of labels, too, so one request makes both.
+                    let away = ["inbox", "spam", "trash"].map(|word| can.system_label(word));
+                    let away = away.into_iter().flatten().map(str::to_owned);
+                    let remove = away.chain(removed).collect();
+                    one(MessageAction::Label { add: vec![place.id], remove }, expected)
                 }
                 (true, None) => {
-                    one(MessageAction::Move(place.id.clone()), ExpectedState::In(place.id))
+                    let step = MessageAction::Move(place.id.clone());
+                    let mut actions = one(step, ExpectedState::In(place.id))?;
+                    actions.extend(only_removed(removed));
+                    Ok(actions)
                 }
                 (false, Some(_)) => {
-                    one(MessageAction::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
+                    let expected = ExpectedState::Labelled {
+                        under: vec![place.id.clone()],
+                        not_under: Vec::new(),
+                        out_of: None,
+                    };
+                    one(MessageAction::Copy(place.id), expected)
                 }
                 (false, None) => one(MessageAction::Copy(place.id), ExpectedState::Copied),
             }
         }
         Verb::Label | Verb::Categorize | Verb::Unlabel | Verb::Uncategorize => {
-            let mut ids = Vec::new();
-            for name in &with.to {
-                let place = find(mailbox, name, FolderKind::Label, with, created).await?;
-                if !ids.contains(&place.id) {
-                    ids.push(place.id);
-                }
-            }
-            match matches!(verb, Verb::Label | Verb::Categorize) {
-                true => one(MessageAction::Label(ids.clone()), ExpectedState::Under(ids)),
-                false => one(MessageAction::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
-            }
+            // Before a label is created.
+            let removed = find_removed(mailbox, with).await?;
+            let named = find_labels(mailbox, &with.to, with, created).await?;
+            let action = if matches!(verb, Verb::Label | Verb::Categorize) {
+                labelled(named, removed)
+            } else {
+                labelled(Vec::new(), named)
+            };
+            Ok(vec![action])
         }
         Verb::Delete => one(MessageAction::Delete, ExpectedState::Deleted),
         Verb::Unsubscribe => Err(Error::new(Kind::Internal, "unsubscribing is no step")),
     }
+}
+
+/// Returns the action that adds labels and removes others.
+fn labelled(add: Vec<String>, remove: Vec<String>) -> PlannedAction {
+    PlannedAction {
+        step: MessageAction::Label { add: add.clone(), remove: remove.clone() },
+        expected: ExpectedState::Labelled { under: add, not_under: remove, out_of: None },
+    }
+}
+
+/// Returns the ids of labels, each once.
+async fn find_labels(
+    mailbox: &dyn Mailbox,
+    names: &[String],
+    with: &With,
+    created: &mut Vec<CreatedFolder>,
+) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    for name in names {
+        let place = find(mailbox, name, FolderKind::Label, with, created).await?;
+        if !ids.contains(&place.id) {
+            ids.push(place.id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Returns the ids of the labels to remove, which are never created.
+async fn find_removed(mailbox: &dyn Mailbox, with: &With) -> Result<Vec<String>> {
+    let existing = With { create: false, may_create: false, ..with.clone() };
+    find_labels(mailbox, &with.without, &existing, &mut Vec::new()).await
 }
 
 /// Plans moves into or out of the folders that every mailbox has.

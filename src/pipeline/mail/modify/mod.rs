@@ -88,9 +88,11 @@ impl Pipeline {
         let Some(verb) = request.what else {
             return Err(Error::argument("mail_modify needs `do`"));
         };
+        let (to, without) = actions::signed(verb, &request.to);
         let with = With {
             due: request.due.as_deref().map(|due| self.due(due)).transpose()?,
-            to: request.to.clone(),
+            to,
+            without,
             create: request.create,
             may_create: matches!(
                 verb,
@@ -126,11 +128,12 @@ impl Pipeline {
     ) -> Result<With> {
         let mut with = with.clone();
         // Categories have names alone.
-        if matches!(verb, Verb::Move | Verb::Copy) || chosen.mailbox.capabilities().has_labels() {
-            for name in &mut with.to {
-                if let Some(id) = self.folder_of(name, &chosen.account).await? {
-                    *name = id;
-                }
+        let has_labels = chosen.mailbox.capabilities().has_labels();
+        let to = with.to.iter_mut().filter(|_| has_labels || needs_folder(verb));
+        let without = with.without.iter_mut().filter(|_| has_labels);
+        for name in to.chain(without) {
+            if let Some(id) = self.folder_of(name, &chosen.account).await? {
+                *name = id;
             }
         }
         Ok(with)
@@ -339,6 +342,11 @@ impl Pipeline {
         let due = time_parse::read(due, &self.here())?;
         Ok(due.first(&self.config.zone))
     }
+}
+
+/// Returns true for verbs whose `to` names a folder.
+fn needs_folder(verb: Verb) -> bool {
+    matches!(verb, Verb::Move | Verb::Copy)
 }
 
 /// Returns an error from before any message was changed. Labels may have been created.

@@ -17,6 +17,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     rule_names: false,
     task_flags: false,
     spam_reports: true,
+    reply_subjects: true,
     system_labels: &[("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")],
 };
 

@@ -35,6 +35,7 @@ const MAIL: MailCapabilities = MailCapabilities {
     rule_names: false,
     task_flags: false,
     spam_reports: false,
+    reply_subjects: false,
     system_labels: &[],
 };
 /// Messages, or changes, and conversations that are requested at once.

@@ -22,6 +22,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     task_flags: true,
     // Only the beta version of Graph has `reportMessage`.
     spam_reports: false,
+    reply_subjects: false,
     system_labels: &[],
 };
 

@@ -72,6 +72,7 @@ tool! {
         set: Map<String, Value> = SETTINGS,
         // Of a new calendar, of the times of an automatic reply, or of the settings.
         tz: Option<String> = TEXT,
+        /// Address; auto_reply: also several, or all
         account: Option<String> = ACCOUNT,
         dry_run: bool = SWITCH,
         ..format

@@ -569,6 +569,9 @@ impl MailboxSettings for FakeMailbox {
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         self.set_up_fails()?;
+        // A refusal that no rehearsal foresees.
+        let failing = self.failing.lock().unwrap().get("apply").cloned();
+        failing.map_or(Ok(()), Err)?;
         self.note(format!("{change:?}"));
         let mut rules = self.rules.lock().unwrap();
         Ok(match change {
@@ -738,9 +741,14 @@ impl MailHarness {
 
     /// One at Google, `ana@example.com`, and one at Microsoft, `bo@example.com`.
     pub async fn two() -> Self {
+        Self::two_at("organize").await
+    }
+
+    /// The same two at an access level.
+    pub async fn two_at(access: &str) -> Self {
         let fakes = [("ana", Api::Gmail), ("bo", Api::Outlook)];
         let fakes = fakes.map(|(name, api)| FakeMailbox::new(name, api));
-        Self::of(fakes.into(), &[("DAYSHEET_ACCESS", "organize")]).await
+        Self::of(fakes.into(), &[("DAYSHEET_ACCESS", access)]).await
     }
 
     async fn of(fakes: Vec<FakeMailbox>, settings: &[(&str, &str)]) -> Self {

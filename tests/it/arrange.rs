@@ -294,6 +294,97 @@ async fn automatic_reply_is_switched_on_and_off() {
     );
 }
 
+#[tokio::test]
+async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
+    let update = |account: &str, set: Value| json!({"kind": "auto_reply", "op": "update", "account": account, "set": set});
+    let both = "ana@example.com, bo@example.com";
+    let away = json!({"status": "on", "text": "Away", "text_external": "Out", "subject": "Away"});
+    let prepared = async || {
+        let harness = MailHarness::two_at("send").await;
+        *harness.bo().reply.lock().unwrap() =
+            AutoReply { external: Some(String::new()), ..AutoReply::default() };
+        harness
+    };
+    let head = "zone: Europe/Berlin\nauto_replies[{}|]{account|status|from|to|subject|text|\
+                text_internal|text_external|audience}:\n  ";
+    let ana = "ana@example.com|on|null|null|Away|Away|null|null|null";
+    let bo = "bo@example.com|on|null|null|null|null|Away|Out|null";
+    let notes = "ana@example.com: `text_external` left out, which Gmail does not have\n\
+                 bo@example.com: `subject` left out, which Outlook does not have";
+    for accounts in [both, "all"] {
+        let harness = prepared().await;
+        let mut dry = update(accounts, away.clone());
+        dry["dry_run"] = true.into();
+        assert_eq!(
+            harness.ok("manage", dry).await,
+            format!(
+                "outcomes[2|]{{item|op|result|detail}}:\n  ana@example.com|update|planned|auto_reply \
+                 on\n  bo@example.com|update|planned|auto_reply on\n--\ndry run: nothing was \
+                 written\n{notes}"
+            )
+        );
+        assert_eq!(harness.ana().written(), Vec::<String>::new());
+        let user = FakeUser::says(Confirmation::Yes);
+        let blocks =
+            harness.call_as("manage", update(accounts, away.clone()), &user).await.unwrap();
+        let rows = head.replace("{}", "2");
+        assert_eq!(blocks.join("\n--\n"), format!("{rows}{ana}\n  {bo}\n--\n{notes}"));
+        assert_eq!(
+            user.questions(),
+            [
+                "Reply automatically to mail to ana@example.com?\nTo: everybody\nSubject: Away\nText: \
+              Away\n\nReply automatically to mail to bo@example.com?\nTo: everybody\nText inside: \
+              Away\nText outside: Out\nNever written to before: anybody who writes to \
+              ana@example.com, anybody who writes to bo@example.com"
+            ]
+        );
+    }
+    // Accounts with the same reply share their lines of the one question, before any write.
+    let harness = prepared().await;
+    let same = update("all", json!({"status": "on", "text": "Back soon", "audience": "contacts"}));
+    for reply in [Confirmation::No, Confirmation::Unanswered, Confirmation::Later] {
+        let user = FakeUser::says(reply);
+        assert!(harness.call_as("manage", same.clone(), &user).await.is_err(), "{reply:?}");
+        assert_eq!(
+            user.questions(),
+            [
+                "Reply automatically to mail to ana@example.com, bo@example.com?\nTo: contacts\nText: \
+              Back soon\nNever written to before: any contact who writes to ana@example.com, \
+              any contact who writes to bo@example.com"
+            ]
+        );
+    }
+    // Nothing is written if one of them is refused.
+    for (set, expected) in cases! {
+        json!({"text_external": "Out", "status": "on"}),
+            "ana@example.com: this mailbox has one text for everybody, no `text_external`: give \
+             `text`";
+        json!({"subject": "Away", "status": "on"}),
+            "ana@example.com: the reply has no text: give `text`";
+    } {
+        assert_eq!(harness.error("manage", update("all", set)).await, expected);
+    }
+    let unnamed = json!({"kind": "auto_reply", "op": "update", "set": {"status": "off"}});
+    assert_eq!(
+        harness.error("manage", unnamed).await,
+        "several accounts are signed in: name one as `account`: ana@example.com, bo@example.com; \
+         or several, or all"
+    );
+    for mailbox in [harness.ana(), harness.bo()] {
+        assert_eq!(mailbox.written(), Vec::<String>::new());
+    }
+    // Each account has a row about it.
+    harness.bo().fail("apply", Error::new(Kind::Provider(403), "Outlook is busy"));
+    assert_eq!(
+        harness.ok("manage", update("all", json!({"status": "on", "text": "Away"}))).await,
+        format!(
+            "{}ana@example.com|on|null|null|null|Away|null|null|null\n\
+             outcomes[1|]{{item|op|result|detail}}:\n  bo@example.com|update|failed|Outlook is busy",
+            head.replace("{}", "1")
+        )
+    );
+}
+
 /// Outlook keeps a text for the organization, and one for people outside: what is not
 /// named of both stays.
 #[tokio::test]

@@ -18,6 +18,8 @@ pub struct MailCapabilities {
     pub task_flags: bool,
     /// A message that is filed as spam is also reported: the service learns from it.
     pub spam_reports: bool,
+    /// An automatic reply has a subject.
+    pub reply_subjects: bool,
     /// Folders that are system labels, each with its id. The archive's id is empty,
     /// because a message is archived if it has none of the others. Empty where every
     /// message is in one folder.

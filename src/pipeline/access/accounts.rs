@@ -17,6 +17,11 @@ impl AccountLabels {
     }
 }
 
+/// Returns true for the word for all accounts.
+fn is_all(names: &str) -> bool {
+    names.trim().eq_ignore_ascii_case("all")
+}
+
 impl Pipeline {
     pub(in crate::pipeline) async fn labels(&self) -> Result<AccountLabels> {
         Ok(AccountLabels(self.accounts.labels().await?))
@@ -58,6 +63,34 @@ impl Pipeline {
             0 => Ok(vec![self.account_named(None).await?]),
             _ => Ok(all),
         }
+    }
+
+    /// Returns the accounts that an argument names: one, several separated by commas, or `all`.
+    pub(in crate::pipeline) async fn several_named(
+        &self,
+        names: Option<&str>,
+    ) -> Result<Vec<Account>> {
+        let Some(list) = names.filter(|names| names.contains(',') || is_all(names)) else {
+            let all = |error: Error| match error.next_step() {
+                Some(next) if names.is_none() && error.kind() == Kind::Argument => {
+                    let next = format!("{next}; or several, or all");
+                    error.next(next)
+                }
+                _ => error,
+            };
+            return Ok(vec![self.account_named(names).await.map_err(all)?]);
+        };
+        if is_all(list) {
+            return self.named_or_all(None).await;
+        }
+        let mut accounts: Vec<Account> = Vec::new();
+        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let account = self.account_named(Some(name)).await?;
+            if accounts.iter().all(|one| one.id != account.id) {
+                accounts.push(account);
+            }
+        }
+        Ok(accounts)
     }
 
     /// Returns the account that a provider's own id belongs to: the one named, or the only

@@ -1,6 +1,7 @@
 //! The automatic reply, signatures, and settings: the objects a mailbox has one of.
 
-use serde_json::{Value, json};
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
 
 use super::{Set, SettingsContext, nothing, settable};
 use crate::access::Access;
@@ -24,8 +25,19 @@ const SIGNATURE: &[&str] = &["text", "email"];
 /// The next step if a setting is refused.
 const BY_HAND: &str = "ask the user to do it in the mail program's settings";
 
-/// Returns the audience of an automatic reply, and the question about it.
-fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
+/// An automatic reply that is to be written.
+struct ReplyPlan {
+    owner: SettingsContext,
+    after: AutoReply,
+    /// `None` if it is already as requested.
+    change: Option<SettingsChange>,
+    /// True if it was rehearsed.
+    is_rehearsed: bool,
+}
+
+/// Returns the audience of an automatic reply, when the user is asked about it, and the lines
+/// about it in the question.
+fn answers(reply: &AutoReply, own: &str) -> (Audience, Asks, String) {
     let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
     let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
         (Some(mail::Audience::Organization), Some((_, domain))) => {
@@ -46,20 +58,65 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
             line("Text outside", Some(&plain(external)))
         ),
     };
-    let question = format!(
-        "Reply automatically to mail to {own}?\nTo: {whom}{}{body}",
-        line("Subject", reply.subject.as_deref())
-    );
+    let lines = format!("To: {whom}{}{body}", line("Subject", reply.subject.as_deref()));
+    (audience, asks, lines)
+}
+
+/// Returns the audience of all automatic replies that are on, and the one question about them;
+/// `None` if none is on.
+fn question(plans: &[ReplyPlan]) -> Option<(Audience, Act<'static>)> {
+    let mut audience = Audience::default();
+    let mut asks = Asks::IfPossible;
+    // Accounts whose replies are the same share their lines.
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for plan in plans.iter().filter(|plan| plan.after.on && plan.change.is_some()) {
+        let own = plan.owner.account.email.as_str();
+        let (some, when, lines) = answers(&plan.after, own);
+        audience.join(&some);
+        if when == Asks::Always {
+            asks = when;
+        }
+        match groups.iter_mut().find(|(known, _)| *known == lines) {
+            Some((_, owners)) => owners.push(own),
+            None => groups.push((lines, vec![own])),
+        }
+    }
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|(lines, owners)| {
+            format!("Reply automatically to mail to {}?\n{lines}", owners.join(", "))
+        })
+        .collect();
     let act = Act {
         needs: Access::Send,
         what: "replying automatically",
-        question,
+        question: parts.join("\n\n"),
         asks,
         sent_from: None,
         instead: BY_HAND.to_owned(),
         command: "daysheet call".to_owned(),
     };
-    (audience, act)
+    (!parts.is_empty()).then_some((audience, act))
+}
+
+/// Adds the rows, outcomes and notes of one account to those of others.
+fn add(all: &mut Response, one: Response) {
+    for scalar in one.document.scalars {
+        if !all.document.scalars.contains(&scalar) {
+            all.document.scalars.push(scalar);
+        }
+    }
+    for rows in one.document.tables {
+        match all.document.tables.iter_mut().find(|known| known.table() == rows.table()) {
+            Some(known) => known.append(rows),
+            None => all.document.tables.push(rows),
+        }
+    }
+    for note in one.notes {
+        if !all.notes.contains(&note) {
+            all.notes.push(note);
+        }
+    }
 }
 
 /// Returns an automatic reply as an object of ours, for the table `auto_reply`.
@@ -114,6 +171,30 @@ fn changed(after: &AutoReply, before: &AutoReply) -> AutoReply {
     }
 }
 
+/// Returns the fields of a change of several accounts that one of them has, with a note on
+/// those that it lacks. A text for some people only is not sent to all.
+fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<String, Value> {
+    let can = owner.mailbox.capabilities();
+    let has_one_text = before.external.is_none() && set.members.contains_key("text");
+    let lacking = |name: &str| match name {
+        "subject" => !can.reply_subjects,
+        "text_internal" | "text_external" => has_one_text,
+        _ => false,
+    };
+    let (left_out, fitting): (Map<String, Value>, Map<String, Value>) =
+        set.members.clone().into_iter().partition(|(name, _)| lacking(name));
+    if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
+        owner.late().push(note!(
+            "{}: `{}` left out, which {} does not have",
+            ours(&owner.label),
+            ours(names.join("`, `")),
+            ours(can.name)
+        ));
+    }
+    fitting
+}
+
 impl Pipeline {
     pub(super) async fn auto_reply(
         &self,
@@ -124,48 +205,90 @@ impl Pipeline {
         if set.is_empty() {
             return Err(nothing());
         }
-        let owner = self.mail_context(request.account.as_deref()).await?;
-        let before = owner.mailbox.auto_reply().await?;
         let mut here = self.here();
         if let Some(zone) = &request.tz {
             here.zone = self.zone(Some(zone))?;
             here.named = true;
         }
-        let after = self.updated_reply(&set, &before, &owner, &here)?;
-        let (item, detail) = (&owner.account.email, "already as requested");
-        if after == before {
-            return self.one_outcome(item, "update", "unchanged", detail).await;
-        }
-        let change = SettingsChange::AutoReply(changed(&after, &before));
+        // Everything that can refuse the call is checked for all accounts before the question.
+        let accounts = self.several_named(request.account.as_deref()).await?;
+        let several = accounts.len() > 1;
+        let planned = accounts.into_iter().map(async |account| {
+            let owner = self.context_of(account).await?;
+            let label = owner.label.clone();
+            let plan = self.reply_plan(&set, owner, &here, several).await;
+            plan.map_err(|error| if several { error.context(label) } else { error })
+        });
+        let plans: Vec<ReplyPlan> =
+            join_all(planned).await.into_iter().collect::<Result<Vec<_>>>()?;
         let mut notes = Vec::new();
-        if after.on {
-            let (audience, act) = answers(&after, &owner.account.email);
+        if let Some((audience, act)) = question(&plans) {
             self.confirm(&act, &audience, caller, &mut notes).await?;
         }
-        if request.dry_run {
-            let status = object(&after);
+        let mut response = Response::default();
+        for plan in &plans {
+            let item = plan.owner.account.email.as_str();
+            let one = match self.write_reply(plan, request.dry_run).await {
+                // The others' replies are written all the same, as each row says.
+                Err(error) if several => {
+                    self.one_outcome(item, "update", "failed", &error.to_string()).await?
+                }
+                written => written?,
+            };
+            add(&mut response, one);
+            response.notes.append(&mut plan.owner.late());
+        }
+        response.notes.append(&mut notes);
+        Ok(response)
+    }
+
+    /// Plans the automatic reply of an account. One of `several` leaves out what its provider
+    /// does not have, and is refused now if its provider would refuse it.
+    async fn reply_plan(
+        &self,
+        set: &Set<'_>,
+        owner: SettingsContext,
+        here: &TimeContext,
+        several: bool,
+    ) -> Result<ReplyPlan> {
+        let before = owner.mailbox.auto_reply().await?;
+        let fitting = several.then(|| fitting(set, &before, &owner));
+        let members = fitting.as_ref().unwrap_or(set.members);
+        let set = &Set { members, name: set.name };
+        let after = self.updated_reply(set, &before, &owner, here)?;
+        let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
+        if let (true, Some(change)) = (several, &change) {
+            owner.mailbox.rehearse(change).await?;
+        }
+        Ok(ReplyPlan { owner, after, change, is_rehearsed: several })
+    }
+
+    /// Writes the automatic reply of an account, or rehearses that; returns its row or outcome.
+    async fn write_reply(&self, plan: &ReplyPlan, dry_run: bool) -> Result<Response> {
+        let owner = &plan.owner;
+        let item = owner.account.email.as_str();
+        let Some(change) = &plan.change else {
+            return self.one_outcome(item, "update", "unchanged", "already as requested").await;
+        };
+        if dry_run {
+            let status = object(&plan.after);
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
-            let about = (item.as_str(), "update", detail.as_str());
-            let mut response = self.rehearsal(&owner, &change, about).await?;
-            response.notes.append(&mut notes);
-            return Ok(response);
+            let about = (item, "update", detail.as_str());
+            return if plan.is_rehearsed {
+                self.planned(owner, about).await
+            } else {
+                self.rehearsal(owner, change, about).await
+            };
         }
-        let answer = self.apply_settings(&owner, "update auto_reply", "", &change).await;
-        match answer {
-            Err(error) => {
-                let about = (item.as_str(), "update", "");
-                self.settings_row(&owner, &AUTO_REPLY, Err(error), about).await
-            }
+        let about = (item, "update", "");
+        match self.apply_settings(owner, "update auto_reply", "", change).await {
+            Err(error) => self.settings_row(owner, &AUTO_REPLY, Err(error), about).await,
             Ok(_) => match owner.mailbox.auto_reply().await {
-                Ok(now) => {
-                    let now = object(&now);
-                    Ok(self.one_row(&owner, &AUTO_REPLY, Api::Local, now).await)
-                }
+                Ok(now) => Ok(self.one_row(owner, &AUTO_REPLY, Api::Local, object(&now)).await),
                 Err(error) => {
                     let detail = format!("it could not be read back: {error}");
-                    let about = (item.as_str(), "update", detail.as_str());
-                    self.settings_row(&owner, &AUTO_REPLY, Ok(None), about).await
+                    self.settings_row(owner, &AUTO_REPLY, Ok(None), (item, "update", &detail)).await
                 }
             },
         }

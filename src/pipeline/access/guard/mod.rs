@@ -48,8 +48,8 @@ const LOOKED_AT: usize = 5;
 pub(in crate::pipeline) struct Audience {
     /// Addresses, each once.
     people: Vec<String>,
-    /// A domain, `@example.com`, all of which is reached.
-    domain: Option<String>,
+    /// Domains, such as `@example.com`, all of which are reached.
+    domains: Vec<String>,
     /// Recipients that cannot be listed, in words.
     unlisted: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl Audience {
 
     /// Creates the audience of a whole domain, all of which the allow-list must cover.
     pub(in crate::pipeline) fn domain(domain: &str) -> Self {
-        Self { domain: Some(format!("@{}", domain.to_lowercase())), ..Self::default() }
+        Self { domains: vec![format!("@{}", domain.to_lowercase())], ..Self::default() }
     }
 
     /// Creates an audience that cannot be listed, which no allow-list covers.
@@ -82,10 +82,12 @@ impl Audience {
     /// Adds those of another.
     pub(in crate::pipeline) fn join(&mut self, other: &Self) {
         self.add(other.people.iter().map(String::as_str));
-        self.domain = self.domain.take().or_else(|| other.domain.clone());
-        for words in &other.unlisted {
-            if !self.unlisted.contains(words) {
-                self.unlisted.push(words.clone());
+        let lists = [(&mut self.domains, &other.domains), (&mut self.unlisted, &other.unlisted)];
+        for (own, others) in lists {
+            for one in others {
+                if !own.contains(one) {
+                    own.push(one.clone());
+                }
             }
         }
     }
@@ -398,8 +400,8 @@ impl Pipeline {
             !allows(&address) && !domain.is_some_and(allows)
         };
         let people = audience.people.iter().filter(barred);
-        let domain = audience.domain.iter().filter(|domain| !allows(domain));
-        let barred: Vec<&String> = people.chain(domain).chain(&audience.unlisted).collect();
+        let domains = audience.domains.iter().filter(|domain| !allows(domain));
+        let barred: Vec<&String> = people.chain(domains).chain(&audience.unlisted).collect();
         if barred.is_empty() {
             return Ok(());
         }

@@ -198,6 +198,10 @@ async fn impossible_arguments_are_refused() {
             "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
              subject: (title) body: (description) category: is:unanswered (invitations) OR -not \
              ( ), or is:clash alone";
+        json!({"q": "is:bulk"}),
+            "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
+             subject: (title) body: (description) category: is:unanswered (invitations) OR -not \
+             ( ), or is:clash alone";
         json!({"q": "is:unanswered OR x"}), "`is:unanswered` works once, outside groups and OR";
         json!({"q": "is:clash Vesper"}),
             "`is:clash` stands alone: give q=is:clash, or the other words without it";

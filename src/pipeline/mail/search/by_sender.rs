@@ -20,6 +20,7 @@ use crate::schemas::{Field, Level, MESSAGE, SENDER};
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
 use crate::tools::search::{Search, Sort};
+use crate::words::Words;
 
 /// The most messages of an account that are counted.
 const MOST: usize = 1_000;
@@ -138,7 +139,7 @@ impl Pipeline {
                 notes.push(name(older_messages()));
             }
         }
-        Ok(Response { document, notes, ..Response::default() })
+        Ok(Response { document, notes, sort: sort.map(Words::word), ..Response::default() })
     }
 
     /// Groups the messages of one account by sender.

@@ -116,8 +116,8 @@ const FIELDS: &[Field] = &In("message").columns([
         "auth",
         Text,
         "The provider's authentication results: SPF, DKIM and DMARC, as in `passed: spf dkim \
-         dmarc` or `failed: dmarc; none: spf dkim`; `not checked` without any; \
-         `untrusted:` names results that another server, or the sender, wrote.",
+         dmarc` or `failed: dmarc; none: spf dkim`; `not checked` without any, \
+         with failures that another server reports.",
     )
     .level(More)
     .ours()

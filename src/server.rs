@@ -38,6 +38,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use tracing::field::Empty;
 
+use crate::access::Access;
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::course::{Calls, Course, Progress};
 use crate::describe;
@@ -229,6 +230,22 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Returns the instructions, with what the access level refuses: a model that learns of it
+    /// from errors has prepared in vain.
+    fn instructions(&self) -> String {
+        let access = self.pipeline.config().access;
+        if access >= Access::Send {
+            return INSTRUCTIONS.to_owned();
+        }
+        let level = access.word();
+        format!(
+            "{INSTRUCTIONS} Access here is `{level}`: sending mail, invitations, answers and \
+             automatic replies is refused."
+        )
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(
@@ -242,7 +259,7 @@ impl ServerHandler for Server {
         .with_server_info(
             Implementation::new("daysheet", env!("CARGO_PKG_VERSION")).with_title("Daysheet"),
         )
-        .with_instructions(INSTRUCTIONS)
+        .with_instructions(self.instructions())
     }
 
     async fn list_tools(

@@ -318,10 +318,17 @@ impl<'a> Reader<'a> {
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => ReadValue::Text(line),
                     None if is_unchecked(object, path, self.context) => {
-                        let claims = found.and_then(|value| AuthResults::read_claims(value).line());
+                        // A sender can write that all passed, but has no reason to write that a
+                        // check failed.
+                        let claims = found.map(|value| AuthResults::read_claims(value).failures());
                         ReadValue::Text(match claims {
-                            Some(claims) => format!("not checked; untrusted: {claims}"),
                             None => "not checked".to_owned(),
+                            Some(None) => {
+                                "not checked; another server's results are not trusted".to_owned()
+                            }
+                            Some(Some(failures)) => {
+                                format!("not checked; another server reports {failures}")
+                            }
                         })
                     }
                     None => ReadValue::Nothing,

@@ -314,6 +314,15 @@ async fn search_words_match_the_text_of_events() {
         "events: 1 of 1, by start, Tue 2026-02-03; words searched in 5\n\
          only the beginning of Outlook's descriptions is searched"
     );
+    // Invitations to past events need no answer.
+    let arguments = json!({"q": "is:unanswered", "fields": ["title"]});
+    assert_eq!(
+        harness.notes("calendar_search", arguments).await,
+        "events: 0 of 0, by start, Mon 2026-11-16 11h05 to Tue 2027-11-16; words searched in 0\n\
+         invitations of the next 365 days, unless `from` and `to` are given\n\
+         only the beginning of Outlook's descriptions is searched\n\
+         nothing matches: try fewer words, or a longer range"
+    );
 }
 
 #[tokio::test]

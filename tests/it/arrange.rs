@@ -212,12 +212,12 @@ async fn folders_and_labels_are_created_renamed_and_deleted() {
     let outlook = MailHarness::one(Api::Outlook, "organize").await;
     // What is in a folder goes with it, so the call has to say that it may.
     let planned = "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with \
-                   its content, to Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\n\
+                   its content, to Deleted Items; needs set=[\\\"messages=trash\\\"]\"\n--\n\
                    dry run: nothing was written";
     outlook.answers("manage", [(delete("folder", json!({"dry_run": true})), planned)]).await;
     let cases = cases! {
         delete("folder", json!({})),
-            "Bills holds 12 messages, including subfolders: give set={\"messages\":\"trash\"} to \
+            "Bills holds 12 messages, including subfolders: give set=[\"messages=trash\"] to \
              move them to Deleted Items with it, or name another folder, such as inbox or archive, to \
              move them there first";
         delete("folder", json!({"set": {"messages": "Bills/2026"}})),

@@ -952,7 +952,8 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
         session.ok("manage", folder("create", "2026/Rent")).await;
         let deleted = session.ok("manage", folder("delete", "2026/Taxes/Receipts")).await;
         // Another folder is in the level above.
-        let line = "also deleted, as created with it and empty: `2026/Taxes`";
+        let goes = if account == GOOGLE { "deleted" } else { "moved to Deleted Items" };
+        let line = format!("also {goes}, as created with it and empty: `2026/Taxes`");
         assert_eq!(deleted[1], line, "{account}");
 
         let found = json!({"q": "in:inbox", "limit": 1, "account": account});

@@ -131,7 +131,8 @@ async fn slots_are_listed_best_first() {
              Mon 2031-03-31 16h00\t17h00\t1\tme oof",
             "slots: 5, best first, within 09h00-17h00 of working days, Mon 2031-03-31\n\
              also counted: ana@example.com, bo@example.com\n\
-             slots start on quarter hours; `limit` shows more",
+             slots are a choice spread over the range, without overlaps, on quarter hours: \
+             `limit` shows more, `hours` without `duration` all free time",
         ]
     );
     // Somebody who works long, and is always free.
@@ -149,7 +150,8 @@ async fn slots_are_listed_best_first() {
             json!([["09h00", 2, "cy@knows.example unknown"]]),
             "slots: 1, best first, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31\n\
-             slots start on quarter hours; `limit` shows more\n\
+             slots are a choice spread over the range, without overlaps, on quarter hours: \
+             `limit` shows more, `hours` without `duration` all free time\n\
              missing: free/busy of cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
@@ -576,7 +578,8 @@ async fn slots_and_free_time_are_listed_by_time() {
          Tue 2031-04-01 12h00|13h00|2|null\n\
          slots: 3, by time, within 09h00-13h00 of working days, Mon 2031-03-31 to Tue 2031-04-01\n\
          also counted: ana@example.com, bo@example.com\n\
-         slots start on quarter hours; `limit` shows more"
+         slots are a choice spread over the range, without overlaps, on quarter hours: \
+         `limit` shows more, `hours` without `duration` all free time"
     );
     // Without a duration, the time that is free within the hours.
     assert_eq!(

@@ -181,7 +181,7 @@ async fn event_existing_under_another_uid_is_not_duplicated() {
     let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         answer[1],
-        "written, although it clashes: if_conflict=refuse would not write it\n\
+        "written all the same: if_conflict=refuse would not write it\n\
          people left out: Outlook would invite them to a meeting of yours\n\
          `Planning`: clashes with e1 `Talk` Tue 2036-02-05 14h00 to 15h00\n\
          Outlook assigns its own UIDs: events are recognized by time and title"

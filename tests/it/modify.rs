@@ -325,8 +325,8 @@ async fn missing_folders_are_created_on_request() {
 #[tokio::test]
 async fn undo_names_the_folders_that_stay() {
     for (api, verb, kind) in cases! {
-        Api::Gmail, "label", "folder";
-        Api::Gmail, "move", "folder";
+        Api::Gmail, "label", "label";
+        Api::Gmail, "move", "label";
         Api::Outlook, "label", "category";
         Api::Outlook, "move", "folder";
     } {

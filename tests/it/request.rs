@@ -61,13 +61,13 @@ fn unintelligible_arguments_are_refused() {
             "`limit` cannot be `many`: use a whole number from 1 to 100";
         "mail_search", json!({"format": "xml"}),
             "`format` cannot be `xml`: use one of: toon, json, stc";
-        "mail_search", json!({"by": "sender"}),
-            "`by` cannot be `sender`: use one of: message, thread";
+        "mail_search", json!({"by": "folder"}),
+            "`by` cannot be `folder`: use one of: message, thread, sender";
         "mail_search", json!({"q": {"a": 1}}), "`q` cannot be `{\"a\":1}`: use text";
         "mail_search", json!({"fields": 7}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, draft, to, cc, bcc, thread, folder, labels, size, has_attachments, due, message_id, bulk, unsubscribe, auth, warn, answered, link, account";
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, draft, to, cc, bcc, thread, folder, labels, size, has_attachments, due, message_id, bulk, unsubscribe, auth, warn, answered, chars, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
             "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
         "mail_search", json!({"colour": "x"}),

@@ -420,7 +420,7 @@ async fn clashes_are_reported_before_any_write() {
     assert_eq!(
         blocks[1],
         format!(
-            "written, although it clashes: if_conflict=refuse would not write it\n{}",
+            "written all the same: if_conflict=refuse would not write it\n{}",
             CLASHES.join("\n")
         )
     );

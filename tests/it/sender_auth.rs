@@ -311,12 +311,22 @@ async fn reading_mentions_only_failed_authentication() {
             "messages: 3\nwarning: m1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         assert!(answer.contains("|not checked|\"\"\n"), "{answer}");
-        // Results of a server that is not the provider's are shown as a claim.
-        let claimed = "mx.school.example; spf=softfail; dkim=pass; dmarc=fail";
-        harness.ana().heads("ana-0003", vec![header(results, claimed)]);
-        let answer = harness.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
-        let expected = "\"not checked; untrusted: failed: dmarc; passed: dkim; softfail: spf\"";
-        assert!(answer.contains(expected), "{answer}");
+        // Of results by a server that is not the provider's, only failures are shown.
+        for (claimed, expected) in [
+            (
+                "mx.school.example; spf=softfail; dkim=pass; dmarc=fail",
+                "\"not checked; another server reports failed: dmarc; softfail: spf\"",
+            ),
+            (
+                "mx.school.example; spf=pass; dkim=none; dmarc=pass",
+                "not checked; another server's results are not trusted",
+            ),
+        ] {
+            harness.ana().heads("ana-0003", vec![header(results, claimed)]);
+            let arguments = json!({"ids": ["ana-0003"], "body": "none"});
+            let answer = harness.ok("mail_read", arguments).await;
+            assert!(answer.contains(expected), "{answer}");
+        }
         // One's own mail has no warning and no column for one.
         harness.ana().heads("ana-0003", vec![header("From", "ana@example.com")]);
         let plain = harness.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;

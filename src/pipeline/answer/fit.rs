@@ -292,9 +292,10 @@ impl Pipeline {
             return Ok(self.unchanged(hash, format));
         }
         if view.known.is_some() {
-            let output = output.as_ref().filter(|_| names_output);
-            let output = output.map(|id| format!("; output_read id={id}")).unwrap_or_default();
-            self.note(&mut fitted, &note!("hash: {}{}", ours(&hash), ours(output)));
+            if let Some(id) = output.as_ref().filter(|_| names_output) {
+                self.note(&mut fitted, &note!("whole: output_read id={}", ours(id)));
+            }
+            self.note(&mut fitted, &note!("hash: {}", ours(&hash)));
         }
         Ok(Answer {
             stats: Stats {

@@ -117,7 +117,7 @@ impl Pipeline {
         let mut notes = report.notes;
         if report.clashing > 0 && !report.events.is_empty() {
             let summary = match report.events.len() {
-                1 => "written, although it clashes: if_conflict=refuse would not write it".into(),
+                1 => "written all the same: if_conflict=refuse would not write it".into(),
                 _ => note!(
                     "written; with clashes: {}; if_conflict=refuse would leave those out",
                     report.clashing

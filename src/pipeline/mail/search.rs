@@ -174,8 +174,11 @@ impl Pipeline {
             notes.push(match (never_matches(&request), &plan.q, &plan.folder) {
                 (Some(why), ..) => why.into(),
                 (None, None, None) => "no messages outside spam and trash".into(),
-                _ => "nothing matches: try fewer words, in:anywhere to include spam and trash, or \
-                      lookup kind=folders for folder names"
+                _ if is_everywhere(&request) => {
+                    "nothing matches: try fewer conditions, or in:anywhere to include spam and trash"
+                        .into()
+                }
+                _ => "nothing matches: try fewer conditions, or lookup kind=folders for folder names"
                     .into(),
             });
         }

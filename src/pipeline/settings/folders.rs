@@ -22,7 +22,7 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 /// The argument that allows deleting a folder with its messages.
 const MESSAGES: &str = "messages";
-const SAYS: &str = r#"set={"messages":"trash"}"#;
+const SAYS: &str = r#"set=["messages=trash"]"#;
 
 impl Pipeline {
     pub(super) async fn place(&self, request: &Manage) -> Result<Response> {
@@ -238,6 +238,13 @@ impl Pipeline {
                 return Ok(response);
             }
             let answer = self.delete_with_levels(owner, place, &change).await;
+            let moves = response.document.scalars.iter().any(|(name, _)| *name == "undo");
+            if moves && answer.is_ok() {
+                // Undoing the move would put them where the folder is now, if anywhere.
+                response.document.scalars.retain(|(name, _)| *name != "undo");
+                response.notes.push("no undo: the folder that the messages were in is gone".into());
+            }
+            let about = if moves { about } else { (about.0, about.1, "it had no messages") };
             self.settings_row(owner, &FOLDER, answer, about).await?
         };
         response.document.tables.extend(deleted.document.tables);
@@ -256,8 +263,14 @@ impl Pipeline {
         let answer = self.apply_settings(owner, "delete folder", &place.id, change).await?;
         let deleted = self.delete_created_with(owner, place).await;
         if !deleted.is_empty() {
+            let goes = if owner.mailbox.capabilities().has_labels() {
+                "also deleted"
+            } else {
+                "also moved to Deleted Items"
+            };
             owner.late().push(note!(
-                "also deleted, as created with it and empty: {}",
+                "{}, as created with it and empty: {}",
+                goes,
                 quoted_list(deleted)
             ));
         }

@@ -334,7 +334,7 @@ fn no_id(request: &Manage) -> Result<()> {
     match request.id {
         None => Ok(()),
         Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))
-            .next("leave it out, or use op=update")),
+            .next("give its `name` in `set` instead, or use op=update")),
     }
 }
 

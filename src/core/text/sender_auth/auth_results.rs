@@ -112,6 +112,22 @@ impl AuthResults {
         let each = groups.iter().map(|(word, names)| format!("{word}: {}", names.join(" ")));
         Some(each.collect::<Vec<_>>().join("; "))
     }
+
+    /// Returns the checks that did not pass, as [`Self::line`] writes them; `None` if there are
+    /// none.
+    pub fn failures(self) -> Option<String> {
+        let failed = |found: Option<String>| {
+            found.filter(|word| !["pass", "bestguesspass", "none"].contains(&word.as_str()))
+        };
+        let failures = Self {
+            spf: failed(self.spf),
+            dkim: failed(self.dkim),
+            dmarc: failed(self.dmarc),
+            ..Self::default()
+        };
+        let line = failures.line()?;
+        Some(line.split("; none:").next().unwrap_or(&line).to_owned())
+    }
 }
 
 /// Returns the domain of an address, or the domain itself.

@@ -42,6 +42,7 @@ use crate::pipeline::{Missing, Pipeline, Response, missing_line, name_account, r
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
+use crate::query::DateContext;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
@@ -334,10 +335,19 @@ impl Pipeline {
             // Times are shown in this zone, too; an offset may belong to another zone.
             named: false,
         };
-        let (from, to) = (request.from.as_deref(), request.to.as_deref());
+        let (mut from, to) = (request.from.as_deref(), request.to.as_deref());
+        let clock = DateContext { now: here.now, zone: here.zone.clone() };
+        let query = request.q.as_deref().map(|q| words::read(q, &clock)).transpose()?;
+        // Past invitations need no answer.
+        let is_upcoming = from.is_none() && query.is_some_and(|query| query.is_unanswered());
+        if is_upcoming {
+            from = Some("now");
+        }
         let range = range::search(from, to, request.q.is_some(), &here)?;
         let mut notes = Vec::new();
-        if request.q.is_some() && (from.is_none() || to.is_none()) {
+        if is_upcoming && to.is_none() {
+            notes.push("invitations of the next 365 days, unless `from` and `to` are given".into());
+        } else if request.q.is_some() && (from.is_none() || to.is_none()) {
             notes.push(
                 "words are searched from 30 days back to 365 ahead, unless `from` and `to` are given"
                     .into(),

@@ -28,6 +28,13 @@ pub(super) struct EventQuery {
     answered: Option<bool>,
 }
 
+impl EventQuery {
+    /// Returns true if events have to be invitations without an answer.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.answered == Some(false)
+    }
+}
+
 /// Reads a query for events.
 pub(super) fn read(text: &str, clock: &DateContext) -> Result<EventQuery> {
     let refused = |what: &str, next: &str| {

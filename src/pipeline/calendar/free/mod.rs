@@ -46,6 +46,9 @@ const LONGEST: i64 = 62;
 
 /// Slots that are returned if no limit is given.
 const SLOTS: usize = 5;
+/// The note on slots that are not all that there are.
+const A_CHOICE: &str = "slots are a choice spread over the range, without overlaps, on quarter hours: \
+                        `limit` shows more, `hours` without `duration` all free time";
 /// Tentative events that are named in a note.
 const NAMED: usize = 5;
 
@@ -115,7 +118,7 @@ impl Pipeline {
                     let most = (length, limit.unwrap_or(SLOTS));
                     let mut found = slots(&people, others, &open, &zone, most);
                     if found.len() == most.1 {
-                        notes.push("slots start on quarter hours; `limit` shows more".into());
+                        notes.push(A_CHOICE.into());
                     }
                     if !is_best {
                         found.sort_by_key(|slot| slot.time.from);

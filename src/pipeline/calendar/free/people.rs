@@ -15,8 +15,9 @@ words! {
     /// The kinds of busy time, the weightiest first, by their words in the column `show`.
     #[derive(PartialOrd, Ord)]
     pub(super) enum Show {
-        Oof = "oof",
+        // Somebody who is out of office and has an event then is not free for another.
         Busy = "busy",
+        Oof = "oof",
         Tentative = "tentative",
         Elsewhere = "elsewhere",
     }

@@ -1,6 +1,7 @@
 //! The preview of a draft: all recipients, in full.
 
 use super::{DraftContext, NewDraft, Pipeline, attachments};
+use crate::access::Access;
 use crate::budget::{LongText, Response};
 use crate::compose::quote;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
@@ -106,6 +107,9 @@ impl Pipeline {
                 "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
                 ours(&handle)
             ),
+            false if self.config.access < Access::Send => {
+                "nothing was sent; sending needs access `send`: the user can send the draft".into()
+            }
             false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
         });
         response.notes.append(&mut late);

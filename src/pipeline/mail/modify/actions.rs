@@ -439,7 +439,7 @@ pub(in crate::pipeline) async fn find(
 /// the mark as important can be set, but nothing lies in them as in a folder.
 fn by_verb(name: &str, kind: FolderKind, provider: &str) -> Result<()> {
     let states = [
-        ("inbox", "do=restore or do=archive"),
+        ("inbox", "do=archive to take it out, do=move to=LABEL to also add one, or do=restore"),
         ("unread", "do=unread or do=read"),
         ("starred", "do=star or do=unstar"),
         ("trash", "do=trash or do=restore"),

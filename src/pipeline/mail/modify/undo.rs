@@ -139,10 +139,11 @@ fn restored_messages(
 async fn left(chosen: &ChosenMessages, created: &[CreatedUndo]) -> Vec<Note> {
     let mut notes = Vec::new();
     for one in created {
-        let (kind, word) = if one.category {
-            (FolderKind::Label, "category")
-        } else {
-            (FolderKind::Folder, "folder")
+        let has_labels = chosen.mailbox.capabilities().has_labels();
+        let (kind, word) = match (one.category, has_labels) {
+            (true, _) => (FolderKind::Label, "category"),
+            (false, true) => (FolderKind::Folder, "label"),
+            (false, false) => (FolderKind::Folder, "folder"),
         };
         if let Ok(found) = chosen.mailbox.find_folder(&one.id, kind, false).await {
             notes.push(note!(

@@ -7,6 +7,7 @@
 //! decides what to do with the result; the adapters deliver it.
 
 mod clean;
+pub mod ids;
 pub mod names;
 mod parse;
 pub mod people;

@@ -7,11 +7,69 @@ mod saved;
 
 use daysheet::client::NonInteractive;
 use daysheet::encode::Format;
+use daysheet::provider::mail::SourceMessage;
 use serde_json::json;
 
 use crate::common::harness::call;
 use crate::common::messages::person;
 use mira::{Mira, jonas};
+
+/// A reply to a long message is composed on a thread for such work: while all of these are
+/// taken, other calls are answered.
+#[test]
+fn long_quotes_are_written_off_the_event_loop() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (mira, short) = Mira::asked_by_jonas().await;
+        let quoted = "> and so on\n".repeat(20_000);
+        mira.put(SourceMessage {
+            id: "m2".to_owned(),
+            text: Some(quoted.clone()),
+            html: None,
+            ..jonas()
+        });
+        let long = mira.message("m2").await;
+        let (release, taken) = std::sync::mpsc::channel::<()>();
+        let occupied = tokio::task::spawn_blocking(move || taken.recv());
+        let waiting = mira.ok(json!({"mode": "reply", "id": long, "body": "Yes."}));
+        let others = async {
+            for _ in 0..3 {
+                mira.ok(json!({"mode": "reply", "id": short, "body": "Yes."})).await;
+            }
+            let written = mira.log();
+            release.send(()).unwrap();
+            occupied.await.unwrap().unwrap();
+            written
+        };
+        let (_, written) = futures_util::future::join(waiting, others).await;
+        assert_eq!(written, ["create reply m1"; 3]);
+        assert_eq!(mira.log().last().unwrap(), "create reply m2");
+        assert!(mira.draft_message("draft4").text.matches(">> and so on\n").count() > 19_000);
+    });
+}
+
+#[tokio::test]
+async fn people_of_a_reply_to_too_many_are_given() {
+    let (mira, _) = Mira::asked_by_jonas().await;
+    let reply_to = (0..501).map(|n| person("", &format!("p{n}@example.com"))).collect();
+    mira.put(SourceMessage { id: "m2".to_owned(), reply_to, ..jonas() });
+    let handle = mira.message("m2").await;
+    let reply = json!({"mode": "reply", "id": handle, "body": "Yes."});
+    assert_eq!(
+        mira.error(reply.clone()).await,
+        "a reply would go to 501 people, more than 500: give `to`"
+    );
+    let mut given = reply;
+    given["to"] = json!("jonas@example.com");
+    mira.ok(given).await;
+    let draft = mira.draft_message("draft1");
+    assert_eq!(draft.to, [person("", "jonas@example.com")]);
+    assert_eq!(draft.references, ["j0@example.com", "j1@example.com"]);
+}
 
 #[tokio::test]
 async fn new_message_becomes_a_draft() {

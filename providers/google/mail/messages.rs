@@ -302,23 +302,6 @@ pub(super) fn message_id(value: &str) -> Option<String> {
     sound.then(|| bare.to_owned())
 }
 
-/// Returns the Message-IDs of a field, each once, in order; invalid ones are left out.
-pub(super) fn message_ids(value: &str) -> Vec<String> {
-    let words: Vec<&str> = match value.contains('<') {
-        true => {
-            let opened = value.split('<').skip(1);
-            opened.filter_map(|rest| Some(rest.split_once('>')?.0)).collect()
-        }
-        false => value.split_whitespace().collect(),
-    };
-    let mut ids = Vec::new();
-    for word in words {
-        let id = message_id(word).filter(|id| id.contains('@'));
-        ids.extend(id.filter(|id| !ids.contains(id)));
-    }
-    ids
-}
-
 /// Returns when a message was sent, by its own date; else when Gmail received it.
 pub(super) fn sent_at(item: &Value) -> Option<Timestamp> {
     let line = format!("Date: {}\r\n\r\n", field(item, "Date"));

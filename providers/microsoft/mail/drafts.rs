@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::json::{is, nested, text};
+use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::provider::mail::{
     Attachment, AttachmentContent, AttachmentInfo, Importance, OutgoingMessage, Person,
     SourceMessage, StoredDraft,
@@ -94,17 +95,6 @@ fn bare(message_id: &str) -> &str {
     id.strip_prefix('<').and_then(|id| id.strip_suffix('>')).unwrap_or(id)
 }
 
-/// Returns the Message-IDs in a header's text, in order.
-fn ids(value: &str) -> Vec<String> {
-    value
-        .split('<')
-        .skip(1)
-        .filter_map(|rest| rest.split_once('>'))
-        .map(|(id, _)| id.trim().to_owned())
-        .filter(|id| !id.is_empty())
-        .collect()
-}
-
 fn person(recipient: &Value) -> Option<Person> {
     let address = nested(recipient, "emailAddress");
     let name = cell(text(address, "name"));
@@ -124,7 +114,7 @@ fn people(message: &Value, key: &str) -> Vec<Person> {
 }
 
 /// Returns the lines of a header, unfolded.
-fn header<'v>(message: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
+fn header<'v>(message: &'v Value, name: &str) -> impl DoubleEndedIterator<Item = &'v str> {
     let list = message.get("internetMessageHeaders").and_then(Value::as_array);
     list.into_iter()
         .flatten()
@@ -134,7 +124,7 @@ fn header<'v>(message: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
 
 /// Returns the Message-IDs of the earlier messages of the thread.
 fn references(message: &Value) -> Vec<String> {
-    let of = |name| header(message, name).flat_map(ids).collect::<Vec<_>>();
+    let of = |name| ends(header(message, name).flat_map(within));
     match of("References") {
         none if none.is_empty() => of("In-Reply-To"),
         some => some,
@@ -247,7 +237,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
             "high" => Importance::High,
             _ => Importance::Normal,
         },
-        in_reply_to: header(message, "In-Reply-To").flat_map(ids).next(),
+        in_reply_to: header(message, "In-Reply-To").flat_map(within).next().map(str::to_owned),
         references: references(message),
         files: files.iter().map(attachment_info).map(enclosure).collect(),
     };

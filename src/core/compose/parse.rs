@@ -4,6 +4,7 @@ use mail_parser::{
     Address, HeaderName, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType,
 };
 
+use super::ids::ends;
 use super::text as texts;
 use crate::error::{Error, Result};
 use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
@@ -66,7 +67,7 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
         html,
         importance,
         in_reply_to: ids(message.in_reply_to()).pop(),
-        references: ids(message.references()),
+        references: ends(ids(message.references()).iter().map(String::as_str)),
         files: files.collect(),
     })
 }

@@ -97,7 +97,7 @@ pub fn own_text(text: &str, html: &str) -> Option<Both> {
 }
 
 /// The text of a draft, parted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DraftParts {
     /// The text above the quote, clean, with the signature.
     pub text: String,
@@ -154,10 +154,11 @@ fn quoted(quote: &str) -> String {
 fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
-        // A text that was derived from the HTML has an empty line in between.
-        let next = lines.iter().skip(at + 1).find(|line| !line.is_empty());
+        // A text that was derived from the HTML has an empty line in between. Looking for it at
+        // every line would take ages in a text of empty lines.
+        let next = || lines.iter().skip(at + 1).find(|line| !line.is_empty());
         line == FORWARDED
-            || (line.ends_with(" wrote:") && next.is_some_and(|line| line.starts_with('>')))
+            || (line.ends_with(" wrote:") && next().is_some_and(|line| line.starts_with('>')))
     };
     let at = lines.iter().enumerate().position(|(at, line)| begins(at, line))?;
     let first = lines.get(at)?;

@@ -2,15 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::ids::{self, is_id};
 use super::people::{self, holds};
-use super::write::is_id;
 use crate::error::{Error, Result};
 use crate::provider::mail::{Person, SourceMessage};
 use crate::text;
 use crate::text::{Note, note, quoted_end};
 
-/// The most Message-IDs of a References field.
-const MOST_REFERENCES: usize = 30;
 /// The maximum number of recipients of a reply.
 const MOST_PEOPLE: usize = 500;
 /// The maximum length of a subject that is taken over, in columns.
@@ -76,17 +74,6 @@ pub fn recipients(
     all: bool,
     warnings: &mut Vec<Note>,
 ) -> Result<(Vec<Person>, Vec<Person>)> {
-    let many = match all {
-        true => original.to.len() + original.cc.len(),
-        false => 0,
-    };
-    let many = many + original.reply_to.len().max(original.from.len());
-    if many > MOST_PEOPLE {
-        return Err(Error::argument(format!(
-            "a reply would go to {many} people, more than {MOST_PEOPLE}"
-        ))
-        .next("use mode=reply, or mode=new with `to`"));
-    }
     let authors = match original.reply_to.is_empty() {
         true => &original.from,
         false => &original.reply_to,
@@ -95,6 +82,19 @@ pub fn recipients(
         true => &original.to,
         false => authors,
     };
+    let others = if !all {
+        0
+    } else if original.own {
+        original.cc.len()
+    } else {
+        original.to.len() + original.cc.len()
+    };
+    let many = first.len() + others;
+    if many > MOST_PEOPLE {
+        let next = if all { "use mode=reply, or give `to` and `cc`" } else { "give `to`" };
+        let error = format!("a reply would go to {many} people, more than {MOST_PEOPLE}");
+        return Err(Error::argument(error).next(next));
+    }
     let first = reachable(first, warnings);
     let mut to: Vec<Person> = Vec::new();
     let mut known: HashSet<String> = own.iter().map(|one| one.to_lowercase()).collect();
@@ -150,18 +150,9 @@ fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
 }
 
 /// Returns the `In-Reply-To` of a reply, and its `References`, oldest first. Of very
-/// many, the first and the latest stay.
+/// many, the first and the newest stay.
 pub fn references(original: &SourceMessage) -> (Option<String>, Vec<String>) {
     let parent = Some(original.message_id.clone()).filter(|id| is_id(id));
-    let mut list: Vec<String> = Vec::new();
-    for id in original.references.iter().chain(&parent) {
-        if is_id(id) {
-            list.retain(|known| known != id);
-            list.push(id.clone());
-        }
-    }
-    if list.len() > MOST_REFERENCES {
-        list.drain(1..=list.len() - MOST_REFERENCES);
-    }
+    let list = ids::ends(original.references.iter().chain(&parent).map(String::as_str));
     (parent, list)
 }

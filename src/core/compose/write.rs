@@ -17,13 +17,12 @@ use mail_builder::headers::raw::Raw;
 use mail_builder::headers::text::Text;
 use mail_builder::mime::{BodyPart, MimePart};
 
+use super::ids::is_id;
 use super::people;
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
 use crate::text::quoted;
 
-/// The most bytes of a Message-ID: a header line has 998 at most.
-const LONGEST_ID: usize = 900;
 /// The most bytes of a line of Base64, before its CRLF.
 const LINE: usize = 76;
 /// The bytes of text in one encoded word; with its frame it stays below 76.
@@ -301,11 +300,4 @@ fn id(field: &str, value: &str) -> Result<()> {
         false => Err(Error::argument(format!("{field} is not a message id: {}", quoted(value)))
             .next("leave it out")),
     }
-}
-
-/// Returns true for a value that is valid between the brackets of a Message-ID.
-pub(super) fn is_id(value: &str) -> bool {
-    !value.is_empty()
-        && value.len() <= LONGEST_ID
-        && value.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
 }

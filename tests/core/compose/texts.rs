@@ -1,7 +1,9 @@
 //! Texts in both forms, subjects, recipients, references, and HTML that may go
 //! on.
 
-use daysheet_core::compose::{clean_html, quote, reply, text};
+use std::cell::Cell;
+
+use daysheet_core::compose::{clean_html, ids, quote, reply, text};
 use daysheet_core::provider::mail::{Person, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -136,14 +138,57 @@ fn replies_reference_their_thread() {
     assert_eq!(list, ["b@example.com", "a@example.com", "last@example.com"]);
     original.references = (0..100).map(|n| format!("{n}@example.com")).collect();
     let (_, list) = reply::references(&original);
-    assert_eq!(list.len(), 30);
+    assert_eq!(list.len(), 21);
     assert_eq!(
-        (list[0].as_str(), list[1].as_str(), list[29].as_str()),
-        ("0@example.com", "72@example.com", "last@example.com")
+        (list[0].as_str(), list[1].as_str(), list[20].as_str()),
+        ("0@example.com", "81@example.com", "last@example.com")
     );
     original.message_id = String::new();
     original.references.clear();
     assert_eq!(reply::references(&original), (None, Vec::new()));
+}
+
+/// Of a list of any length, only the ends are looked at.
+#[test]
+fn long_lists_of_ids_are_read_at_their_ends() {
+    let listed = |range: std::ops::Range<usize>| -> String {
+        range.map(|n| format!("<{n}@x.example>\r\n ")).collect()
+    };
+    let newest = |range: std::ops::Range<usize>| -> Vec<String> {
+        ["0@x.example".to_owned()]
+            .into_iter()
+            .chain(range.map(|n| format!("{n}@x.example")))
+            .collect()
+    };
+    let long = |n: usize| format!("{n}{}@x.example", "o".repeat(880));
+    let of = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    for (value, expected, most) in cases! {
+        String::new(), Vec::new(), 0;
+        "Your message of Monday <unclosed".to_owned(), Vec::new(), 0;
+        "a@x.example b c@x.example".to_owned(), of(&["a@x.example", "c@x.example"]), 2;
+        "<a@x.example> (the first) <b c> <<b@x.example>".to_owned(),
+            of(&["a@x.example", "b@x.example"]), 3;
+        "<a@x.example> <b@x.example> <a@x.example>".to_owned(),
+            of(&["b@x.example", "a@x.example"]), 3;
+        listed(0..21), newest(1..21), 21;
+        listed(0..50_000), newest(49_980..50_000), 30;
+        listed(0..50_000).replace(['<', '>'], " "), newest(49_980..50_000), 30;
+        "<same@x.example> ".repeat(50_000), of(&["same@x.example"]), 210;
+        "<not an id> ".repeat(50_000), Vec::new(), 410;
+        // No header field of many kilobytes is written.
+        (0..9).map(|n| format!("<{}>", long(n))).collect::<String>(),
+            vec![long(0), long(5), long(6), long(7), long(8)], 7;
+    } {
+        let looked_at = Cell::new(0);
+        let words = ids::within(&value).inspect(|_| looked_at.set(looked_at.get() + 1));
+        let found = ids::ends(words);
+        let begins: String = value.chars().take(60).collect();
+        assert_eq!(found, expected, "{begins}");
+        assert!(looked_at.get() <= most, "{begins}: {} of at most {most}", looked_at.get());
+        // What was kept is kept when it is read again.
+        let again = ids::ends(found.iter().map(String::as_str));
+        assert_eq!(again, expected, "{begins}");
+    }
 }
 
 #[test]
@@ -239,9 +284,21 @@ fn reply_to_thousands_is_refused_early() {
     let own = vec!["p0@example.com".to_owned()];
     let started = std::time::Instant::now();
     let huge = of(people(0, 100_000), people(0, 100_000));
-    let error = reply::recipients(&huge, &own, true, &mut Vec::new()).unwrap_err();
-    assert!(error.message().contains("200001 people, more than 500"), "{error}");
-    assert!(error.next_step().is_some());
+    let answers_to = |reply_to| SourceMessage { reply_to, ..of(Vec::new(), Vec::new()) };
+    for (original, all, expected) in cases! {
+        huge.clone(), true,
+            "a reply would go to 200001 people, more than 500: use mode=reply, or give `to` and `cc`";
+        SourceMessage { own: true, ..huge.clone() }, true,
+            "a reply would go to 200000 people, more than 500: use mode=reply, or give `to` and `cc`";
+        SourceMessage { own: true, ..huge.clone() }, false,
+            "a reply would go to 100000 people, more than 500: give `to`";
+        answers_to(people(0, 50_000)), false,
+            "a reply would go to 50000 people, more than 500: give `to`";
+    } {
+        let mut warnings = Vec::new();
+        let error = reply::recipients(&original, &own, all, &mut warnings).unwrap_err();
+        assert_eq!((error.to_string().as_str(), warnings.len()), (expected, 0));
+    }
     // An answer to the sender alone is none to thousands.
     let (to, cc) = reply::recipients(&huge, &own, false, &mut Vec::new()).unwrap();
     assert_eq!((to.len(), cc.len()), (1, 0));

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::google::mail::messages::{
-    as_html, existing_files, field, fields, importance, is_under, message_id, message_ids, people,
-    subject,
+    as_html, existing_files, field, fields, importance, is_under, message_id, people, subject,
 };
 use crate::google::mail::{Gmail, ME, Scope, check, list};
 use crate::json::text;
+use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
     Attachment, AttachmentContent, OutgoingMessage, Person, StoredDraft, not_a_draft,
@@ -180,11 +180,10 @@ impl Gmail {
                 text: plain,
                 html,
                 importance: importance(item),
-                in_reply_to: message_ids(&field(item, "In-Reply-To")).into_iter().next(),
-                references: fields(item, &["References"])
-                    .iter()
-                    .flat_map(|(_, value)| message_ids(value))
-                    .collect(),
+                in_reply_to: within(&field(item, "In-Reply-To")).next().and_then(message_id),
+                references: ends(
+                    fields(item, &["References"]).iter().flat_map(|(_, value)| within(value)),
+                ),
                 files,
             },
         })

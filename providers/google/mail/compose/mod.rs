@@ -16,13 +16,13 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::messages::{
-    ascii, existing_files, field, fields, is_under, message_id, message_ids, people, sent_at,
-    subject,
+    ascii, existing_files, field, fields, is_under, message_id, people, sent_at, subject,
 };
 use super::{Gmail, check, list};
 use crate::google::client;
 use crate::json::text;
 use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
@@ -62,8 +62,8 @@ impl Drafts for Gmail {
         let from = people(&item, "From");
         let own = is_under(&item, "SENT") || self.is_own(&from).await?;
         let texts = self.texts(&item).await?;
-        let before = match message_ids(&field(&item, "References")) {
-            none if none.is_empty() => message_ids(&field(&item, "In-Reply-To")),
+        let before = match ends(within(&field(&item, "References"))) {
+            none if none.is_empty() => ends(within(&field(&item, "In-Reply-To"))),
             some => some,
         };
         Ok(SourceMessage {

@@ -38,11 +38,51 @@ const TOOL: &str = "mail_draft";
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const LONGEST_SUBJECT: usize = 1_000;
+/// Shorter texts, in bytes, are worked on at once.
+const LONG: usize = 64 << 10;
 
 /// The mailbox that a draft is in.
 struct DraftContext {
     account: Account,
     mailbox: Arc<dyn Mailbox>,
+}
+
+/// Works on the text of a message of this size, on a thread of its own if it is long: it may
+/// have many megabytes, and the session has to respond meanwhile.
+async fn off_loop<T: Send + 'static>(
+    size: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    if size <= LONG {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "the text of a message could not be read"))
+}
+
+/// Returns the text, the quote and the signature of an existing draft, as far as they are known.
+async fn old_parts(
+    content: &OutgoingMessage,
+) -> Result<(Option<Both>, Option<Both>, Option<Both>)> {
+    let (text, html) = (content.text.clone(), content.html.clone());
+    off_loop(text.len() + html.len(), move || {
+        let old = quote::own_text(&text, &html);
+        (old, quote::own_quote(&text, &html), quote::signature(&text, &html))
+    })
+    .await
+}
+
+/// Removes remote pictures from HTML; returns a note if it had any.
+fn drop_remote_pictures(html: &mut String) -> Result<Option<Note>> {
+    let tangled =
+        || Error::argument("the HTML is too large or too deeply nested").next("send it as a file");
+    let (clean, count) = without_remote_pictures(html).ok_or_else(tangled)?;
+    if count == 0 {
+        return Ok(None);
+    }
+    *html = clean;
+    Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
 }
 
 /// A message that is to become a draft, with its notes.
@@ -212,7 +252,13 @@ impl Pipeline {
         });
         let undo = self.edit_kept(kept, &made, &mut draft.notes).await;
         if let Ok(made) = &made {
-            draft.notes.extend(removed(&stored.content, &made.content));
+            let (before, now) = (stored.content.clone(), made.content.clone());
+            let size = before.text.len() + before.html.len() + now.text.len() + now.html.len();
+            match off_loop(size, move || removed(&before, &now)).await {
+                Ok(notes) => draft.notes.extend(notes),
+                // The draft is written all the same.
+                Err(error) => draft.notes.push(note!("{}", error)),
+            }
             // Where a changed draft is another message, its handle goes along.
             let (account, kind) = (&context.account.id, HandleKind::Message);
             if made.message != stored.message
@@ -300,17 +346,20 @@ impl Pipeline {
         let forward = request.mode == DraftMode::Forward;
         let own = people::own(aliases, &context.account);
         // A message from any of the user's addresses is the user's own.
-        let original = &original.map(|original| SourceMessage {
-            own: original.own
-                || original.from.iter().any(|one| {
-                    own.iter().any(|address| address.eq_ignore_ascii_case(&one.address))
-                }),
-            ..original.clone()
+        let original = original.map(|original| {
+            Arc::new(SourceMessage {
+                own: original.own
+                    || original.from.iter().any(|one| {
+                        own.iter().any(|address| address.eq_ignore_ascii_case(&one.address))
+                    }),
+                ..original.clone()
+            })
         });
         let original = original.as_ref();
+        let all = request.mode == DraftMode::ReplyAll;
+        let given = request.to.is_some() && (request.cc.is_some() || !all);
         let (to, cc) = match original {
-            Some(original) if !forward => {
-                let all = request.mode == DraftMode::ReplyAll;
+            Some(original) if !forward && !given => {
                 let mut odd = Vec::new();
                 let found = reply::recipients(original, &own, all, &mut odd)?;
                 if request.to.is_none() {
@@ -332,13 +381,10 @@ impl Pipeline {
             (None, Some(original)) if forward => reply::forwarded(&original.subject),
             (None, Some(original)) => reply::subject(&original.subject),
         };
-        let quote = original.filter(|_| request.quotes()).map(|original| {
-            let zone = &self.config.zone;
-            match forward {
-                true => quote::sent_on(original, zone),
-                false => quote::reply_quote(original, zone),
-            }
-        });
+        let quote = match original.filter(|_| request.quotes()) {
+            Some(original) => Some(self.quote_of(Arc::clone(original), forward).await?),
+            None => None,
+        };
         let (in_reply_to, references) = match original {
             Some(original) if !forward => reply::references(original),
             _ => (None, Vec::new()),
@@ -352,8 +398,7 @@ impl Pipeline {
         }
         self.check_sizes(&files)?;
         let signature = self.signature(context, alias).await?.map(|(_, both)| both);
-        let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
-        notes.extend(self.without_remote_pictures(&mut whole.html)?);
+        let whole = self.joined(body, signature, quote, &mut notes).await?;
         let content = OutgoingMessage {
             message_id,
             from: alias.person.clone(),
@@ -414,10 +459,10 @@ impl Pipeline {
         self.check_sizes(&content.files)?;
         if let Some(mut body) = body(request)? {
             attachments::inline(&mut body, &mut content.files, &content.message_id)?;
+            let (old, quote, stood) = old_parts(&stored.content).await?;
             if request.append {
                 let ours = people::is_ours(&content.message_id);
-                let old = quote::own_text(&content.text, &content.html).filter(|_| ours);
-                let old = old.ok_or_else(|| {
+                let old = old.filter(|_| ours).ok_or_else(|| {
                     Error::argument(
                         "another program wrote this draft: where its text ends is unknown",
                     )
@@ -425,10 +470,7 @@ impl Pipeline {
                 })?;
                 body = quote::together(&old, None, Some(&body));
             }
-            let quote = match request.quotes() {
-                true => quote::own_quote(&content.text, &content.html),
-                false => None,
-            };
+            let quote = quote.filter(|_| request.quotes());
             if request.quotes() && quote.is_none() && !content.references.is_empty() {
                 notes.push("the old text had no quote below it: there is none now".into());
             }
@@ -436,15 +478,13 @@ impl Pipeline {
                 Some(one) => self.signature(context, one).await?.map(|(_, both)| both),
                 None => None,
             };
-            let stood = quote::signature(&stored.content.text, &stored.content.html);
             let from = &content.from.address;
             let signature = match from.eq_ignore_ascii_case(&stored.content.from.address) {
                 true => stood.clone().or(own),
                 false => own,
             };
             notes.extend(dropped(&stored.content, stood.as_ref(), signature.as_ref(), from));
-            let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
-            notes.extend(self.without_remote_pictures(&mut whole.html)?);
+            let whole = self.joined(body, signature, quote, &mut notes).await?;
             (content.text, content.html) = (whole.text, whole.html);
         }
         if content == stored.content {
@@ -456,6 +496,42 @@ impl Pipeline {
         Ok(NewDraft { content, notes, own })
     }
 
+    /// Quotes the original of a reply or a forward.
+    async fn quote_of(&self, original: Arc<SourceMessage>, forward: bool) -> Result<Both> {
+        let zone = self.config.zone.clone();
+        let size = original.text.iter().chain(&original.html).map(String::len).sum();
+        off_loop(size, move || {
+            if forward {
+                quote::sent_on(&original, &zone)
+            } else {
+                quote::reply_quote(&original, &zone)
+            }
+        })
+        .await
+    }
+
+    /// Joins the text, the signature and the quote of a draft, without remote pictures unless
+    /// the settings allow them.
+    async fn joined(
+        &self,
+        body: Both,
+        signature: Option<Both>,
+        quote: Option<Both>,
+        notes: &mut Vec<Note>,
+    ) -> Result<Both> {
+        let allowed = self.config.remote_pictures;
+        let both = quote.iter().chain([&body]);
+        let size = both.map(|both| both.text.len() + both.html.len()).sum();
+        let work = move || -> Result<(Both, Option<Note>)> {
+            let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
+            let note = if allowed { None } else { drop_remote_pictures(&mut whole.html)? };
+            Ok((whole, note))
+        };
+        let (whole, note) = off_loop(size, work).await??;
+        notes.extend(note);
+        Ok(whole)
+    }
+
     /// Removes remote pictures from HTML, unless the settings allow them; returns a
     /// note. They would tell their server when the message is opened.
     pub(in crate::pipeline) fn without_remote_pictures(
@@ -465,15 +541,7 @@ impl Pipeline {
         if self.config.remote_pictures {
             return Ok(None);
         }
-        let tangled = || {
-            Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
-        };
-        let (clean, count) = without_remote_pictures(html).ok_or_else(tangled)?;
-        if count == 0 {
-            return Ok(None);
-        }
-        *html = clean;
-        Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
+        drop_remote_pictures(html)
     }
 
     /// Returns the signatures of an account's addresses, as objects of the table.

@@ -1,9 +1,9 @@
 //! The preview of a draft: all recipients, in full.
 
-use super::{DraftContext, NewDraft, Pipeline, attachments};
+use super::{DraftContext, NewDraft, Pipeline, attachments, off_loop};
 use crate::access::Access;
 use crate::budget::{LongText, Response};
-use crate::compose::quote;
+use crate::compose::quote::{self, DraftParts};
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
@@ -60,7 +60,16 @@ impl Pipeline {
         if let Some(undo) = undo {
             scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
         }
-        let parts = quote::parts(&content.text, &content.html);
+        let (text, html) = (content.text.clone(), content.html.clone());
+        let work = move || quote::parts(&text, &html);
+        let parts = match off_loop(content.text.len() + content.html.len(), work).await {
+            Ok(parts) => parts,
+            // The draft is written all the same.
+            Err(error) => {
+                late.push(note!("{}", error));
+                DraftParts::default()
+            }
+        };
         let signature = match (parts.signature, undo) {
             (true, _) => "yes",
             (false, Some(_)) => "none",

@@ -1,0 +1,58 @@
+//! Reads lists of Message-IDs (RFC 5322, 3.6.4), which have no limit of their own: a sender can
+//! write a header of any size. The first id and the newest ones are enough to find a thread.
+
+use std::collections::HashSet;
+
+/// The most bytes of a Message-ID: a header line has 998 at most.
+const LONGEST_ID: usize = 900;
+/// The most ids of a list: the first, and the newest.
+const MOST: usize = 21;
+/// The most bytes of the newest ids together.
+const MOST_BYTES: usize = 4_000;
+/// The number of ids that are looked at from each end, because invalid and repeated ones do not
+/// count.
+const LOOKED_AT: usize = 200;
+
+/// Returns true for a value that is valid between the brackets of a Message-ID.
+pub(super) fn is_id(value: &str) -> bool {
+    !value.is_empty()
+        && value.len() <= LONGEST_ID
+        && value.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
+}
+
+/// Returns the first valid id of a list and its newest ones, oldest first, each once where it
+/// is last. The middle of a long list is not looked at.
+pub fn ends<'i>(mut ids: impl DoubleEndedIterator<Item = &'i str>) -> Vec<String> {
+    let first = ids.by_ref().take(LOOKED_AT).find(|id| is_id(id));
+    let mut known = HashSet::new();
+    let (mut newest, mut bytes) = (Vec::new(), 0);
+    for id in ids.rev().take(LOOKED_AT).filter(|id| is_id(id)) {
+        if !known.insert(id) {
+            continue;
+        }
+        bytes += id.len();
+        if newest.len() + 1 == MOST || bytes > MOST_BYTES {
+            break;
+        }
+        newest.push(id.to_owned());
+    }
+    newest.extend(first.filter(|id| known.insert(id)).map(str::to_owned));
+    newest.reverse();
+    newest
+}
+
+/// Returns the ids in the value of a header field: those in brackets, or the words with an `@`
+/// if there are no brackets.
+pub fn within(value: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let bracketed = value.contains('<');
+    let closed =
+        if bracketed { value.rsplit_once('>').map_or("", |(closed, _)| closed) } else { value };
+    let ends = move |c: char| if bracketed { c == '>' } else { c.is_whitespace() };
+    closed.split(ends).filter_map(move |piece| {
+        if bracketed {
+            piece.rsplit_once('<').map(|(_, id)| id.trim())
+        } else {
+            Some(piece).filter(|word| word.contains('@'))
+        }
+    })
+}

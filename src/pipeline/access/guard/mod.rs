@@ -48,6 +48,8 @@ const LOOKED_AT: usize = 5;
 pub(in crate::pipeline) struct Audience {
     /// Addresses, each once.
     people: Vec<String>,
+    /// The same in lower case.
+    known: HashSet<String>,
     /// Domains, such as `@example.com`, all of which are reached.
     domains: Vec<String>,
     /// Recipients that cannot be listed, in words.
@@ -62,8 +64,7 @@ impl Audience {
                 self.join(&Self::unlisted("somebody without an address"));
                 continue;
             }
-            let known = |one: &String| one.eq_ignore_ascii_case(address);
-            if !self.people.iter().any(known) {
+            if self.known.insert(address.to_ascii_lowercase()) {
                 self.people.push(address.to_owned());
             }
         }

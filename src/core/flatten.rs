@@ -348,18 +348,21 @@ impl<'a> Reader<'a> {
                 let warnings = warnings_at(object, path, (*opening, *spam), self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
-            Source::HeaderAddresses(name) => match header(object, name) {
-                Some(value) => {
-                    invisible::scan(&text::header(value), &mut self.unseen);
-                    ReadValue::List(
-                        text::address_list(value)
-                            .iter()
-                            .map(|person| Member::person(person, ""))
-                            .collect(),
-                    )
+            // A repeated field is invalid (RFC 5322, 3.6), but a message may go to all the
+            // people it names.
+            Source::HeaderAddresses(name) => {
+                let mut lines = headers(object, wire::HEADERS, name).peekable();
+                if lines.peek().is_none() {
+                    return ReadValue::Nothing;
                 }
-                None => ReadValue::Nothing,
-            },
+                let mut people = Vec::new();
+                for value in lines {
+                    invisible::scan(&text::header(value), &mut self.unseen);
+                    let found = text::address_list(value);
+                    people.extend(found.iter().map(|person| Member::person(person, "")));
+                }
+                ReadValue::List(people)
+            }
             Source::Address(path) => match self.seen(object, path).and_then(recipient) {
                 Some(person) => ReadValue::List(vec![person]),
                 None => ReadValue::Nothing,

@@ -100,6 +100,11 @@ fn messages_come_with_their_text_and_their_files() {
             b"From: =?utf-8?q?B=C3=B8_=28Ops=29?= <b@a.example>, \xc0\xed\xed\xe0 <a@a.example>\nSubject: \xd1\xf7\xb8\xf2\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\n\xc4\xe0\n--x\nContent-Type: text/html; charset=windows-1251\nContent-Transfer-Encoding: quoted-printable\n\n<p id=\"a\">=CD=E5=F2</p>\n--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename*0*=utf-8''%E2;\n filename*1*=%82%AC.txt\n\nabc\n--x--\n",
             "eml\n[Message]\nFrom: Bø (Ops) <b@a.example>, Анна <a@a.example>\nSubject: Счёт\nДа\n\nНет\n/1 €.txt 3\n(more: 0)\n",
         ),
+        (
+            "twice.eml",
+            b"From: a@a.example\nTo: b@b.example\nCc: c@c.example\nTo: D <d@d.example>, e@e.example\nCC: f@f.example\n\nHi\n",
+            "eml\n[Message]\nFrom: a@a.example\nTo: b@b.example, D <d@d.example>, e@e.example\nCc: c@c.example, f@f.example\nHi\n",
+        ),
         ("none.eml", b"", "eml\nfailed: Broken\n"),
         (
             "unended.eml",

@@ -274,10 +274,13 @@ pub(super) fn subject(item: &Value) -> String {
     cell(&daysheet_core::text::header(&field(item, "Subject")))
 }
 
-/// Returns the people of a header field who have an address.
+/// Returns the people of a header field who have an address. A repeated field is invalid
+/// (RFC 5322, 3.6), but Gmail may still send to all the recipients it names.
 pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
-    address_list(&field(item, name))
-        .into_iter()
+    let lines = fields(item, &[name]);
+    lines
+        .iter()
+        .flat_map(|(_, value)| address_list(value))
         .filter(|one| one.email.contains('@'))
         .map(|one| Person { name: one.name, address: ascii(&one.email) })
         .collect()

@@ -114,14 +114,21 @@ pub fn is(kind: &ContentType<'_>, subtype: &str) -> bool {
 
 /// Returns the value of a header field on one line, its encoded words as they are.
 pub fn field(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> String {
-    let found = headers.iter().find(|field| field.name().eq_ignore_ascii_case(name));
-    let place = found.map(|field| field.offset_start as usize..field.offset_end as usize);
-    let raw = place.and_then(|place| message.raw_message.get(place)).unwrap_or_default();
-    charset::decode_in(raw, None, &message.raw_message)
-        .0
-        .replace(['\r', '\n'], "")
-        .trim()
-        .to_owned()
+    fields(message, headers, name).into_iter().next().unwrap_or_default()
+}
+
+/// Returns the values of all header fields of a name, in order. They are decoded together,
+/// because each look for a charset reads the whole message.
+pub fn fields(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> Vec<String> {
+    let found = headers.iter().filter(|field| field.name().eq_ignore_ascii_case(name));
+    let lines = found.map(|field| {
+        let place = field.offset_start as usize..field.offset_end as usize;
+        let raw = message.raw_message.get(place).unwrap_or_default();
+        raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect::<Vec<_>>()
+    });
+    let lines: Vec<_> = lines.collect();
+    let (text, _) = charset::decode_in(&lines.join(&b'\n'), None, &message.raw_message);
+    text.split('\n').map(|line| line.trim().to_owned()).collect()
 }
 
 /// Returns a file's name; one without a name is named by what it is.

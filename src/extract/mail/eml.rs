@@ -1,6 +1,6 @@
 //! Messages as files, in the format in which they are sent (RFC 5322).
 
-use daysheet_core::body::entity::{Tree, bytes_of, decoded, field, is, name};
+use daysheet_core::body::entity::{Tree, bytes_of, decoded, field, fields, is, name};
 use daysheet_core::body::signed;
 use daysheet_core::provider::MessageContent;
 use daysheet_core::text;
@@ -14,8 +14,9 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let outer = parse(bytes)?;
     let value = |name| field(&outer, outer.headers(), name);
     let people = |name| {
-        let list = text::address_list(&value(name));
-        list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        let lines = fields(&outer, outer.headers(), name);
+        let list = lines.iter().flat_map(|line| text::address_list(line));
+        list.map(|one| one.to_string()).collect::<Vec<_>>().join(", ")
     };
     let head = vec![
         ("From", people("From")),

@@ -211,7 +211,16 @@ fn full_draft() -> Value {
     message["id"] = "a1".into();
     message["labelIds"] = json!(["DRAFT"]);
     let headers = message["payload"]["headers"].as_array_mut().unwrap();
-    headers.push(json!({"name": "Bcc", "value": "ana@example.com"}));
+    for (name, value) in [
+        ("Bcc", "ana@example.com"),
+        // Repeated by another program: Gmail may send to all of them.
+        ("To", "Eve <eve@example.net>"),
+        ("cc", "mallory@example.net, eve@example.org"),
+        ("BCC", "oscar@example.net"),
+        ("Reply-To", "drop@example.net"),
+    ] {
+        headers.push(json!({"name": name, "value": value}));
+    }
     headers.push(json!({"name": "X-Priority", "value": "1 (Highest)"}));
     json!({"id": "r1", "message": message})
 }
@@ -232,7 +241,17 @@ async fn stored_draft_is_read_back_as_a_message() {
     assert_eq!(message.message_id, "one@studio.example");
     assert_eq!(message.in_reply_to.as_deref(), Some("half@studio.example"));
     assert_eq!(message.references, ["zero@studio.example", "half@studio.example"]);
-    assert_eq!(message.bcc, [person("", "ana@example.com")]);
+    let people = [&message.to, &message.cc, &message.bcc, &message.reply_to]
+        .map(|list| list.iter().map(|one| one.address.as_str()).collect::<Vec<_>>().join(" "));
+    assert_eq!(
+        people,
+        [
+            "mira@example.com eve@example.net",
+            "bo@example.com mallory@example.net eve@example.org",
+            "ana@example.com oscar@example.net",
+            "desk@studio.example drop@example.net",
+        ]
+    );
     assert_eq!(message.importance, Importance::High);
     assert_eq!(message.text, "Dear Mira,\nhere it is.");
     let existing =

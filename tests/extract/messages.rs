@@ -105,6 +105,26 @@ fn messages_come_with_their_text_and_their_files() {
             b"From: a@a.example\nTo: b@b.example\nCc: c@c.example\nTo: D <d@d.example>, e@e.example\nCC: f@f.example\n\nHi\n",
             "eml\n[Message]\nFrom: a@a.example\nTo: b@b.example, D <d@d.example>, e@e.example\nCc: c@c.example, f@f.example\nHi\n",
         ),
+        (
+            "related.eml",
+            b"From: a@a.example\nContent-Type: multipart/related; start=\"<r@a>\"; boundary=x\n\n--x\nContent-Type: text/html\n\n<p>gone</p>\n--x\nContent-ID: <r@a>\nContent-Type: text/plain\n\nroot\n--x\nContent-Type: text/plain\n\ngone\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nroot\n/1 unnamed.html 11\n/2 unnamed.txt 4\n(more: 0)\n",
+        ),
+        (
+            "alternative.eml",
+            b"From: a@a.example\nContent-Type: multipart/alternative; boundary=x\n\n--x\nContent-Type: text/plain\n\npoor\n--x\nContent-Type: multipart/related; boundary=y\n\n--y\nContent-Type: text/html\n\n<p>shown</p>\n--y\nContent-Type: text/html\n\ngone\n--y--\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nshown\n/1 unnamed.html 4\n(more: 0)\n",
+        ),
+        (
+            "signed.eml",
+            b"From: a@a.example\nContent-Type: multipart/signed; boundary=x\n\n--x\n\nshown\n--x\nContent-Type: application/pgp-signature; name=a.asc\n\nkey\n--x\nContent-Type: text/plain\n\ngone\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nshown\n/1 a.asc 3\n/2 unnamed.txt 4\n(more: 0)\n",
+        ),
+        (
+            "report.eml",
+            b"From: a@a.example\nContent-Type: multipart/report; boundary=x\n\n--x\n\nshown\n--x\nContent-Type: text/plain\n\ngone\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nshown\n/1 unnamed.txt 4\n(more: 0)\n",
+        ),
         ("none.eml", b"", "eml\nfailed: Broken\n"),
         (
             "unended.eml",

@@ -766,6 +766,65 @@ async fn body_of_several_parts_is_shown_whole() {
     assert_eq!(column(&read, "attachments", "name"), ["bill.pdf"]);
 }
 
+/// Of some multiparts, mail programs show one part alone: the others are attachments.
+#[tokio::test]
+async fn parts_that_mail_programs_do_not_show_are_attachments() {
+    let plain = |text: &str| format!("Content-Type: text/plain\n\n{text}");
+    let html = |text: &str| format!("Content-Type: text/html\n\n<p>{text}</p>");
+    let image = "Content-Type: image/png\nContent-ID: <p@x.example>\n\nPNG".to_owned();
+    let named = |id: &str, part: String| format!("Content-ID: <{id}>\n{part}");
+    let inner = |kind: &str, parts: &[String]| {
+        let parts: String = parts.iter().map(|part| format!("--i\n{part}\n")).collect();
+        format!("Content-Type: multipart/{kind}; boundary=i\n\n{parts}--i--\n")
+    };
+    let status = "Content-Type: message/delivery-status\n\nAction: failed\n".to_owned();
+    let key = "Content-Type: application/pgp-signature\n\nkey".to_owned();
+    let mail = TempDir::new().unwrap();
+    let cases = cases! {
+        "related", vec![html("shown"), html("gone"), plain("gone")],
+            "shown", vec!["unnamed.html", "unnamed.txt"], "";
+        "related; start=\"<root@x.example>\"", vec![html("gone"), named("root@x.example", html("root"))],
+            "root", vec!["unnamed.html"], "";
+        "related; start=\"<none@x.example>\"", vec![image.clone(), html("shown")], "shown", vec![], "";
+        "related", vec![inner("alternative", &[plain("poor"), html("shown")]), plain("gone")],
+            "shown", vec!["unnamed.txt"], "";
+        "alternative", vec![plain("poor"), inner("related", &[html("shown"), html("gone")])],
+            "shown", vec!["unnamed.html"], "";
+        "related", vec![html("shown"), inner("mixed", &[plain("gone"), html("gone")])],
+            "shown", vec!["unnamed.txt", "unnamed.html"], "";
+        "signed", vec![plain("shown"), key, plain("gone")], "shown", vec!["", "unnamed.txt"], "";
+        "report", vec![plain("shown"), status, plain("gone")], "shown", vec!["unnamed.txt"], "";
+        "mixed", vec![plain("one"), plain("two")], "one\n\ntwo", vec![], "";
+        "x-odd", vec![plain("one"), plain("two")], "one\n\ntwo", vec![],
+            "it has parts in `multipart/x-odd`: some mail programs do not show their text";
+    };
+    for (at, (kind, parts, ..)) in cases.iter().enumerate() {
+        let head = format!(
+            "From: a@example.com\nTo: me@example.com\nSubject: case {at}\nMessage-ID: \
+             <{at}@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/{kind}; boundary=b"
+        );
+        let body: String = parts.iter().map(|part| format!("--b\n{part}\n")).collect();
+        write_message(mail.path(), &format!("{at}.eml"), &head, &format!("{body}--b--\n"));
+    }
+    let mut session = Session::over(Some(mail.path())).await;
+    let found = session.json("mail_search", json!({"limit": 50})).await;
+    let ids = column(&found, "messages", "id");
+    for (subject, id) in column(&found, "messages", "subject").iter().zip(ids) {
+        let at: usize = subject.strip_prefix("case ").unwrap().parse().unwrap();
+        let (kind, _, text, files, note) = &cases[at];
+        let read = session.json("mail_read", json!({"ids": [id]})).await;
+        assert_eq!(column(&read, "bodies", "text"), [*text], "{kind}: {read}");
+        let named = match read.get("attachments") {
+            Some(_) => column(&read, "attachments", "name"),
+            None => Vec::new(),
+        };
+        assert_eq!(named, *files, "{kind}: {read}");
+        let all = session.ok("mail_read", json!({"ids": [id]})).await.join("\n");
+        assert_eq!(all.contains("some mail programs"), !note.is_empty(), "{kind}: {all}");
+        assert!(all.contains(note), "{kind}: {all}");
+    }
+}
+
 /// Characters that nobody sees reach no terminal, not even from a raw message.
 #[tokio::test]
 async fn raw_format_makes_invisible_characters_visible() {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde_json::Value;
 
-use super::parts::{self, decode, header, is_attached, is_text};
+use super::parts::{self, decode, header, is_attached, is_text, shown_part};
 use super::{Gmail, ME, Scope, check};
 use crate::json::text;
 use crate::net::path_segment;
@@ -189,26 +189,27 @@ pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
 fn files(item: &Value) -> Vec<File<'_>> {
     let mut files = Vec::new();
     if let Some(payload) = item.get("payload") {
-        collect(payload, &mut files);
+        collect(payload, true, &mut files);
     }
     files
 }
 
-/// Collects attachments. The depth is bounded by the JSON reader, which refuses more
-/// than 128 levels.
-fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
+/// Collects attachments, and texts that mail programs do not show. The depth is bounded by the
+/// JSON reader, which refuses more than 128 levels.
+fn collect<'v>(part: &'v Value, shown: bool, files: &mut Vec<File<'v>>) {
     let media = text(part, "mimeType").to_ascii_lowercase();
     let name = text(part, "filename");
     let children = part.get("parts").and_then(Value::as_array);
     if let (Some(children), "") = (children, name)
         && media != "message/rfc822"
     {
-        for child in children {
-            collect(child, files);
+        let root = shown_part(part, &media);
+        for (at, child) in children.iter().enumerate() {
+            collect(child, shown && root.is_none_or(|root| root == at), files);
         }
         return;
     }
-    let body = is_text(&media) && name.is_empty() && !is_attached(part);
+    let body = shown && is_text(&media) && name.is_empty() && !is_attached(part);
     if body || (media.starts_with("multipart/") && name.is_empty()) {
         return;
     }
@@ -233,6 +234,8 @@ fn file_name(name: &str, media: &str) -> String {
     match (last.trim(), media) {
         ("", "text/calendar") => "invite.ics".to_owned(),
         ("", "message/rfc822") => "message.eml".to_owned(),
+        ("", "text/plain" | "") => "unnamed.txt".to_owned(),
+        ("", "text/html") => "unnamed.html".to_owned(),
         ("", media) => {
             let (kind, rest) = media.split_once('/').unwrap_or(("file", ""));
             let plain = rest.bytes().all(|c| c.is_ascii_alphanumeric());

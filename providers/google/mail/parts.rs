@@ -11,6 +11,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Value, json};
 
 use crate::json::text;
+use daysheet_core::body::entity::{self, Child, root};
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{signed, tnef};
 use daysheet_core::ical;
@@ -102,7 +103,7 @@ impl BodyPart {
 pub fn read(id: &str, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
-        tree.part(id, payload, None);
+        tree.part(id, payload, Place { inside: "", shown: true });
         tree.obstacle = header(payload, "Content-Type").and_then(Obstacle::of);
     }
     // A message that has a text needs no other form of it.
@@ -169,10 +170,10 @@ impl MessageTree {
         message
     }
 
-    /// Sorts one part in; `inside` is the type of the multipart around it.
+    /// Sorts one part in.
     ///
     /// The depth is bounded by the JSON reader, which refuses more than 128 levels.
-    fn part(&mut self, id: &str, part: &Value, inside: Option<&str>) {
+    fn part(&mut self, id: &str, part: &Value, place: Place<'_>) {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
@@ -182,23 +183,29 @@ impl MessageTree {
         }
         if let (Some(children), "") = (children, filename) {
             if mime == "multipart/alternative" {
-                self.alternative(id, children);
+                self.alternative(id, children, place.shown);
             } else if mime != "message/rfc822" {
-                for child in children {
-                    self.part(id, child, Some(&mime));
+                let before = self.texts.len();
+                let root = shown_part(part, &mime);
+                for (at, child) in children.iter().enumerate() {
+                    let shown = place.shown && root.is_none_or(|root| root == at);
+                    self.part(id, child, Place { inside: &mime, shown });
                 }
-                return;
+                let odd = mime.strip_prefix("multipart/").and_then(entity::unknown);
+                let odd =
+                    odd.filter(|note| self.texts.len() > before && !self.notes.contains(note));
+                self.notes.extend(odd);
             } else {
                 self.file(id, part, &mime);
             }
             return;
         }
         let read = is_text(&mime) || mime == "message/partial";
-        if read && filename.is_empty() && !is_attached(part) {
+        if read && place.shown && filename.is_empty() && !is_attached(part) {
             if let Some(found) = form(part, &mime) {
                 self.texts.push(Alternatives { forms: vec![vec![found]] });
             }
-        } else if inside == Some("multipart/related")
+        } else if place.inside == "multipart/related"
             && mime.starts_with("image/")
             && header(part, "Content-ID").is_some()
         {
@@ -214,16 +221,17 @@ impl MessageTree {
 
     /// Keeps the forms of one text together: everything below one child is one form,
     /// however many parts it has.
-    fn alternative(&mut self, id: &str, children: &[Value]) {
+    fn alternative(&mut self, id: &str, children: &[Value], shown: bool) {
         let mut forms = Vec::new();
         for child in children {
             let mut below = MessageTree::default();
-            below.part(id, child, Some("multipart/alternative"));
+            below.part(id, child, Place { inside: "multipart/alternative", shown });
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.packed = self.packed.take().or(below.packed.take());
             self.report.append(&mut below.report);
             self.inline.append(&mut below.inline);
+            self.notes.append(&mut below.notes);
             // An alternative inside an alternative is the richest of its own.
             let form: Vec<BodyPart> =
                 below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
@@ -258,10 +266,37 @@ impl MessageTree {
         let name = match (text(part, "filename"), mime) {
             ("", "text/calendar") => "invite.ics",
             ("", "message/rfc822") => "message.eml",
+            // Texts that mail programs do not show.
+            ("", "text/plain" | "") => "unnamed.txt",
+            ("", "text/html") => "unnamed.html",
             (name, _) => name,
         };
         self.files.push(file_object(id, part, mime, name));
     }
+}
+
+/// Where a part is.
+#[derive(Debug, Clone, Copy)]
+struct Place<'a> {
+    /// The type of the multipart around it; empty for the message itself.
+    inside: &'a str,
+    /// False if mail programs do not show its text.
+    shown: bool,
+}
+
+/// Returns the place of the only part of a multipart that mail programs show as text; `None` if
+/// they show all.
+pub(super) fn shown_part(part: &Value, mime: &str) -> Option<usize> {
+    let start = header(part, "Content-Type").and_then(|kind| parameter(kind, "start"));
+    let children = part.get("parts").and_then(Value::as_array);
+    let child = |child| {
+        let mime = text(child, "mimeType").to_ascii_lowercase();
+        let body = is_text(&mime) && text(child, "filename").is_empty() && !is_attached(child);
+        let readable = body || mime.starts_with("multipart/");
+        Child { cid: header(child, "Content-ID").unwrap_or_default(), readable }
+    };
+    let children: Vec<_> = children.into_iter().flatten().map(child).collect();
+    root(mime.strip_prefix("multipart/")?, start.as_deref(), &children)
 }
 
 /// Returns a file as an object of its table.

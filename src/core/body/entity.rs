@@ -9,35 +9,84 @@ use mail_parser::decoders::base64::base64_decode;
 use mail_parser::{ContentType, Encoding, Header, Message, MessagePart, MimeHeaders, PartType};
 
 use crate::provider::{PlainText, TextPart};
-use crate::text::{self, charset};
+use crate::text::{self, Note, charset, note, quoted};
 
 /// Parts within parts that are followed.
 const DEEPEST: usize = 50;
 /// Texts that are read together; those that follow are listed as files.
 const TEXTS: usize = 1_000;
 
+/// The subtypes of a multipart whose parts are all shown (RFC 2046, 5.1; RFC 1847, 2.2).
+const ALL_SHOWN: &[&str] = &["mixed", "alternative", "parallel", "digest", "encrypted"];
+/// The subtypes of which only the first part is shown (RFC 1847, 2.1; RFC 6522).
+const FIRST_SHOWN: &[&str] = &["signed", "report"];
+
+/// A part of a multipart, as far as it decides which one is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Child<'a> {
+    /// Its Content-ID, with or without brackets.
+    pub cid: &'a str,
+    /// True if it is a text or a multipart.
+    pub readable: bool,
+}
+
+/// Returns the place of the only part of a multipart that mail programs show as text; `None` if
+/// they show all. `start` names the root of a `multipart/related` (RFC 2387, 3.2).
+pub fn root(subtype: &str, start: Option<&str>, children: &[Child<'_>]) -> Option<usize> {
+    let is = |known: &&str| known.eq_ignore_ascii_case(subtype);
+    if FIRST_SHOWN.iter().any(is) {
+        return Some(0);
+    }
+    if !subtype.eq_ignore_ascii_case("related") {
+        return None;
+    }
+    let bare = |id: &str| id.trim().trim_matches(['<', '>']).to_owned();
+    let start = start.map(bare).filter(|start| !start.is_empty());
+    let named = start.and_then(|start| children.iter().position(|one| bare(one.cid) == start));
+    // Some programs put a picture first: its text is the first one that can be read.
+    named.or_else(|| children.iter().position(|one| one.readable)).or(Some(0))
+}
+
+/// Returns a note on the texts in a multipart of an unknown subtype. It is read as
+/// `multipart/mixed` (RFC 2046, 5.1.3), but not every program shows its parts.
+pub fn unknown(subtype: &str) -> Option<Note> {
+    let known = ALL_SHOWN.iter().chain(FIRST_SHOWN).chain(&["related"]);
+    let is_known = known.into_iter().any(|known| known.eq_ignore_ascii_case(subtype));
+    (!is_known).then(|| {
+        note!(
+            "it has parts in {}: some mail programs do not show their text",
+            quoted(&format!("multipart/{subtype}"))
+        )
+    })
+}
+
 /// The parts of a message, texts and files apart.
 pub struct Tree<'m> {
     message: &'m Message<'m>,
     /// The texts, each in one or more forms, the plainest first.
     pub texts: Vec<Vec<Vec<TextPart>>>,
-    /// The attachments.
+    /// The attachments, and texts that mail programs do not show.
     pub files: Vec<&'m MessagePart<'m>>,
+    /// What is odd about the parts.
+    pub notes: Vec<Note>,
 }
 
 impl<'m> Tree<'m> {
     /// Sorts the parts of a message.
     pub fn of(message: &'m Message<'m>) -> Self {
-        let mut tree = Self { message, texts: Vec::new(), files: Vec::new() };
-        tree.part(0, 0);
+        let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), notes: Vec::new() };
+        tree.part(0, 0, true);
         tree
     }
 
-    fn part(&mut self, id: u32, depth: usize) {
+    /// Sorts one part in; its texts are files if it is not `shown`.
+    fn part(&mut self, id: u32, depth: usize, shown: bool) {
         let Some(part) = self.message.part(id) else { return };
         let PartType::Multipart(children) = &part.body else {
             match text_of(self.message, part) {
-                Some(text) if self.texts.len() < TEXTS => self.texts.push(vec![vec![text]]),
+                Some(text) if shown && self.texts.len() < TEXTS => {
+                    self.texts.push(vec![vec![text]])
+                }
                 _ => self.files.push(part),
             }
             return;
@@ -45,11 +94,16 @@ impl<'m> Tree<'m> {
         if depth >= DEEPEST {
             return;
         }
-        let alternative = part.content_type().is_some_and(|kind| is(kind, "alternative"));
+        let subtype = part.content_type().and_then(ContentType::subtype).unwrap_or("mixed");
+        let start = part.content_type().and_then(|kind| kind.attribute("start"));
+        let alternative = subtype.eq_ignore_ascii_case("alternative");
+        let below: Vec<_> = children.iter().map(|child| self.child(*child)).collect();
+        let root = root(subtype, start, &below);
+        let before = self.texts.len();
         let outer = alternative.then(|| std::mem::take(&mut self.texts));
         let mut forms = Vec::new();
-        for child in children {
-            self.part(*child, depth + 1);
+        for (at, child) in children.iter().enumerate() {
+            self.part(*child, depth + 1, shown && root.is_none_or(|root| root == at));
             if alternative {
                 // All below one child is one form, its richest if it has several.
                 let below = std::mem::take(&mut self.texts).into_iter();
@@ -60,7 +114,20 @@ impl<'m> Tree<'m> {
             self.texts = outer;
             forms.retain(|form| !form.is_empty());
             self.texts.extend((!forms.is_empty()).then_some(forms));
+        } else if self.texts.len() > before {
+            let odd = unknown(subtype).filter(|note| !self.notes.contains(note));
+            self.notes.extend(odd);
         }
+    }
+
+    fn child(&self, id: u32) -> Child<'m> {
+        let part = self.message.part(id);
+        let is_text = |part: &MessagePart<'_>| {
+            let attached = part.content_disposition().is_some_and(|how| how.is_attachment());
+            matches!(part.body, PartType::Html(_) | PartType::Text(_)) && !attached
+        };
+        let readable = part.is_some_and(|part| part.is_multipart() || is_text(part));
+        Child { cid: part.and_then(|part| part.content_id()).unwrap_or_default(), readable }
     }
 }
 

@@ -44,6 +44,7 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
             quoted_list(&names)
         ));
     }
+    message.notes.extend(tree.notes);
     message.parts.extend(tree.texts);
 }
 

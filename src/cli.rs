@@ -3,20 +3,27 @@
 // A command line reports its errors on the terminal.
 #![expect(clippy::print_stderr, reason = "a command line program complains on stderr")]
 
-/// Prints a line. A reader that has gone away wants no more of them, and ends
+/// Prints a line, without what shows nothing or controls a terminal.
+macro_rules! say {
+    () => { $crate::cli::print("") };
+    ($($line:tt)*) => {{
+        let line = format!($($line)*);
+        $crate::cli::print(&$crate::text::shown(&line, $crate::text::TextKind::Lines));
+    }};
+}
+
+/// Prints a line unchanged. A reader that has gone away wants no more of them, and ends
 /// the program as it would end any other in the pipe; output that is lost in
 /// another way is an error.
-macro_rules! say {
-    ($($line:tt)*) => {{
-        use std::io::{ErrorKind, Write};
-        if let Err(error) = writeln!(std::io::stdout(), $($line)*) {
-            if error.kind() == ErrorKind::BrokenPipe {
-                std::process::exit(0);
-            }
-            eprintln!("daysheet: the output could not be written: {error}");
-            std::process::exit(1);
+fn print(line: &str) {
+    use std::io::{ErrorKind, Write};
+    if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+        if error.kind() == ErrorKind::BrokenPipe {
+            std::process::exit(0);
         }
-    }};
+        eprintln!("daysheet: the output could not be written: {error}");
+        std::process::exit(1);
+    }
 }
 
 mod account;

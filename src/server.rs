@@ -48,6 +48,7 @@ use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
 use crate::prompts::{self, Values};
 use crate::schemas;
+use crate::text::{TextKind, shown};
 use crate::tools::{self, FormatWord};
 use crate::words::Words;
 
@@ -302,7 +303,8 @@ impl ServerHandler for Server {
             Ok(answer) => result::result(answer, with_stats),
             Err(error) => {
                 tracing::debug!(kind = ?error.kind(), "a call was refused");
-                CallToolResult::error(vec![ContentBlock::text(result::diagnostics(&error))])
+                let text = result::diagnostics(&error);
+                CallToolResult::error(vec![ContentBlock::text(shown(&text, TextKind::Lines))])
             }
         };
         Ok(result.into())

@@ -10,6 +10,7 @@ use super::client::{Client, ConfirmFn};
 use crate::app::App;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::text::{TextKind, shown};
 use crate::tools::{self, ArgKind};
 
 /// Calls the tool and prints its blocks, a blank line between them.
@@ -42,7 +43,7 @@ async fn call_and_print(
     let (answer, size) = client.call_with_stats(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
-        eprintln!("daysheet: {text}");
+        eprintln!("daysheet: {}", shown(&text, TextKind::Lines));
         return Ok(ExitCode::FAILURE);
     }
     say!("{text}");
@@ -61,7 +62,7 @@ async fn call_and_print(
 
 /// Asks on the terminal; anything but yes means no.
 fn ask(question: &str) -> bool {
-    eprint!("{question}\n[y/N] ");
+    eprint!("{}\n[y/N] ", shown(question, TextKind::Lines));
     let mut answer = String::new();
     if std::io::stdin().read_line(&mut answer).is_err() {
         return false;

@@ -26,7 +26,8 @@ pub(super) fn run(file: &Path, from: Option<Notation>, to: To) -> error::Result<
         let Problem { line, column, message } = problem;
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
-    say!("{converted}");
+    // A document means the same in another notation, whatever is in it.
+    super::print(&converted);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use crate::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use crate::text;
 use crate::text::deceptive::{self, Disarmed};
-use crate::text::fence::{MARKS, OURS, theirs};
+use crate::text::fence::{OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::invisible::{self, Unseen};
 use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, TextKind, note, ours, shown};
 
 /// Plain text with so many times the words of the HTML is worth a note.
 const MORE: usize = 4;
@@ -101,7 +101,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
             out.text.push_str(&format!("{OURS}{line}\n\n"));
         }
         if reading.form == Form::Html {
-            out.text.push_str(&visible(&found.text));
+            out.text.push_str(&shown(&found.text, TextKind::Source));
         } else {
             let folded =
                 text::quote::fold(&found.text, &reading.subject, reading.quoted, reading.signature);
@@ -373,21 +373,6 @@ fn read(part: &TextPart, reading: &Reading) -> ChosenText {
             ChosenText { kind: "plain", text, unseen, ..ChosenText::default() }
         }
     }
-}
-
-/// Returns a source text unchanged, except that invisible characters are written out:
-/// no control character reaches a terminal, and nothing is hidden.
-pub fn visible(source: &str) -> String {
-    let mut out = String::with_capacity(source.len());
-    for char in invisible::written_out(&source.replace("\r\n", "\n")).chars() {
-        let unseen = char.is_control() || MARKS.contains(&char);
-        if unseen && !matches!(char, '\n' | '\t') {
-            out.push_str(&format!("\\u{{{:x}}}", u32::from(char)));
-        } else {
-            out.push(char);
-        }
-    }
-    out
 }
 
 fn plain_text(plain: &PlainText) -> String {

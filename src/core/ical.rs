@@ -108,6 +108,19 @@ impl Entry {
         }
     }
 
+    /// Returns every text that others wrote, to be cleaned.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let own = [&mut self.uid, &mut self.title, &mut self.place, &mut self.notes];
+        let rule = self.repeat.as_mut().map(|repeat| &mut repeat.rule);
+        let guests = self.organizer.iter_mut().chain(&mut self.guests);
+        let people = guests.flat_map(|one| [Some(&mut one.address), one.name.as_mut()]);
+        own.into_iter()
+            .chain(rule)
+            .chain(people.flatten())
+            .chain(&mut self.categories)
+            .chain(&mut self.link)
+    }
+
     /// Excludes the occurrences of a series that are cancelled; returns the others.
     pub fn exclude_cancelled(&mut self, occurrences: Vec<Self>) -> Vec<Self> {
         let (cancelled, others): (Vec<_>, _) =

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::schemas::{Field, Kind, Level, Table};
-use crate::text::{Note, ours};
+use crate::text::{Note, TextKind, ours, shown};
 
 /// One value of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,22 @@ pub enum Cell {
     Id(String),
     /// A handle: the letter of its kind and its number.
     Handle(char, u64),
+}
+
+impl Cell {
+    /// Cleans a text.
+    pub fn clean(&mut self) {
+        if let Self::Text(text) = self {
+            clean(text);
+        }
+    }
+}
+
+/// Leaves nothing in the text of a cell that shows nothing.
+fn clean(text: &mut String) {
+    if let Cow::Owned(clean) = shown(text, TextKind::Cell) {
+        *text = clean;
+    }
 }
 
 /// Rows of one table, all with the same columns.
@@ -149,6 +165,17 @@ impl RowTable {
         let width = self.columns.len().max(1);
         let cells = self.cells.get(at * width..(at + 1) * width)?;
         Some((cells, self.extras.get(at)?))
+    }
+
+    /// Cleans every text that is shown of its rows.
+    pub fn clean(&mut self) {
+        self.cells.iter_mut().for_each(Cell::clean);
+        for extra in &mut self.extras {
+            for cut in &mut extra.cuts {
+                clean(&mut cut.whole);
+                cut.members.iter_mut().for_each(clean);
+            }
+        }
     }
 
     /// Returns the cell of the column called `name` in the row at `at`.

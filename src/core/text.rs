@@ -26,6 +26,7 @@ pub mod orders;
 pub mod payment;
 pub mod quote;
 pub mod sender_auth;
+mod shown;
 pub mod unsubscribe;
 pub mod words;
 mod wrap;
@@ -35,6 +36,8 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use fence::MARKS;
+
 pub use address::{Address, address_list};
 pub use encoded::{parameter, quoted_printable};
 pub use invisible::{is_invisible, visible};
@@ -42,6 +45,7 @@ pub use note::note;
 pub use note::{
     Note, NoteKey, Tally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
 };
+pub use shown::{TextKind, shown};
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search may scan the
@@ -54,13 +58,16 @@ const WORD_REACH: usize = 16;
 /// The longest run of spaces and tabs that [`lines`] keeps: more is no layout.
 const MAX_RUN: usize = 200;
 
-/// Returns one clean line: without invisible characters, every run of white space and
+/// Returns one clean line: without invisible characters and our marks, every run of white space and
 /// control characters one space, none at the ends.
 pub fn cell(s: &str) -> String {
     let seen = invisible::visible(s);
     let mut out = String::with_capacity(seen.len());
     let mut space = false;
     for c in seen.chars() {
+        if MARKS.contains(&c) {
+            continue;
+        }
         if is_blank(c) || c.is_control() {
             space = !out.is_empty();
             continue;

@@ -1,11 +1,12 @@
 //! Texts that are made to deceive, and what a model sees of each: the whole text, with `%` for the
 //! word that begins lines of ours, and the notes below it.
 
-use daysheet_core::body::{Form, Reading, readable, visible};
+use daysheet_core::body::{Form, Reading, readable};
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::deceptive;
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::orders::{gives_orders, gives_orders_unseen};
+use daysheet_core::text::{TextKind, shown};
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 use url::Url;
 
@@ -127,10 +128,10 @@ fn sources_write_invisible_characters_out() {
         "x\u{1b}[31m\u{0}y\r\nz\tw", "x\\u{1b}[31m\\u{0}y\nz\tw";
         "\u{fdd0}[quoted history]", "\\u{fdd0}[quoted history]";
     } {
-        assert_eq!(visible(text), want);
+        assert_eq!(shown(text, TextKind::Source), want);
     }
     let long = tags(&"x".repeat(5_000));
-    assert_eq!(visible(&long), "[5000 invisible characters]");
+    assert_eq!(shown(&long, TextKind::Source), "[5000 invisible characters]");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use daysheet_core::text::opening::opening;
 use daysheet_core::text::payment::names_new_account;
 use daysheet_core::text::quote::split_quoted;
 use daysheet_core::text::{
-    Address, address_list, cell, clip, entities, header, is_invisible, lines, parameter,
-    quoted_printable,
+    Address, TextKind, address_list, cell, clip, entities, header, is_invisible, lines, parameter,
+    quoted_printable, shown,
 };
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -57,6 +57,25 @@ fn cells_are_one_clean_line() {
     ];
     all_equal(cases.map(|(input, want)| (input, cell(input), want.to_owned())));
     assert!(is_invisible('\u{200b}') && is_invisible('\u{e0001}') && !is_invisible('x'));
+}
+
+#[test]
+fn shown_text_has_nothing_unseen() {
+    let family = "\u{1f469}\u{200d}\u{1f467}";
+    let kinds = [TextKind::Cell, TextKind::Lines, TextKind::Source];
+    for (text, expected) in [
+        ("Plans", ["Plans", "Plans", "Plans"]),
+        (family, [family, family, family]),
+        (
+            "a\u{e0041}b\u{fdd0}c\u{ffff}\u{3164}d",
+            ["abcd", "abcd", "a[1 invisible character]b\\u{fdd0}c[2 invisible characters]d"],
+        ),
+        ("a\u{2028}b\u{2029}c", ["a b c", "a\nb\nc", "a\\u{2028}b\\u{2029}c"]),
+        ("a\u{9b}b\u{7f}c\u{1b}[31m", ["a b c [31m", "abc[31m", "a\\u{9b}b\\u{7f}c\\u{1b}[31m"]),
+        ("a\r\nb\rc\td", ["a b c d", "a\r\nb\nc\td", "a\nb\\u{d}c\td"]),
+    ] {
+        assert_eq!(kinds.map(|kind| shown(text, kind).into_owned()), expected, "{text:?}");
+    }
 }
 
 #[test]

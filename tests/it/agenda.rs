@@ -669,6 +669,45 @@ async fn people_and_rooms_of_events_are_found() {
     );
 }
 
+/// Returns the document of a search between the fences of its block.
+fn fenced(block: &str) -> &str {
+    let (first, rest) = block.split_once('\n').unwrap();
+    let word = first.strip_prefix("<<<ics ").unwrap();
+    rest.strip_suffix(&format!("\n{word}>>>")).unwrap()
+}
+
+/// Hidden characters are removed and counted, those that shape their neighbours stay, wherever
+/// a line is folded.
+#[tokio::test]
+async fn icalendar_has_no_hidden_characters() {
+    let fake = calendars("ana").calendar("Ana", "owner");
+    let families =
+        (50..80).map(|length| format!("{}\u{1f469}\u{200d}\u{1f467} x", "x".repeat(length)));
+    let families: Vec<String> = families.collect();
+    for title in &families {
+        fake.add("Ana", Entry::at("2026-02-03T08:00", 30, title).uid(title));
+    }
+    fake.add(
+        "Ana",
+        Entry::at("2026-02-03T13:00", 60, "Bud\u{200b}get\u{e0041}\u{9b}")
+            .uid("u-1")
+            .place("Room\u{3164} 4\u{fdd0}")
+            .notes("a\u{202e}b\u{2028}c\u{1b}"),
+    );
+    let harness = over(vec![fake]).await;
+    let arguments = json!({"from": "2026-02-03", "to": "2026-02-03", "as": "ics", "limit": 100});
+    let blocks = harness.call("calendar_search", arguments).await.unwrap();
+    let document = ical::read(fenced(&blocks[0]), &TimeZone::UTC).unwrap();
+    let titles: Vec<&str> = document.entries.iter().map(|entry| &*entry.title).collect();
+    let (last, others) = titles.split_last().unwrap();
+    let mut others = others.to_vec();
+    others.sort_by_key(|title| title.len());
+    assert_eq!(others, families);
+    let one = document.entries.last().unwrap();
+    assert_eq!((*last, &*one.place, &*one.notes), ("Budget", "Room 4", "ab\nc"));
+    assert!(blocks.last().unwrap().contains("4 invisible characters were removed"), "{blocks:?}");
+}
+
 /// The document of a search is an iCalendar document, the same for the same
 /// events; a series comes with its exceptions.
 #[tokio::test]
@@ -700,9 +739,7 @@ async fn events_are_written_as_icalendar() {
     let arguments = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
     let blocks = harness.call("calendar_search", arguments.clone()).await.unwrap();
     // What strangers wrote stands between fences, as every long text of theirs.
-    let (first, rest) = blocks[0].split_once('\n').unwrap();
-    let word = first.strip_prefix("<<<ics ").unwrap();
-    let text = rest.strip_suffix(&format!("\n{word}>>>")).unwrap();
+    let text = fenced(&blocks[0]);
     assert!(text.starts_with("BEGIN:VCALENDAR"), "{text}");
     let document = ical::read(text, &TimeZone::UTC).unwrap();
     let entries: Vec<String> = document

@@ -534,12 +534,11 @@ fn calendar_folder_is_loaded_and_bad_files_reported() {
 fn mail_folder_is_loaded_and_bad_files_reported() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
-    crate::support::write_message(
-        mail.path(),
-        "good.eml",
-        "From: a@example.com\nTo: me@example.com\nDate: Tue, 3 Feb 2026 18:05:00 +0100\nSubject: good\nMessage-ID: <1@x.example>",
-        "hello",
-    );
+    // Signs that control a terminal or show nothing, in UTF-8: U+009B, DEL, U+202E, a tag.
+    let headers = "From: a@example.com\nTo: me@example.com\nDate: Tue, 3 Feb 2026 18:05:00 +0100\n\
+                   Subject: =?utf-8?Q?good=C2=9B2J=7F=E2=80=AE=F3=A0=81=81?=\n\
+                   Message-ID: <1@x.example>";
+    crate::support::write_message(mail.path(), "good.eml", headers, "hello");
     std::fs::write(mail.path().join("empty.eml"), "").unwrap();
     std::fs::write(mail.path().join("rubbish.eml"), [0_u8, 159, 146, 150, 255, 0, 1]).unwrap();
     std::fs::write(mail.path().join("notes.txt"), "not mail at all").unwrap();
@@ -548,6 +547,8 @@ fn mail_folder_is_loaded_and_bad_files_reported() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("Sandbox: 1 messages and 0 calendar entries "), "{out}");
     assert!(err.contains("empty.eml") && err.contains("rubbish.eml"), "{err}");
+    let raw = out.split("raw API JSON").count();
+    assert!(raw > 3 && !out.contains(['\u{9b}', '\u{7f}', '\u{202e}', '\u{e0041}']), "{out:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod fields;
 mod seen;
+mod unseen;
 
 use std::fs;
 

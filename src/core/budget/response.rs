@@ -2,11 +2,14 @@
 //!
 //! It states which parts belong together and which matter; `fit` decides what is shown.
 
+use std::borrow::Cow;
+
 use super::plan::Tier;
 use super::value::Hint;
 use crate::encode::Document;
+use crate::row::{Cell, RowTable};
 use crate::text::fence::Fence;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, TextKind, note, ours, shown};
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +32,20 @@ pub struct Response {
     pub words: Vec<String>,
     /// The order of the rows, as the argument `sort` names it; `None` if it has no name there.
     pub sort: Option<&'static str>,
+}
+
+impl Response {
+    /// Cleans every text that is shown, whatever made it; notes are clean.
+    pub fn clean(&mut self) {
+        let scalars = self.document.scalars.iter_mut().map(|(_, cell)| cell);
+        scalars.for_each(Cell::clean);
+        self.document.tables.iter_mut().for_each(RowTable::clean);
+        for text in &mut self.texts {
+            if let Cow::Owned(clean) = shown(&text.text, TextKind::Lines) {
+                text.text = clean;
+            }
+        }
+    }
 }
 
 /// An explanation of several rows in one note: `why: to_me m1 m4; my_thread m2`.

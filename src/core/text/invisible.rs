@@ -16,7 +16,8 @@ use super::orders::gives_orders_unseen;
 use super::{Note, note, quoted};
 
 /// Returns true for a character that shows nothing: Unicode's default-ignorable
-/// characters, direction marks, variation selectors, tags and the like.
+/// characters, direction marks, variation selectors, tags and the like; and for noncharacters,
+/// except those that [mark](super::fence::MARKS) text of ours.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}'
@@ -30,6 +31,7 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}'
         | '\u{3164}'
         | '\u{fe00}'..='\u{fe0f}'
+        | '\u{fdd4}'..='\u{fdef}'
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}'
@@ -37,6 +39,7 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}')
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Removes the invisible characters of `s`, except those that shape a visible

@@ -408,6 +408,7 @@ impl Pipeline {
         for text in &mut response.texts {
             text.fence(secret);
         }
+        response.clean();
         Ok(response)
     }
 

@@ -3,6 +3,8 @@
 //! The events are fetched complete. A recurring event is written with its rule and its
 //! exceptions, an occurrence with its `RECURRENCE-ID`.
 
+use std::borrow::Cow;
+
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +18,7 @@ use crate::pipeline::Pipeline;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
-use crate::text::{Note, note, quoted};
+use crate::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use crate::time_parse::ParsedTime;
 use crate::words::Words;
 
@@ -81,9 +83,39 @@ impl Pipeline {
                 "occurrences are without the rule of their series: series=true adds it".into(),
             );
         }
+        let texts = document.entries.iter_mut().flat_map(Entry::texts_mut);
+        let removed: usize = texts.map(clean).sum();
+        if removed > 0 {
+            notes.push(note!("{} invisible characters were removed", removed));
+        }
         // Not the time of day: the same events make the same document.
-        ical::write(&document, written)
+        unfold_joiners(ical::write(&document, written))
     }
+}
+
+/// Removes the characters that show nothing; returns how many there were.
+fn clean(text: &mut String) -> usize {
+    let Cow::Owned(clean) = shown(text, TextKind::Lines) else {
+        return 0;
+    };
+    let hidden = |text: &str| text.chars().filter(|c| is_invisible(*c)).count();
+    let removed = hidden(text) - hidden(&clean);
+    *text = clean;
+    removed
+}
+
+/// Undoes the folds next to joiners, which are kept only between the characters that they
+/// join.
+fn unfold_joiners(mut text: String) -> String {
+    const FOLD: &str = "\r\n ";
+    for joiner in ['\u{200c}', '\u{200d}', '\u{fe0f}'] {
+        if text.contains(joiner) {
+            let whole = joiner.to_string();
+            text = text.replace(&format!("{joiner}{FOLD}"), &whole);
+            text = text.replace(&format!("{FOLD}{joiner}"), &whole);
+        }
+    }
+    text
 }
 
 /// Returns a recurring event with its exceptions; any other event alone. With a note if

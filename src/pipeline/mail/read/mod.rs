@@ -33,7 +33,7 @@ use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::{self, note, ours};
+use crate::text::{self, TextKind, note, ours, shown};
 use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
 use crate::words::Words;
@@ -430,7 +430,8 @@ async fn readable(
     let work = move || {
         let source = |kind| Readable {
             kind,
-            text: body::visible(message.source.as_deref().unwrap_or_default()),
+            text: shown(message.source.as_deref().unwrap_or_default(), TextKind::Source)
+                .into_owned(),
             ..Readable::default()
         };
         let readable = match (reading, form) {

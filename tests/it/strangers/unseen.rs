@@ -1,0 +1,145 @@
+//! No answer of any tool, in any format, has a character that shows nothing, ends a line unseen
+//! or controls a terminal, whatever senders, organizers and contacts write.
+
+use std::collections::HashMap;
+
+use daysheet::cli::sandboxed::Who;
+use daysheet::sandbox::Alter;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::fields::visit;
+use super::{encoded, escaped};
+use crate::answers::{STEPS, filled, remembered};
+use crate::support::{ME, Session, column, write_message};
+
+/// Tags, signs of no width, direction marks, fillers, noncharacters, separators, and what
+/// terminals obey; and a word that shows that the text arrived.
+const UNSEEN: &str = "Zq\u{e0041}\u{e0042}\u{e007f}\u{200b}\u{2060}\u{feff}\u{202e}\u{2066}\
+                      \u{3164}\u{ffa0}\u{115f}\u{fdd0}\u{fdd1}\u{fdef}\u{ffff}\u{2028}\u{2029}\
+                      \u{9b}2J\u{7f}\u{1b}[31m\u{1b}]0;x\u{7}qZ";
+
+/// The members of the services' objects that others write.
+const THEIRS: &[&str] = &[
+    "bodyPreview", "comment", "content", "description", "displayName", "emailAddress/name",
+    "filename", "givenName", "location", "name", "snippet", "subject", "summary", "title",
+    "unstructuredName",
+];
+
+const FORMATS: [&str; 3] = ["toon", "json", "stc"];
+
+/// Holds an answer to what it may contain; returns true if it shows the text.
+fn check(what: &str, blocks: &[String]) -> bool {
+    for block in blocks {
+        for c in UNSEEN.chars().filter(|c| !c.is_ascii_graphic()) {
+            // As JSON escapes it, too.
+            let escape = format!("\\u{:04x}", u32::from(c));
+            let at = block.find(c).or_else(|| block.find(&escape));
+            let around = at.map(|at| block[at..].chars().take(80).collect::<String>());
+            assert_eq!(around, None, "{what}: {escape}");
+        }
+    }
+    blocks.iter().any(|block| block.contains("Zq"))
+}
+
+#[tokio::test]
+async fn no_field_of_an_answer_hides_characters() {
+    let mut session = Session::written(Who::Usual).await;
+    let mut known = HashMap::new();
+    for (tool, arguments, remember) in STEPS {
+        let mut call = filled(arguments, &known);
+        call["format"] = "json".into();
+        let answer = session.call(tool, call).await;
+        let document = serde_json::from_str(&answer.blocks[0]).unwrap();
+        remembered(&document, &answer.blocks, remember, &mut known);
+    }
+    session.sandbox.set_alter(Some(Alter::new(|answer| {
+        visit(answer, "", &mut |place, value| {
+            let header = place.ends_with("Subject/value") || place.ends_with("From/value");
+            if (header || THEIRS.iter().any(|name| place.ends_with(&format!("/{name}"))))
+                && let Value::String(text) = value
+            {
+                text.insert_str(0, UNSEEN);
+            }
+        });
+    })));
+    let mut shown = 0;
+    for format in FORMATS {
+        for (tool, arguments, _) in STEPS {
+            let mut call = filled(arguments, &known);
+            call["format"] = format.into();
+            let answer = session.call(tool, call).await;
+            shown += usize::from(check(&format!("{format}: {tool} {arguments}"), &answer.blocks));
+        }
+    }
+    assert!(shown > 60, "{shown}");
+}
+
+/// A message with the text in its headers, its body and the name and content of its file.
+fn mailbox(folder: &std::path::Path, body: &str) {
+    let word = encoded(UNSEEN);
+    let headers = format!(
+        "From: {word} <eve@evil.example>\nReply-To: {word} <eve@evil.example>\n\
+         To: {word} <{ME}>\nSubject: {word}\nX-Odd: {UNSEEN}\nMessage-ID: <1@evil.example>\n\
+         Date: Tue, 3 Nov 2026 10:00:00 +0000\nMIME-Version: 1.0\n\
+         Content-Type: multipart/mixed; boundary=b"
+    );
+    let name = escaped(&format!("{UNSEEN}.txt"));
+    let body = format!(
+        "--b\nContent-Type: text/{body}; charset=utf-8\n\n<p>{UNSEEN}</p> {}\n\
+         --b\nContent-Type: text/plain; charset=utf-8\n\
+         Content-Disposition: attachment; filename*=utf-8''{name}\n\n{UNSEEN}\n--b--\n",
+        UNSEEN.repeat(40)
+    );
+    write_message(&folder.join(ME).join("INBOX"), "1.eml", &headers, &body);
+}
+
+#[tokio::test]
+async fn no_message_hides_characters() {
+    for (who, body) in cases! {
+        Who::These(&[("google", ME)]), "plain";
+        Who::These(&[("google", ME)]), "html";
+        Who::These(&[("microsoft", ME)]), "html";
+    } {
+        let mail = TempDir::new().unwrap();
+        mailbox(mail.path(), body);
+        let mut session = Session::signed_in(TempDir::new().unwrap(), Some(mail.path()), who).await;
+        let found = session.json("mail_search", json!({})).await;
+        let id = column(&found, "messages", "id")[0].clone();
+        session.ok("mail_attachment", json!({"ids": id})).await;
+        for (tool, arguments) in cases! {
+            "mail_search", json!({});
+            "mail_search", json!({"by": "thread"});
+            "mail_search", json!({"by": "sender"});
+            "mail_read", json!({"ids": [id]});
+            "mail_read", json!({"ids": [id], "body": "markdown"});
+            "mail_read", json!({"ids": [id], "body": "html"});
+            "mail_read", json!({"ids": [id], "body": "headers"});
+            "mail_read", json!({"ids": [id], "body": "raw"});
+            "mail_attachment", json!({"ids": id});
+            "mail_attachment", json!({"ids": "a1", "as": "text"});
+            "mail_draft", json!({"mode": "reply", "id": id, "body": "x"});
+            "mail_draft", json!({"mode": "forward", "id": id, "to": [ME], "body": "x"});
+            "brief", json!({});
+        } {
+            for format in FORMATS {
+                let mut arguments = arguments.clone();
+                arguments["format"] = format.into();
+                let what = format!("{body}: {tool} {arguments}");
+                let answer = session.call(tool, arguments.clone()).await;
+                assert!(!answer.is_error, "{what}: {:?}", answer.blocks);
+                check(&what, &answer.blocks);
+            }
+        }
+        // The rest of an answer, too.
+        let arguments = json!({"ids": [id], "body": "raw", "budget": 700, "known": "?"});
+        let blocks = session.ok("mail_read", arguments).await;
+        let output = blocks.iter().find_map(|block| block.split("output_read id=").nth(1));
+        let output: String =
+            output.unwrap().chars().take_while(char::is_ascii_alphanumeric).collect();
+        for arguments in [json!({"id": output}), json!({"id": output, "grep": "Zq"})] {
+            let blocks = session.ok("output_read", arguments).await;
+            assert!(check("output_read", &blocks), "{blocks:?}");
+        }
+    }
+}

@@ -507,6 +507,31 @@ async fn signatures_are_kept_where_the_provider_has_none() {
 }
 
 #[tokio::test]
+async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
+    for (reply, then, questions, rules) in cases! {
+        Confirmation::Yes, "trash", 1, 1;
+        Confirmation::No, "trash", 1, 0;
+        Confirmation::No, "read archive", 1, 0;
+        Confirmation::Unanswered, "move:Bills", 1, 0;
+        Confirmation::Unavailable, "archive", 1, 1;
+        Confirmation::No, "star", 0, 1;
+    } {
+        let harness = MailHarness::one(Api::Gmail, "full").await;
+        let caller = FakeUser::says(reply);
+        let set = json!({"when": "from:a@b.example", "then": then});
+        let create = json!({"kind": "rule", "op": "create", "set": set});
+        harness.call_as("manage", create, &caller).await.unwrap();
+        assert_eq!(harness.ana().rules.lock().unwrap().len(), rules, "{then}");
+        assert_eq!(caller.questions().len(), questions, "{then}");
+        if then == "trash" {
+            let question = "Create a rule of ana@example.com? It takes mail out of the inbox: \
+                            when from:a@b.example then trash";
+            assert_eq!(caller.questions(), [question]);
+        }
+    }
+}
+
+#[tokio::test]
 async fn contact_is_deleted_after_the_user_confirms() {
     let question = "Permanently delete the contact lena@studio.example of ana@example.com? This \
                     cannot be undone.";

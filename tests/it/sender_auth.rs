@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use daysheet::client::Confirmation;
 use daysheet::flatten::{self, Context, Room};
 use daysheet::provider::{MessageContent, Page, PlainText, TextPart};
 use daysheet::row::Cell;
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
-use crate::common::harness::{self, Harness};
+use crate::common::harness::{self, FakeUser, Harness};
 
 #[test]
 fn authentication_results_of_all_providers_are_read() {
@@ -388,6 +389,31 @@ async fn look_alikes_of_known_people_are_warned_of() {
                      `aurel@holunder.example`?";
         assert_eq!(draft.matches("did you mean").count(), 1, "{draft}");
         assert!(draft.contains(doubt), "{draft}");
+
+        // A contact is not warned of, so this one has to be approved.
+        let set = json!({"name": "Aurel Holunder", "emails": "aurel@holunder-billing.example"});
+        let create = json!({"kind": "contact", "op": "create", "set": set});
+        let written = harness.ana().written().len();
+        for (reply, why) in cases! {
+            Confirmation::No, "the user declined";
+            Confirmation::Unanswered, "nobody confirmed";
+            Confirmation::Unavailable, "this client cannot ask the user";
+        } {
+            let caller = FakeUser::says(reply);
+            let refused = harness.call_as("manage", create.clone(), &caller).await;
+            assert_eq!(
+                refused.unwrap_err().to_string(),
+                format!(
+                    "{expected}, and {why}; nothing was done: ask the user to save the contact in \
+                     the mail program"
+                )
+            );
+            assert_eq!(harness.ana().written().len(), written);
+        }
+        let caller = FakeUser::says(Confirmation::Yes);
+        harness.call_as("manage", create, &caller).await.unwrap();
+        assert_eq!(harness.ana().written().len(), written + 1);
+        assert_eq!(caller.questions().len(), 1);
     }
 }
 

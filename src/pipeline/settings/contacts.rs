@@ -2,7 +2,7 @@
 
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::access::Access;
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, Confirmation};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::calendar::target::short;
@@ -12,6 +12,7 @@ use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
 use crate::schemas::{CONTACT, CONTACT_ID, Field, Level, SAVED};
+use crate::text::Address;
 use crate::tools::outward::{Manage, ManageOp};
 
 /// The id of a contact, its names and its addresses.
@@ -49,6 +50,7 @@ impl Pipeline {
                 return Err(Error::argument(format!("a contact with {shared} already exists"))
                     .next(format!("change it with op=update id={shared}")));
             }
+            self.approve_look_alikes(&owner, &card, caller).await?;
             let change = SettingsChange::CreateContact(card);
             if request.dry_run {
                 let detail = format!("in {}", owner.label);
@@ -91,12 +93,54 @@ impl Pipeline {
             return Err(nothing());
         }
         let id = self.contact_id(&owner, id_or_name).await?;
+        self.approve_look_alikes(&owner, &card, caller).await?;
         let change = SettingsChange::UpdateContact { id: id.clone(), card };
         if request.dry_run {
             return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
         self.settings_row(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
+    }
+
+    /// Has the user approve an address that looks like that of somebody else, before it is saved:
+    /// contacts are not warned of.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`] if the user refuses, or cannot be asked.
+    async fn approve_look_alikes(
+        &self,
+        owner: &SettingsContext,
+        card: &ContactCard,
+        caller: Option<&dyn ClientPrompts>,
+    ) -> Result<()> {
+        let emails = card.emails.iter().flatten();
+        let people = emails.map(|email| Address::new(card.name.as_deref(), email)).collect();
+        let found = self.look_alikes(&owner.account, &*owner.mailbox, people).await;
+        let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
+        let Some((address, note)) = first else {
+            return Ok(());
+        };
+        self.note_untrusted_quote();
+        let Some(caller) = caller else {
+            owner.late().push(note);
+            owner.late().push("the user has to approve it, or the call is refused".into());
+            return Ok(());
+        };
+        let question = format!(
+            "Save {} as a contact of {}? Mail from a contact is not warned of, and {note}.",
+            short(&address.email),
+            owner.account.email
+        );
+        let why = match caller.confirm(&question).await {
+            Confirmation::Yes => return Ok(()),
+            Confirmation::No => "the user declined",
+            Confirmation::Unanswered => "nobody confirmed",
+            Confirmation::Unavailable => "this client cannot ask the user",
+            // The question ends the call; the client repeats it with the answer.
+            Confirmation::Later => return Err(Error::argument("the user is being asked")),
+        };
+        Err(Error::argument(format!("{note}, and {why}; nothing was done"))
+            .next("ask the user to save the contact in the mail program"))
     }
 
     /// Returns the provider's id of the one contact with this address or name.

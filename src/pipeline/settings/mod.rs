@@ -86,7 +86,7 @@ impl Pipeline {
             (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")
                 .next("use create, update or delete, or kind=rule")),
             (ManageKind::Folder | ManageKind::Category, _) => self.place(&request).await,
-            (ManageKind::Rule, _) => self.rule(&request).await,
+            (ManageKind::Rule, _) => self.rule(&request, caller).await,
             (ManageKind::Contact, _) => self.contact(&request, caller).await,
             (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&request, caller).await,
             (ManageKind::Signature, ManageOp::Update) => self.set_signature(&request, caller).await,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::words::{query, read_list, read_steps, steps};
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::{With, find};
@@ -16,7 +17,7 @@ use crate::provider::{Account, MailCapabilities};
 use crate::query::{self, Query, Term};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
-use crate::text::{note, ours};
+use crate::text::{cell, clip, note, ours};
 use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageOp};
 
@@ -24,6 +25,8 @@ use crate::tools::outward::{Manage, ManageOp};
 const CREATE: &str = "create";
 /// The existing mail that the rule is applied to at once.
 const RUN: &str = "run";
+/// The most of a rule that a question shows, in columns.
+const QUESTION: usize = 300;
 
 /// The existing mail that a rule is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +74,11 @@ pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value 
 }
 
 impl Pipeline {
-    pub(super) async fn rule(&self, request: &Manage) -> Result<Response> {
+    pub(super) async fn rule(
+        &self,
+        request: &Manage,
+        caller: Option<&dyn ClientPrompts>,
+    ) -> Result<Response> {
         let mut columns = settable(&RULE);
         columns.extend([CREATE, RUN]);
         let set = Set::of(request, &columns)?;
@@ -80,7 +87,7 @@ impl Pipeline {
             let rule = self.updated_rule(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_context(request.account.as_deref()).await?;
             let rule = named(&owner, rule);
-            return self.write_rule(request, &set, &owner, rule, None).await;
+            return self.write_rule(request, &set, &owner, (rule, None), caller).await;
         }
         let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
         let (owner, rule, all) = self.named_rule(id_or_name, request.account.as_deref()).await?;
@@ -110,7 +117,7 @@ impl Pipeline {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
         }
-        self.write_rule(request, &set, &owner, updated, Some(all)).await
+        self.write_rule(request, &set, &owner, (updated, Some(all)), caller).await
     }
 
     /// Builds the rule from the arguments.
@@ -162,8 +169,8 @@ impl Pipeline {
         request: &Manage,
         set: &Set<'_>,
         owner: &SettingsContext,
-        rule: Rule,
-        before: Option<Vec<Rule>>,
+        (rule, before): (Rule, Option<Vec<Rule>>),
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         if !rule.when.as_ref().is_some_and(narrows) {
             return Err(Error::argument("the rule would match all mail")
@@ -183,6 +190,17 @@ impl Pipeline {
             dry_run: request.dry_run,
             ..With::default()
         };
+        if let Some(caller) = caller.filter(|_| hides(&rule)) {
+            let question = format!(
+                "{} a rule of {}? It takes mail out of the inbox: {}",
+                if op == "create" { "Create" } else { "Change" },
+                owner.account.email,
+                clip(cell(&detail), QUESTION).0
+            );
+            if let Some(why) = self.refused_erasure(&question, caller).await? {
+                return self.one_outcome(&name, op, "refused", why).await;
+            }
+        }
         let created = self.create_for(owner, &rule, &with).await?;
         let change = match op {
             "create" => SettingsChange::CreateRule(rule.clone()),
@@ -438,6 +456,13 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
     };
     Err(Error::argument(format!("the rule cannot be {what} here: {why}"))
         .next("let the user do it in the provider's settings"))
+}
+
+/// Returns true for a rule that takes mail, such as warnings, out of the user's sight.
+fn hides(rule: &Rule) -> bool {
+    let hides =
+        |step: &RuleStep| matches!(step, RuleStep::Archive | RuleStep::Trash | RuleStep::Move(_));
+    rule.then.iter().any(hides)
 }
 
 /// Returns the rule without its name where rules have none.

@@ -324,6 +324,9 @@ impl RateLimiter {
                 Error::new(Kind::Auth, format!("{} rejects this account's sign-in", self.title))
                     .next(format!("run `daysheet account add {}`", self.provider))
             }
+            Kind::RateLimited(Some(wait)) if wait >= DAY => {
+                error.next("try again in a day or later, or ask for fewer items")
+            }
             Kind::RateLimited(Some(wait)) => {
                 let seconds = wait.as_secs();
                 error.next(format!("wait {seconds} s and try again, or ask for fewer items"))
@@ -353,13 +356,16 @@ fn backoff(attempt: u32) -> Duration {
     base + base * jitter / 512
 }
 
-/// Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or a date to wait for.
+/// The longest time to wait that is passed on: more is no plan.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or a date to wait for; at most a day.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
-        return Some(Duration::from_secs(seconds));
+        return Some(Duration::from_secs(seconds).min(DAY));
     }
     let until: Zoned = jiff::fmt::rfc2822::parse(value).ok()?;
     let seconds = until.timestamp().as_second() - now.as_second();
-    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
+    Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)).min(DAY))
 }

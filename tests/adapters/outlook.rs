@@ -596,6 +596,9 @@ async fn hostile_responses_become_errors_in_our_words() {
         refusal(429, "TooManyRequests", "slow down").header("retry-after", "120"),
             "Outlook answered with status 429: `slow down`: wait 120 s and try again, or ask for fewer items".to_owned(),
             1;
+        refusal(429, "TooManyRequests", "slow down").header("retry-after", "99999999999"),
+            "Outlook answered with status 429: `slow down`: try again in a day or later, or ask for fewer items".to_owned(),
+            1;
         refusal(504, "UnknownError", ""),
             "this search was too slow for Outlook: narrow it by date, such as after:30d, or by folder".to_owned(),
             2;
@@ -1172,6 +1175,8 @@ fn retry_after_is_read_as_seconds_or_date() {
     for (value, seconds) in [
         ("7", Some(7)),
         (" 120 ", Some(120)),
+        ("99999999999", Some(86_400)),
+        ("Tue, 03 Feb 2099 17:05:30 GMT", Some(86_400)),
         ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
         ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
         ("soon", None),

@@ -278,6 +278,7 @@ async fn several_files_are_read_in_one_call() {
     }
     // What a file does not have is an error that says what it has.
     for (failure, expected) in cases! {
+        json!({"NoSuchPage": 0}), "page=9: the file has no pages: leave out `page`";
         json!({"NoSuchPage": 4}), "page=9: it ends at page=4: give a page from 1 to 4";
         json!({"NoSuchSheet": ["Prices", "x`y"]}),
             "it has no sheet `costs`: use one of: `Prices`, `x'y`";

@@ -291,6 +291,7 @@ fn failure(failure: &Failure) -> Note {
         Failure::NotRead(kind) => note!("it is {}: it is not read as text", a_kind(*kind)),
         Failure::Empty => "it holds no text".into(),
         Failure::TooMany => "its unpacked size or number of parts exceeds the limit".into(),
+        Failure::NoSuchPage(0) => "it has no pages".into(),
         Failure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
         Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_all(names)),
         Failure::NoSuchPart(0) => "there are no files inside it".into(),
@@ -302,6 +303,10 @@ fn failure(failure: &Failure) -> Note {
 /// Returns the error if a page, sheet or file was asked for that a file does not have.
 pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> {
     Some(match failure {
+        Failure::NoSuchPage(0) => {
+            Error::argument(format!("page={}: the file has no pages", asked.page))
+                .next("leave out `page`")
+        }
         Failure::NoSuchPage(pages) => {
             Error::argument(format!("page={}: it ends at page={pages}", asked.page))
                 .next(format!("give a page from 1 to {pages}"))

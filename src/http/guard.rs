@@ -18,6 +18,7 @@ use hyper::body::Bytes;
 use tracing::Instrument;
 use url::Url;
 
+use super::listen::HEADERS;
 use crate::config::HttpSettings;
 
 /// The header with the id of a request.
@@ -113,6 +114,12 @@ impl Guard {
     }
 }
 
+/// Returns the bytes of header lines.
+fn header_bytes(headers: &HeaderMap) -> usize {
+    // Between name and value, and at the end, there are two.
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
+}
+
 /// Checks a request, answers it, and logs it.
 pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
@@ -130,6 +137,10 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
     let origin = origin.filter(listed);
     let begun = Instant::now();
     let mut response = match guard.check(&request) {
+        // The reader of HTTP/1 has a limit for what it buffers, and one read may bring more.
+        _ if header_bytes(request.headers()) > HEADERS as usize => {
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.into_response()
+        }
         Err(why) if !PROBES.contains(&path.as_str()) => {
             (StatusCode::FORBIDDEN, why).into_response()
         }

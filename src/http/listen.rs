@@ -47,7 +47,7 @@ const LOOK: Duration = Duration::from_secs(5);
 /// How long a shutdown waits for requests in progress.
 const ENDING: Duration = Duration::from_secs(60);
 /// The largest header section of a request, in bytes.
-const HEADERS: u32 = 32 * 1024;
+pub(super) const HEADERS: u32 = 32 * 1024;
 /// Requests at once on an HTTP/2 connection.
 const STREAMS: u32 = 64;
 /// The name of HTTP/2 in TLS.

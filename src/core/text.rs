@@ -26,7 +26,6 @@ pub mod orders;
 pub mod payment;
 pub mod quote;
 pub mod sender_auth;
-mod shown;
 pub mod unsubscribe;
 pub mod words;
 mod wrap;
@@ -40,12 +39,11 @@ use fence::MARKS;
 
 pub use address::{Address, address_list};
 pub use encoded::{parameter, quoted_printable};
-pub use invisible::{is_invisible, visible};
+pub use invisible::{TextKind, is_invisible, shown, visible};
 pub use note::note;
 pub use note::{
     Note, NoteKey, Tally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
 };
-pub use shown::{TextKind, shown};
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search may scan the

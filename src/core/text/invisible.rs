@@ -7,6 +7,8 @@
 //! turns a sign into an emoji. What is merely blank is left to the caller. [`scan`] tells what
 //! those that go were there for.
 
+mod shown;
+
 use std::borrow::Cow;
 
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
@@ -14,6 +16,8 @@ use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 use super::fence::theirs;
 use super::orders::gives_orders_unseen;
 use super::{Note, note, quoted};
+
+pub use shown::{TextKind, shown};
 
 /// Returns true for a character that shows nothing: Unicode's default-ignorable
 /// characters, direction marks, variation selectors, tags and the like; and for noncharacters,

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::fence::MARKS;
-use super::{invisible, is_invisible};
+use super::{is_invisible, visible, written_out};
+use crate::text::cell;
+use crate::text::fence::MARKS;
 
 /// The kinds of texts, which differ in what may be in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub fn shown(text: &str, kind: TextKind) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(match kind {
-        TextKind::Cell => super::cell(text),
+        TextKind::Cell => cell(text),
         TextKind::Lines => lines(text),
         TextKind::Source => source(text),
     })
@@ -44,7 +45,7 @@ const fn is_separator(c: char) -> bool {
 }
 
 fn lines(text: &str) -> String {
-    let seen = invisible::visible(text);
+    let seen = visible(text);
     let mut out = String::with_capacity(seen.len());
     let mut rest = seen.chars().peekable();
     while let Some(c) = rest.next() {
@@ -62,7 +63,7 @@ fn lines(text: &str) -> String {
 
 fn source(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in invisible::written_out(&text.replace("\r\n", "\n")).chars() {
+    for c in written_out(&text.replace("\r\n", "\n")).chars() {
         if is_odd(c, TextKind::Source) {
             out.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
         } else {

@@ -85,7 +85,7 @@ impl<'m> Tree<'m> {
         let PartType::Multipart(children) = &part.body else {
             match text_of(self.message, part) {
                 Some(text) if shown && self.texts.len() < TEXTS => {
-                    self.texts.push(vec![vec![text]])
+                    self.texts.push(vec![vec![text]]);
                 }
                 _ => self.files.push(part),
             }

@@ -35,9 +35,11 @@ impl Cell {
     }
 }
 
-/// Leaves nothing in the text of a cell that shows nothing.
+/// Leaves nothing in the text of a cell that shows nothing. Texts that have lines, such as those of
+/// drafts and signatures, keep them.
 fn clean(text: &mut String) {
-    if let Cow::Owned(clean) = shown(text, TextKind::Cell) {
+    let kind = if text.contains('\n') { TextKind::Lines } else { TextKind::Cell };
+    if let Cow::Owned(clean) = shown(text, kind) {
         *text = clean;
     }
 }

@@ -50,7 +50,7 @@ pub struct Error {
     kind: Kind,
     message: String,
     next: Option<String>,
-    person: Option<String>,
+    people: Vec<String>,
 }
 
 /// Returns the word for how a call ended, as counts and traces have it: `ok`, or the kind of its
@@ -77,7 +77,7 @@ pub fn outcome<T>(outcome: &Result<T>) -> &'static str {
 impl Error {
     /// Creates an error of `kind`; `message` is a lower-case fragment without a full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), next: None, person: None }
+        Self { kind, message: message.into(), next: None, people: Vec::new() }
     }
 
     /// Creates an error of the commonest kind, [`Kind::Argument`].
@@ -93,9 +93,10 @@ impl Error {
     }
 
     /// Marks an error about somebody's name where an address must be: who is meant can be looked up.
+    /// It may be about several.
     #[must_use]
     pub fn naming(mut self, person: impl Into<String>) -> Self {
-        self.person = Some(person.into());
+        self.people.push(person.into());
         self
     }
 
@@ -121,9 +122,9 @@ impl Error {
         self.next.as_deref()
     }
 
-    /// Returns the name that the call has where an address must be.
-    pub fn person(&self) -> Option<&str> {
-        self.person.as_deref()
+    /// Returns the names that the call has where addresses must be.
+    pub fn people(&self) -> &[String] {
+        &self.people
     }
 
     /// Returns true for a temporary error, which a retry may resolve.

@@ -56,17 +56,21 @@ impl Free {
         Ok(self)
     }
 
-    /// Refuses a name in place of an address.
+    /// Refuses names in place of addresses.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument), which names it.
+    /// [`Kind::Argument`](crate::error::Kind::Argument), which names them.
     pub fn check_people(&self) -> Result<()> {
-        match self.who.iter().find(|one| !is_address(one)) {
-            None => Ok(()),
-            Some(name) => Err(Error::argument(format!("`{}` is not an address", brief(name)))
-                .next("give whole addresses, or `me`; lookup kind=contacts finds them by name")
-                .naming(name)),
-        }
+        let names: Vec<&String> = self.who.iter().filter(|one| !is_address(one)).collect();
+        let shown: Vec<String> = names.iter().map(|name| format!("`{}`", brief(name))).collect();
+        let what = match names.len() {
+            0 => return Ok(()),
+            1 => "is not an address",
+            _ => "are not addresses",
+        };
+        let error = Error::argument(format!("{} {what}", shown.join(", ")))
+            .next("give whole addresses, or `me`; lookup kind=contacts finds them by name");
+        Err(names.into_iter().fold(error, |error, name| error.naming(name)))
     }
 }
 

@@ -1515,6 +1515,24 @@ async fn names_in_place_of_addresses_suggest_contacts() {
             let error = session.error(tool, call).await;
             assert_eq!(error, format!("{refused}: {priya}"), "{provider}");
         }
+        // One correction is enough for several.
+        let both = "give addresses; did you mean `Priya Raman` `priya@example.com` for `Priya`; \
+                    `Tomasz Wilk` `tomasz@example.com` for `Tomasz`?";
+        for (tool, call, refused) in [
+            (
+                "mail_draft",
+                json!({"to": ["Priya", ME, "Tomasz"], "subject": "S", "body": "B"}),
+                "`to`: `Priya`, `Tomasz` are not addresses",
+            ),
+            (
+                "calendar_free",
+                json!({"who": ["Priya", "Tomasz"]}),
+                "`Priya`, `Tomasz` are not addresses",
+            ),
+        ] {
+            let error = session.error(tool, call).await;
+            assert_eq!(error, format!("{refused}: {both}"), "{provider}");
+        }
     }
 }
 

@@ -21,6 +21,9 @@ const LONGEST: usize = 254;
 const LONGEST_NAME: usize = 200;
 /// The most recipients of one field.
 const MOST: usize = 500;
+/// The next step if a name has no address.
+const BARE: &str =
+    "give an address, and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
 
 /// The recipients, and what the user should know before writing to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +52,10 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         };
         clean(item).map_err(refused)?;
         for one in mailboxes(item).map_err(refused)? {
-            let person = mailbox(one).map_err(refused)?;
+            let person = mailbox(one).map_err(|error| match without_addresses(&error, items) {
+                Some(all) => all.context(format!("`{field}`")),
+                None => refused(error),
+            })?;
             found.warnings.extend(warning(&person));
             if known.insert(person.address.to_lowercase()) {
                 found.people.push(person);
@@ -61,6 +67,24 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         many => Err(Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
             .next("write to fewer people")),
     }
+}
+
+/// Returns, in place of an error about a name without an address, one about all names that have
+/// none, so that one correction is enough; `None` for other errors, and for a single name.
+fn without_addresses(error: &Error, items: &[String]) -> Option<Error> {
+    let all = items.iter().flat_map(|item| mailboxes(item).unwrap_or_default());
+    let names: Vec<&str> = all.filter(|one| is_bare_name(one)).collect();
+    if error.people().is_empty() || names.len() < 2 {
+        return None;
+    }
+    let shown: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
+    let all = Error::argument(format!("{} are not addresses", shown.join(", ")));
+    Some(names.iter().fold(all.next(BARE), |all, name| all.naming(*name)))
+}
+
+/// Returns true for a mailbox that is a name alone.
+fn is_bare_name(input: &str) -> bool {
+    outside_quotes(input, '<').is_none() && !input.contains('@')
 }
 
 /// Returns true if the address is among these people.
@@ -219,12 +243,9 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 /// Reads one mailbox: an address, or a name with the address in brackets.
 fn mailbox(input: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(input, '<') else {
-        if !input.contains('@') {
-            let error = Error::argument(format!("{} is not an address", quoted(input))).next(
-                "give an address, and quote a name with a comma: \"Lindqvist, Mira\" \
-                 <mira@example.com>",
-            );
-            return Err(error.naming(input));
+        if is_bare_name(input) {
+            let error = Error::argument(format!("{} is not an address", quoted(input)));
+            return Err(error.next(BARE).naming(input));
         }
         return Ok(Person { name: None, address: ascii(input)? });
     };

@@ -26,6 +26,8 @@ const PAGES: usize = 4;
 const COMPARED: usize = 500;
 /// People that an error suggests.
 const SUGGESTED: usize = 3;
+/// The most names that people are suggested for.
+const SUGGESTED_FOR: usize = 5;
 /// The minimum similarity of a name for suggesting it, as `strsim` measures it.
 const ALIKE: f64 = 0.75;
 
@@ -196,15 +198,39 @@ impl Pipeline {
         Ok(list)
     }
 
-    /// Adds to an error about a name in place of an address whom it may mean: the people that any
-    /// account knows by it, or else the one with the most similar name.
+    /// Adds to an error about names in place of addresses whom they may mean.
     pub(in crate::pipeline) async fn suggest_people(&self, error: Error) -> Error {
-        let Some(name) = error.person() else {
+        let names = error.people();
+        let mut suggestions = Vec::new();
+        for name in names.iter().take(SUGGESTED_FOR) {
+            let found = self.people_like(name).await;
+            let found: Vec<String> = found
+                .iter()
+                .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)))
+                .collect();
+            if found.is_empty() {
+                continue;
+            }
+            suggestions.push(if names.len() == 1 {
+                found.join(", ")
+            } else {
+                format!("{} for {}", found.join(", "), quoted(name))
+            });
+        }
+        if suggestions.is_empty() {
             return error;
-        };
+        }
+        self.note_untrusted_quote();
+        let what = if names.len() == 1 { "an address" } else { "addresses" };
+        error.next(format!("give {what}; did you mean {}?", suggestions.join("; ")))
+    }
+
+    /// Returns the people that any account knows by a name, or else the one with the most similar
+    /// name: names and addresses.
+    async fn people_like(&self, name: &str) -> Vec<(String, String)> {
         let accounts = self.named_or_all(None).await.unwrap_or_default();
         let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
-            return error;
+            return Vec::new();
         };
         let mut found = self.people_listed(&named).await;
         if found.is_empty() {
@@ -215,16 +241,8 @@ impl Pipeline {
             found =
                 people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
         }
-        if found.is_empty() {
-            return error;
-        }
-        self.note_untrusted_quote();
-        let found = found
-            .iter()
-            .take(SUGGESTED)
-            .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)));
-        let found: Vec<String> = found.collect();
-        error.next(format!("give an address; did you mean {}?", found.join(", ")))
+        found.truncate(SUGGESTED);
+        found
     }
 
     /// Returns the names and first addresses of the people that a plan lists, each address once.

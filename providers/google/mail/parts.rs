@@ -275,7 +275,7 @@ impl MessageTree {
     }
 }
 
-/// Where a part is.
+/// The position of a part in its message.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     /// The type of the multipart around it; empty for the message itself.

@@ -67,7 +67,7 @@ pub struct Tree<'m> {
     pub texts: Vec<Vec<Vec<TextPart>>>,
     /// The attachments, and texts that mail programs do not show.
     pub files: Vec<&'m MessagePart<'m>>,
-    /// What is odd about the parts.
+    /// Notes on unusual parts.
     pub notes: Vec<Note>,
 }
 

@@ -58,7 +58,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Returns the note on the rows that are shown; `None` if it explains none of them.
+    /// Returns the note on the rows shown; `None` if it explains no shown row.
     pub fn note(&self, is_shown: impl Fn(&str) -> bool) -> Option<Note> {
         let groups = self.groups.iter().filter_map(|(words, rows)| {
             let rows: Vec<&str> =

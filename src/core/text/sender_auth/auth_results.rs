@@ -41,8 +41,8 @@ impl AuthResults {
         is_trusted.then(|| Self::of(parts))
     }
 
-    /// Reads the value of a header field whoever wrote it. The results are a claim, possibly the
-    /// sender's own.
+    /// Reads the value of a header field of any server. Its results are claims, which the sender
+    /// may have written.
     pub fn read_claims(value: &str) -> Self {
         Self::of(parts(value))
     }
@@ -91,6 +91,20 @@ impl AuthResults {
     /// Returns one line, the checks by their result and failures first: `failed: dmarc;
     /// none: spf dkim`; `None` if nothing was checked.
     pub fn line(&self) -> Option<String> {
+        line(self.by_result()?)
+    }
+
+    /// Returns the checks that did not pass, as [`Self::line`] writes them; `None` if there are
+    /// none.
+    pub fn failures(&self) -> Option<String> {
+        let mut groups = self.by_result()?;
+        groups.retain(|(word, _)| !["passed", "bestguesspass", "none"].contains(word));
+        line(groups)
+    }
+
+    /// Returns the checks by the word for their result, failures first; `None` if nothing was
+    /// checked.
+    fn by_result(&self) -> Option<Vec<(&str, Vec<&str>)>> {
         let all = [("spf", &self.spf), ("dkim", &self.dkim), ("dmarc", &self.dmarc)];
         if all.iter().all(|(_, found)| found.is_none()) {
             return None;
@@ -109,25 +123,14 @@ impl AuthResults {
             }
         }
         groups.retain(|(_, names)| !names.is_empty());
-        let each = groups.iter().map(|(word, names)| format!("{word}: {}", names.join(" ")));
-        Some(each.collect::<Vec<_>>().join("; "))
+        Some(groups)
     }
+}
 
-    /// Returns the checks that did not pass, as [`Self::line`] writes them; `None` if there are
-    /// none.
-    pub fn failures(self) -> Option<String> {
-        let failed = |found: Option<String>| {
-            found.filter(|word| !["pass", "bestguesspass", "none"].contains(&word.as_str()))
-        };
-        let failures = Self {
-            spf: failed(self.spf),
-            dkim: failed(self.dkim),
-            dmarc: failed(self.dmarc),
-            ..Self::default()
-        };
-        let line = failures.line()?;
-        Some(line.split("; none:").next().unwrap_or(&line).to_owned())
-    }
+/// Formats checks by their result; `None` if there are none.
+fn line(groups: Vec<(&str, Vec<&str>)>) -> Option<String> {
+    let each = groups.iter().map(|(word, names)| format!("{word}: {}", names.join(" ")));
+    (!groups.is_empty()).then(|| each.collect::<Vec<_>>().join("; "))
 }
 
 /// Returns the domain of an address, or the domain itself.

@@ -21,10 +21,10 @@ const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (
 const COLUMNS: &[&str] =
     &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
-/// What events have to match.
+/// The conditions of a search for events.
 pub(super) struct EventQuery {
     words: Query,
-    /// Whether they have to be invitations that the user has answered, or has not.
+    /// True for invitations that the user has answered, false for those without an answer.
     answered: Option<bool>,
 }
 

@@ -273,7 +273,7 @@ async fn search_words_match_the_text_of_events() {
     }
     // The same title elsewhere, and not the same event.
     fake.add("Other", Entry::at("2026-02-03T12:00", 60, "Budget for two"));
-    let harness = over(vec![fake]).await;
+    let harness = CalendarHarness::at(vec![fake], &[], clock::written()).await;
     for (q, titles) in [
         ("budget", ["Budget review", "Budget for two"].as_slice()),
         ("BUDG", &["Budget review", "Budget for two"]),

@@ -28,20 +28,21 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Path, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{Denial, Person, Verifier};
 use http_body_util::BodyExt;
+use hyper::body::Bytes;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
-use crate::server::{WRITES_END, unanswered};
+use crate::server::{Permit, WRITES_END, unanswered};
 use guard::Guard;
 use identity::Challenge;
 use limits::Limits;
@@ -107,6 +108,26 @@ impl Service {
     /// Returns the person who sends a request.
     async fn person(&self, request: &Parts) -> std::result::Result<Person, Denial> {
         self.verifier.verify(identity::bearer(request)?).await
+    }
+
+    /// Reads the body of a person's request, for which it makes a place first. Returns it with the
+    /// permit to hold until the request has been answered.
+    ///
+    /// # Errors
+    /// The response to a body that is too long or too slow, or one of too many.
+    async fn body(
+        &self,
+        owner: &str,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> std::result::Result<(Bytes, Permit), Response> {
+        let most = guard::CALL.bytes;
+        // Chunked bodies do not state their length; longer ones than allowed are refused below.
+        let length = guard::stated_length(headers).unwrap_or(most).min(most);
+        let place = self.limits.body(owner, length).await.map_err(outputs::refusal)?;
+        let body = guard::read(guard::CALL, headers, body).await?;
+        drop(place.arriving);
+        Ok((body, place.room))
     }
 
     /// Returns the response to a denied request, and counts it.
@@ -271,14 +292,14 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
         Ok(person) => person,
         Err(denial) => return service.denied(&denial),
     };
-    let body = match guard::read(&parts.headers, body).await {
-        Ok(body) => body,
+    let (body, room) = match service.body(&person.owner, &parts.headers, body).await {
+        Ok(read) => read,
         Err(refusal) => return refusal,
     };
     if let Some(challenge) = service.challenge.step_up(&person, &body) {
         return challenge;
     }
-    match service.people.app_of(&person).await {
+    let response = match service.people.app_of(&person).await {
         Ok(app) => {
             let watch = service.limits.of(app.store().clone());
             app.server()
@@ -288,5 +309,6 @@ async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response 
                 .map(Body::new)
         }
         Err(error) => unanswered(&body, &error).map(Body::new),
-    }
+    };
+    keeping(response, room)
 }

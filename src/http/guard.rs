@@ -25,10 +25,10 @@ use crate::config::HttpSettings;
 const ID: &str = "x-request-id";
 /// The longest id that is accepted from a request.
 const LONGEST_ID: usize = 64;
-/// The longest body, in bytes.
-const LONGEST: usize = 4 << 20;
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The limits of a call's body, and of a form that a signed-in person sends.
+pub const CALL: BodyLimits = BodyLimits { bytes: 4 << 20, patience: Duration::from_secs(30) };
+/// The limits of the sign-in form, which anybody may send: it has a token and a path.
+pub const SIGN_IN: BodyLimits = BodyLimits { bytes: 16 << 10, patience: Duration::from_secs(10) };
 /// The health checks of balancers, which may name any host.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 /// The hosts of this machine.
@@ -45,6 +45,8 @@ pub struct Guard {
     own: Vec<String>,
     /// Further origins, which the settings list.
     origins: Vec<String>,
+    /// True if TLS ends here; else only a proxy knows whether browsers have to use it.
+    tls: bool,
 }
 
 impl Guard {
@@ -68,6 +70,7 @@ impl Guard {
                 .iter()
                 .map(|origin| origin.trim_end_matches('/').to_owned())
                 .collect(),
+            tls: settings.tls.is_some(),
         }
     }
 
@@ -160,6 +163,11 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
         headers.insert(ID, id);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if guard.tls {
+        // RFC 6797, for a year.
+        let value = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
     // Answers contain somebody's mail.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Some(origin) = origin {
@@ -197,38 +205,40 @@ fn id_of(headers: &HeaderMap) -> String {
     )
 }
 
+/// The limits of a request's body.
+#[derive(Clone, Copy)]
+pub struct BodyLimits {
+    /// The longest body, in bytes.
+    pub bytes: usize,
+    /// How long it may take to arrive.
+    pub patience: Duration,
+}
+
+/// Returns the length of the body in bytes as the request states it.
+pub fn stated_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Reads the body of a request.
 ///
 /// # Errors
 /// The response to a body that is too long or arrives too slowly.
-pub async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
-    read_within(PATIENCE, headers, body).await
-}
-
-/// Does the same within this time.
-///
-/// # Errors
-/// Those of [`read`].
-pub async fn read_within(
-    patience: Duration,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Bytes, Response> {
+pub async fn read(limits: BodyLimits, headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
     let long = || {
-        let what = format!("the body is longer than {LONGEST} bytes\n");
+        let what = format!("the body is longer than {} bytes\n", limits.bytes);
         (StatusCode::PAYLOAD_TOO_LARGE, what).into_response()
     };
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > LONGEST) {
+    if stated_length(headers).is_some_and(|length| length > limits.bytes) {
         return Err(long());
     }
-    match tokio::time::timeout(patience, to_bytes(body, LONGEST)).await {
+    match tokio::time::timeout(limits.patience, to_bytes(body, limits.bytes)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) => {
             let source = std::error::Error::source(&error);
-            match source.is_some_and(|source| source.is::<http_body_util::LengthLimitError>()) {
-                true => Err(long()),
-                false => Err(StatusCode::BAD_REQUEST.into_response()),
+            if source.is_some_and(|source| source.is::<http_body_util::LengthLimitError>()) {
+                Err(long())
+            } else {
+                Err(StatusCode::BAD_REQUEST.into_response())
             }
         }
         Err(_elapsed) => {

@@ -1,4 +1,5 @@
-//! The limits of each person on a shared server: calls at once, calls per minute, tokens per day.
+//! The limits of each person on a shared server: calls at once, calls per minute, tokens per day,
+//! and the memory that the bodies of requests take.
 //!
 //! Calls are counted in the memory of this instance, so each instance allows as many. Tokens are
 //! counted in the store, for all instances together. The core (`provider/upstream.rs`) shares the
@@ -28,6 +29,16 @@ const WAITING: usize = 4;
 /// From this number of people on, those with nothing to remember are dropped.
 const MANY: usize = 1_000;
 const MINUTE: f64 = 60.0;
+/// The number of a person's bodies that may arrive at the same time.
+const ARRIVING: usize = 32;
+/// The number of sign-in forms that may arrive at the same time, from anybody.
+const SIGN_INS: usize = 64;
+/// The longest body that needs no room, in KiB: nearly all calls are shorter, so somebody else's
+/// long ones do not delay them.
+const SHORT: usize = 64;
+/// The room for longer bodies of one person and of everybody, in KiB.
+const ROOM: usize = 16 << 10;
+const ROOM_OF_ALL: usize = 64 << 10;
 
 /// The limits of everybody.
 pub struct Limits {
@@ -36,6 +47,10 @@ pub struct Limits {
     clock: Clock,
     patience: Duration,
     people: Mutex<HashMap<String, Arc<Person>>>,
+    /// Permits for sign-in forms that arrive.
+    sign_ins: Arc<Semaphore>,
+    /// Permits for the long bodies of everybody, one per KiB.
+    room: Arc<Semaphore>,
 }
 
 /// One person's current use.
@@ -45,7 +60,19 @@ struct Person {
     queue: Semaphore,
     /// Permits to read a document at one's own pace.
     readers: Arc<Semaphore>,
+    /// Permits for bodies that arrive.
+    arriving: Arc<Semaphore>,
+    /// Permits for long bodies, one per KiB.
+    room: Arc<Semaphore>,
     bucket: Mutex<Bucket>,
+}
+
+/// The place of a request's body.
+pub struct BodyPermit {
+    /// Held while the body arrives.
+    pub arriving: Permit,
+    /// Held while the body is in memory: until its request has been answered.
+    pub room: Permit,
 }
 
 /// A token bucket of calls: refilled steadily, up to the number that a minute allows.
@@ -88,7 +115,15 @@ impl Bucket {
 impl Limits {
     /// Creates the limits of the settings; refusals are counted in `metrics`.
     pub fn new(limits: config::Limits, metrics: Arc<Metrics>, clock: Clock) -> Self {
-        Self { limits, metrics, clock, patience: PATIENCE, people: Mutex::default() }
+        Self {
+            limits,
+            metrics,
+            clock,
+            patience: PATIENCE,
+            people: Mutex::default(),
+            sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
+            room: Arc::new(Semaphore::new(ROOM_OF_ALL)),
+        }
     }
 
     /// Sets how long a call waits for another one to end.
@@ -129,6 +164,46 @@ impl Limits {
         }
     }
 
+    /// Makes a place for the body of a person's request before it is read. `length` is the most
+    /// that it may have, in bytes. A long body waits until the person's others have been answered.
+    ///
+    /// # Errors
+    /// [`Kind::RateLimited`] if too many bodies arrive already, or others keep the room too long.
+    pub async fn body(&self, owner: &str, length: usize) -> Result<BodyPermit> {
+        let person = self.person(owner);
+        let busy = || {
+            let what = "the requests that you have sent are still being read".to_owned();
+            self.refuse("bodies_at_once", Duration::from_secs(1), what, ", with fewer at once")
+        };
+        let Ok(arriving) = person.arriving.clone().try_acquire_owned() else {
+            return Err(busy());
+        };
+        let kib = length.div_ceil(1 << 10);
+        if kib <= SHORT {
+            return Ok(BodyPermit { arriving: Box::new(arriving), room: Box::new(()) });
+        }
+        let kib = u32::try_from(kib.min(ROOM)).unwrap_or(u32::MAX);
+        let room = async {
+            // One's own first, so that nobody waits for others while keeping room from them.
+            let own = person.room.clone().acquire_many_owned(kib).await.ok();
+            (own, self.room.clone().acquire_many_owned(kib).await.ok())
+        };
+        let room = tokio::time::timeout(self.patience, room).await.map_err(|_elapsed| busy())?;
+        Ok(BodyPermit { arriving: Box::new(arriving), room: Box::new(room) })
+    }
+
+    /// Makes a place for a sign-in form, which anybody may send.
+    ///
+    /// # Errors
+    /// [`Kind::RateLimited`] if too many are arriving.
+    pub fn sign_in(&self) -> Result<Permit> {
+        let place = self.sign_ins.clone().try_acquire_owned();
+        place.map(|place| Box::new(place) as Permit).map_err(|_full| {
+            let what = "too many people are signing in".to_owned();
+            self.refuse("sign_ins_at_once", Duration::from_secs(10), what, "")
+        })
+    }
+
     fn person(&self, owner: &str) -> Arc<Person> {
         let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(person) = people.get(owner) {
@@ -145,6 +220,8 @@ impl Limits {
             places: Arc::new(Semaphore::new(self.limits.calls_at_once)),
             queue: Semaphore::new(self.limits.calls_at_once.saturating_mul(WAITING)),
             readers: Arc::new(Semaphore::new(self.limits.calls_at_once)),
+            arriving: Arc::new(Semaphore::new(ARRIVING)),
+            room: Arc::new(Semaphore::new(ROOM)),
             bucket: Mutex::new(Bucket::full(most, now)),
         });
         people.insert(owner.to_owned(), person.clone());

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::config::GivenKeys;
-use daysheet::http::guard::read_within;
+use daysheet::http::guard::{BodyLimits, CALL, read};
 use daysheet::store::Store;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -179,8 +179,33 @@ async fn requests_that_are_too_large_are_refused_early() {
 async fn body_that_does_not_arrive_is_given_up() {
     let part = futures_util::stream::once(async { Ok::<_, Infallible>("part") });
     let body = Body::from_stream(part.chain(futures_util::stream::pending()));
-    let refused = read_within(Duration::from_millis(20), &HeaderMap::new(), body).await;
+    let limits = BodyLimits { patience: Duration::from_millis(20), ..CALL };
+    let refused = read(limits, &HeaderMap::new(), body).await;
     assert_eq!(refused.unwrap_err().status(), 408);
+}
+
+/// Anybody may send this form, so it is read only where there is one, and only if it is short.
+#[tokio::test]
+async fn sign_in_reads_short_forms_where_there_is_one() {
+    let issuer = TestIssuer::start().await;
+    let at_issuer = Stage::start(&[], &[], None, Some(issuer.settings("x"))).await;
+    let with_tokens = Stage::of(&["ann"]).await;
+    for (stage, length, sent, expected) in [
+        // The rest of the body never comes, and is not waited for.
+        (&at_issuer, 4 << 20, 0, "404"),
+        (&at_issuer, 10, 0, "404"),
+        (&with_tokens, (16 << 10) + 1, 0, "413"),
+        (&with_tokens, 16 << 10, 16 << 10, "403"),
+    ] {
+        let mut request = format!(
+            "POST /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Length: {length}\r\n\r\n"
+        )
+        .into_bytes();
+        request.resize(request.len() + sent, b'x');
+        let response = stage.raw(&request).await;
+        assert_eq!(status(&response), expected, "{length}: {response}");
+    }
 }
 
 #[tokio::test]
@@ -221,6 +246,15 @@ async fn tls_has_both_versions_of_http() {
     let (agreed, got) = over_tls(&stage, b"http/1.1", request).await;
     assert_eq!(agreed.as_deref(), Some(&b"http/1.1"[..]));
     assert!(got.starts_with(b"HTTP/1.1 200"));
+    // Browsers are to use TLS from now on; a server without it cannot know whether they can.
+    let strict = |response: &[u8]| {
+        let response = String::from_utf8_lossy(response).into_owned();
+        response
+            .lines()
+            .find_map(|line| line.strip_prefix("strict-transport-security: ").map(str::to_owned))
+    };
+    assert_eq!(strict(&got).as_deref(), Some("max-age=31536000"));
+    assert_eq!(strict(Stage::open().await.raw(request).await.as_bytes()), None);
     // The preface of HTTP/2 with empty settings is answered with settings.
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     let (agreed, got) = over_tls(&stage, b"h2", preface).await;

@@ -9,6 +9,8 @@ use daysheet::http::metrics::Metrics;
 use daysheet::provider::upstream::Upstream;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::common::clock;
 use crate::stage::{Stage, message, text};
@@ -118,6 +120,72 @@ async fn floods_are_refused_before_anybody_is_looked_up() {
     assert_eq!((slow.status, refused.status, healthy.status), (200, 429, 200));
     assert_eq!(refused.header("retry-after"), "1");
     assert_ne!(message(&slow)["result"]["isError"], true);
+}
+
+/// Connections that send the beginning of a body and then nothing, of one person or of anybody who
+/// signs in, leave places for the requests of others.
+#[tokio::test]
+async fn unfinished_bodies_leave_places_for_others() {
+    // Fewer places than the connections below would take.
+    let settings = [("DAYSHEET_LIMITS_REQUESTS_AT_ONCE", "80")];
+    let stage = Stage::set(&["ann", "bo"], &settings).await;
+    for (head, unanswered) in [
+        ("POST /mcp HTTP/1.1\r\nAuthorization: Bearer ann\r\n", 32),
+        ("POST /sign-in HTTP/1.1\r\n", 64),
+    ] {
+        let request = format!("{head}Host: localhost\r\nContent-Length: 9\r\n\r\nbe");
+        let slow = join_all((0..90).map(|_| async {
+            let mut stream = TcpStream::connect(stage.address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut status = [0; 12];
+            let answered = stream.read_exact(&mut status);
+            let answered = tokio::time::timeout(Duration::from_millis(1_500), answered).await;
+            (stream, answered.is_ok().then(|| String::from_utf8_lossy(&status).into_owned()))
+        }));
+        let slow = slow.await;
+        let refused: Vec<_> = slow.iter().filter_map(|(_, status)| status.as_deref()).collect();
+        assert_eq!(refused, vec!["HTTP/1.1 429"; 90 - unanswered], "{head}");
+        stage.modern("bo").ok("mail_search", json!({})).await;
+    }
+}
+
+/// Long bodies share the room for them: a person's own first, then that of everybody. Short ones
+/// need none.
+#[tokio::test]
+async fn long_bodies_share_the_room() {
+    let stage = Stage::open().await;
+    let metrics = Arc::new(Metrics::new(Upstream::new(8)));
+    let limits = Limits::new(stage.app.config.limits, metrics, clock::clock());
+    let limits = limits.patience(Duration::from_millis(20));
+    let mut held = Vec::new();
+    for (person, length, sent, taken) in [
+        ("ann", 4 << 20, 150, 4),
+        ("ann", 64 << 10, 40, 32),
+        ("bo", 3 << 20, 20, 5),
+        ("cy", 4 << 20, 20, 4),
+        ("di", 4 << 20, 20, 4),
+        // What is left of 64 MiB.
+        ("ed", 1 << 20, 20, 1),
+        ("ed", 64 << 10, 20, 20),
+    ] {
+        let mut arriving = Vec::new();
+        for _ in 0..sent {
+            match limits.body(person, length).await {
+                Ok(permit) => {
+                    held.push(permit.room);
+                    arriving.push(permit.arriving);
+                }
+                Err(error) => assert_eq!(
+                    error.to_string(),
+                    "the requests that you have sent are still being read: wait 1 s and call \
+                     again, with fewer at once"
+                ),
+            }
+        }
+        assert_eq!(arriving.len(), taken, "{person} {length}");
+    }
+    held.clear();
+    assert!(limits.body("ed", 4 << 20).await.is_ok());
 }
 
 /// One has a thousand messages changed; meanwhile another's small call makes as many round trips

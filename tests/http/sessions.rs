@@ -199,7 +199,7 @@ async fn people_sign_in_at_their_issuer() {
     assert_eq!(rows, 0);
     // A token is not typed here.
     let fields = BTreeMap::from([("bearer".to_owned(), "x".to_owned())]);
-    bo.post("/sign-in", &fields).await.is(400);
+    bo.post("/sign-in", &fields).await.is(404);
 }
 
 #[tokio::test]
@@ -280,7 +280,7 @@ async fn link_signs_in_once() {
     let mut mira = browser();
     mira.get("/sign-in").await.is(200).says("daysheet ui");
     mira.get("/sign-in?link=x").await.is(403);
-    mira.post("/sign-in", &BTreeMap::new()).await.is(400);
+    mira.post("/sign-in", &BTreeMap::new()).await.is(404);
     mira.get(&link).await.is(303);
     mira.get("/accounts").await.is(200).says(ME);
     browser().get(&link).await.is(403).says("already used");

@@ -27,7 +27,6 @@ use super::sign_in::Way;
 use crate::access::Access;
 use crate::app::App;
 use crate::error::{Error, Kind, Result};
-use crate::http::guard;
 use crate::server::Permit;
 
 /// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody
@@ -310,6 +309,8 @@ pub(super) struct Post {
     /// True if the sign-in allows everything that the server allows.
     manages: bool,
     fields: HashMap<String, String>,
+    /// Held until the form has been answered.
+    _room: Permit,
 }
 
 impl Post {
@@ -349,12 +350,16 @@ impl FromRequest<Arc<Pages>> for Post {
         pages.check_origin(request.headers()).map_err(IntoResponse::into_response)?;
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, pages).await?;
-        let body = guard::read(&parts.headers, body).await?;
+        let owner = &visitor.session.owner;
+        let (body, room) = pages.service.body(owner, &parts.headers, body).await?;
         let fields = fields(&body);
         let token = fields.get(TOKEN).map_or("", String::as_str);
         let most = pages.service.people.base().config.access;
         match visitor.session.is_token(parts.uri.path(), token) {
-            true => Ok(Self { manages: visitor.session.access() >= most, visitor, fields }),
+            true => {
+                let manages = visitor.session.access() >= most;
+                Ok(Self { visitor, manages, fields, _room: room })
+            }
             false => Err(foreign().into_response()),
         }
     }

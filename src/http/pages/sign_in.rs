@@ -172,19 +172,24 @@ pub(super) async fn with_token(
 ) -> std::result::Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     pages.check_origin(&parts.headers)?;
-    let body = match guard::read(&parts.headers, body).await {
+    let takes_token = match pages.way() {
+        Way::Open => false,
+        Way::Token => true,
+        // Before the body is read: anybody may send one, as slowly as they like.
+        Way::Link | Way::Issuer(_) | Way::Closed => {
+            let why = "this server has no sign-in form";
+            return Err(Problem::new(StatusCode::NOT_FOUND, why));
+        }
+    };
+    let place = pages.service.limits.sign_in()?;
+    let body = match guard::read(guard::SIGN_IN, &parts.headers, body).await {
         Ok(body) => body,
         Err(refusal) => return Ok(refusal),
     };
+    drop(place);
     let fields = fields(&body);
-    let token = fields.get("bearer").map(|token| token.trim());
-    let token = match pages.way() {
-        Way::Open => None,
-        Way::Token => Some(token.unwrap_or_default()),
-        Way::Link | Way::Issuer(_) | Way::Closed => {
-            return Err(Problem::bad("this server has no sign-in form"));
-        }
-    };
+    let token = fields.get("bearer").map_or("", |token| token.trim());
+    let token = takes_token.then_some(token);
     let path = returned(&pages, &fields);
     match pages.service.verifier.verify(token).await {
         Ok(person) => Ok(pages.signed_in(&person, token.map(fingerprint), &path).await?),

@@ -257,6 +257,8 @@ pub enum Finding {
         /// The last one.
         last: u32,
     },
+    /// A page was left out because its forms draw one another too often.
+    Tangled(u32),
     /// A document of another format that is a part of its text was not read.
     Chunk,
     /// It has macros, which are not read.

@@ -4,6 +4,7 @@
 mod device;
 mod fields;
 mod fonts;
+mod forms;
 mod hidden;
 mod layout;
 mod probe;
@@ -26,6 +27,7 @@ use crate::{
 use device::{Drawn, Glyph};
 use fields::{Added, Field};
 use fonts::{Fonts, PageFonts};
+use forms::FormCounts;
 
 /// The share of a page from which a picture is the page.
 const SCAN: f64 = 0.6;
@@ -169,9 +171,14 @@ fn pages(
     let of = pdf.pages().len() as u64;
     let mut left = PAINTED;
     let mut fonts = Fonts::default();
+    let mut forms = FormCounts::default();
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
     {
+        if !forms.allow(page) {
+            out.find(Finding::Tangled(number));
+            continue;
+        }
         let fonts = Rc::new(fonts.of_page(page));
         let draw = |over, left| draw(page, over, &cache, left, Rc::clone(&fonts));
         let mut drawn = draw(pdf, left);

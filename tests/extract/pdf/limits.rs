@@ -126,3 +126,40 @@ fn nothing_loops_or_overflows() {
         assert!(got.contains("Seen") || name == "numbers", "{name}: {got}");
     }
 }
+
+/// Forms that draw the next one `calls` times, on `levels` levels; `seen` on the first page draws
+/// the first of them, and the second page draws none.
+fn nested(calls: usize, levels: usize, seen: &str) -> Paper {
+    let form = |at: usize| {
+        let next = 11 + at;
+        let entries = format!(
+            "/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</A {next} 0 R>>>>"
+        );
+        stream(&entries, &"/A Do ".repeat(calls))
+    };
+    let last = stream("/Type/XObject/Subtype/Form/BBox[0 0 600 800]", "0 0 1 1 re f");
+    Paper {
+        pages: vec![format!("{seen} {}", at(50.0, 700.0, "First")), at(50.0, 700.0, "Second")],
+        resources: "/XObject<</A 10 0 R>>/ExtGState<</M<</SMask<</S/Alpha/G 10 0 R>>>>>>",
+        objects: (0..levels).map(form).chain([last]).collect(),
+        ..Paper::default()
+    }
+}
+
+/// What forms draw is counted before it is drawn: a page that draws too much is left out.
+#[test]
+fn forms_that_draw_one_another_too_often_are_not_drawn() {
+    let both = "[page 1]\nFirst\n[page 2]\nSecond\n";
+    let second = "[page 2]\nSecond\nTangled(1)\n";
+    for (calls, levels, seen, expected) in [
+        (12, 10, "/A Do", second),
+        (2, 30, "/A Do", second),
+        (12, 10, "/M gs", second),
+        (12, 4, "/A Do", both),
+        (1, 60, "/A Do", both),
+        (12, 10, "", both),
+    ] {
+        let bytes = nested(calls, levels, seen).bytes();
+        assert_eq!(shown(&request("a.pdf"), &bytes), expected, "{calls} {levels} {seen}");
+    }
+}

@@ -187,6 +187,9 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
             *first,
             *last
         ),
+        Finding::Tangled(page) => {
+            note!("page {} is not read: its drawings repeat one another too often", *page)
+        }
         Finding::Chunk => {
             "a part of its text is a document of another format, which is not read".into()
         }

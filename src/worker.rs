@@ -6,38 +6,58 @@
 
 pub mod confine;
 pub mod job;
+pub mod places;
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet_extract::{Line, Request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
 
 pub use self::confine::Reach;
 use self::job::BodyText;
 pub use self::job::{Job, Probe};
+use self::places::{WorkerPermit, WorkerPlaces};
 use crate::body::{Readable, Reading};
 use crate::error::{Error, Kind, Result};
 use crate::provider::MessageContent;
 use crate::text::{note, ours};
 
-/// How long a job may take.
-const LONGEST: Duration = Duration::from_secs(20);
+/// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
+const SMALL: usize = 2 << 20;
 /// The most bytes that a job may return.
 const MOST: u64 = 8 << 20;
 /// The bytes of a worker's stderr that are looked at.
 const COMPLAINT: u64 = 4 << 10;
 
-/// The places for workers, whoever asks: each may take half a gigabyte.
-static PLACES: Semaphore = Semaphore::const_new(2);
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkerTimes {
+    /// A small job in the place for those; one that takes longer begins again as a large one.
+    pub small: Duration,
+    /// Any other job.
+    pub large: Duration,
+    /// All files that one call reads.
+    pub call: Duration,
+}
 
-/// Starts workers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl Default for WorkerTimes {
+    fn default() -> Self {
+        let [small, large, call] = [2, 20, 25].map(Duration::from_secs);
+        Self { small, large, call }
+    }
+}
+
+/// Starts workers. Clones share their places.
+#[derive(Debug, Clone)]
 pub struct Worker {
     program: PathBuf,
+    places: Arc<WorkerPlaces>,
+    times: WorkerTimes,
 }
 
 /// A place for a worker, held until it has ended. What it is to read is best fetched after its
@@ -45,7 +65,25 @@ pub struct Worker {
 #[derive(Debug)]
 pub struct Place<'w> {
     worker: &'w Worker,
-    _permit: SemaphorePermit<'static>,
+    owner: Option<&'w str>,
+    small: bool,
+    permit: WorkerPermit,
+}
+
+/// A worker that is ended if its call is given up. Its end is waited for, because the system keeps
+/// an entry for every process whose parent has not done so.
+struct RunningWorker(Option<Child>);
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        let (Some(mut child), Ok(runtime)) = (self.0.take(), Handle::try_current()) else {
+            return;
+        };
+        if matches!(child.try_wait(), Ok(None)) {
+            let _ = child.start_kill();
+            runtime.spawn(async move { child.wait().await });
+        }
+    }
 }
 
 /// How a worker ended.
@@ -73,22 +111,35 @@ impl Worker {
             true => Some(PathBuf::from("/proc/self/exe")),
             false => std::env::current_exe().ok(),
         };
-        Self { program: program.unwrap_or_else(|| PathBuf::from("daysheet")) }
+        Self::at(program.unwrap_or_else(|| PathBuf::from("daysheet")))
     }
 
     /// Returns workers that are the program at this path, which has to be Daysheet of this
     /// version.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        let program = program.into();
+        Self { program, places: Arc::default(), times: WorkerTimes::default() }
     }
 
-    /// Waits for a place.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`] if there are none any more.
-    pub async fn place(&self) -> Result<Place<'_>> {
-        let permit = PLACES.acquire().await.map_err(|_| broken("there is no place for it"))?;
-        Ok(Place { worker: self, _permit: permit })
+    /// Sets how long things may take.
+    #[must_use]
+    pub fn times(self, times: WorkerTimes) -> Self {
+        Self { times, ..self }
+    }
+
+    /// Returns how long one call may read files.
+    pub fn call_time(&self) -> Duration {
+        self.times.call
+    }
+
+    /// Waits for a place for a job of about this many bytes; `owner` is one person of many.
+    pub async fn place<'w>(&'w self, owner: Option<&'w str>, bytes: usize) -> Place<'w> {
+        let small = bytes <= SMALL;
+        let permit = match small {
+            true => self.places.small(owner).await,
+            false => self.places.large(owner).await,
+        };
+        Place { worker: self, owner, small, permit }
     }
 
     /// Makes the texts of a message readable; `None` if the worker was ended before.
@@ -97,12 +148,14 @@ impl Worker {
     /// Those of [`Place::file`].
     pub async fn body(
         &self,
+        owner: Option<&str>,
         message: &MessageContent,
         reading: &Reading,
     ) -> Result<Option<Readable>> {
         let bytes = serde_json::to_vec(&(&message.parts, &message.obstacle))
             .map_err(|_| broken("the parts have no form"))?;
-        let (output, ended) = self.place().await?.run(&Job::Body(reading.clone()), &bytes).await?;
+        let place = self.place(owner, bytes.len()).await;
+        let (output, ended) = place.done(&Job::Body(reading.clone()), &bytes).await?;
         let found = (ended == Ended::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
         let Some(Ok(BodyText { kind, text, notes, payment, orders })) = found else {
             return Ok(None);
@@ -124,7 +177,7 @@ impl Worker {
     /// # Errors
     /// Those of [`Place::file`].
     pub async fn reach(&self) -> Result<Reach> {
-        let (output, _) = self.place().await?.run(&Job::Probe(Probe::Reach), &[]).await?;
+        let (output, _) = self.run(&Job::Probe(Probe::Reach), &[], self.times.large).await?;
         serde_json::from_slice(&output).map_err(|_| broken("it returned nothing"))
     }
 
@@ -133,7 +186,55 @@ impl Worker {
     /// # Errors
     /// Those of [`Place::file`].
     pub async fn exceed(&self, limit: Probe) -> Result<Ended> {
-        Ok(self.place().await?.run(&Job::Probe(limit), &[]).await?.1)
+        Ok(self.run(&Job::Probe(limit), &[], self.times.large).await?.1)
+    }
+
+    /// Runs a worker for a job; returns what the worker wrote, and how it ended.
+    async fn run(&self, job: &Job, bytes: &[u8], longest: Duration) -> Result<(Vec<u8>, Ended)> {
+        let mut head =
+            serde_json::to_vec(&(job, bytes.len())).map_err(|_| broken("its job has no form"))?;
+        head.push(b'\n');
+        let child = self.command().spawn().map_err(|error| broken(&error.to_string()))?;
+        let mut running = RunningWorker(Some(child));
+        let Some(child) = &mut running.0 else {
+            return Err(broken("it has ended"));
+        };
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(broken("it has no pipes"));
+        };
+        let (mut output, mut complaint) = (Vec::new(), Vec::new());
+        let work = async {
+            // A worker that has enough reads no further, which is no error.
+            let feed = async move {
+                let _ = stdin.write_all(&head).await;
+                let _ = stdin.write_all(bytes).await;
+            };
+            // A reader that is dropped ends a worker that writes more.
+            let read = async { stdout.take(MOST + 1).read_to_end(&mut output).await.is_ok() };
+            let hear = async { stderr.take(COMPLAINT).read_to_end(&mut complaint).await.is_ok() };
+            tokio::join!(feed, read, hear);
+            child.wait().await
+        };
+        let finished = tokio::time::timeout(longest, work).await;
+        let ended = match finished {
+            Err(_elapsed) => {
+                // Waits for its end, too.
+                let _ = child.kill().await;
+                Ended::Time
+            }
+            Ok(_) if output.len() as u64 > MOST => Ended::Full,
+            Ok(Ok(status)) => ended(status, &complaint),
+            Ok(Err(_)) => Ended::Broken,
+        };
+        if ended != Ended::Whole {
+            let complaint = String::from_utf8_lossy(&complaint);
+            tracing::debug!(?ended, %complaint, "a worker did not finish");
+        }
+        match complaint.starts_with(confine::COMPLAINT.as_bytes()) {
+            true => Err(broken("it could not be confined")),
+            false => Ok((output, ended)),
+        }
     }
 
     fn command(&self) -> Command {
@@ -161,7 +262,7 @@ impl Place<'_> {
     /// # Errors
     /// [`Kind::Internal`] if no worker can be started, or it cannot be confined.
     pub async fn file(self, request: &Request, bytes: &[u8]) -> Result<(Vec<Line>, Ended)> {
-        let (output, ended) = self.run(&Job::File(request.clone()), bytes).await?;
+        let (output, ended) = self.done(&Job::File(request.clone()), bytes).await?;
         let mut lines = Vec::new();
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
@@ -178,49 +279,21 @@ impl Place<'_> {
         Ok((lines, ended))
     }
 
-    /// Runs a job; returns what the worker wrote, and how it ended.
-    async fn run(self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
-        let mut head =
-            serde_json::to_vec(&(job, bytes.len())).map_err(|_| broken("its job has no form"))?;
-        head.push(b'\n');
-        let mut child =
-            self.worker.command().spawn().map_err(|error| broken(&error.to_string()))?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(broken("it has no pipes"));
-        };
-        let (mut output, mut complaint) = (Vec::new(), Vec::new());
-        let work = async {
-            // A worker that has enough reads no further, which is no error.
-            let feed = async move {
-                let _ = stdin.write_all(&head).await;
-                let _ = stdin.write_all(bytes).await;
-            };
-            // A reader that is dropped ends a worker that writes more.
-            let read = async { stdout.take(MOST + 1).read_to_end(&mut output).await.is_ok() };
-            let hear = async { stderr.take(COMPLAINT).read_to_end(&mut complaint).await.is_ok() };
-            tokio::join!(feed, read, hear);
-            child.wait().await
-        };
-        let finished = tokio::time::timeout(LONGEST, work).await;
-        let ended = match finished {
-            Err(_elapsed) => {
-                // Waits for its end, too.
-                let _ = child.kill().await;
-                Ended::Time
+    /// Does a job; returns what the worker wrote, and how it ended.
+    async fn done(mut self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
+        let Worker { places, times, .. } = self.worker;
+        if self.small && bytes.len() <= SMALL {
+            let (output, ended) = self.worker.run(job, bytes, times.small).await?;
+            if ended != Ended::Time {
+                return Ok((output, ended));
             }
-            Ok(_) if output.len() as u64 > MOST => Ended::Full,
-            Ok(Ok(status)) => ended(status, &complaint),
-            Ok(Err(_)) => Ended::Broken,
-        };
-        if ended != Ended::Whole {
-            let complaint = String::from_utf8_lossy(&complaint);
-            tracing::debug!(?ended, %complaint, "a worker did not finish");
         }
-        match complaint.starts_with(confine::COMPLAINT.as_bytes()) {
-            true => Err(broken("it could not be confined")),
-            false => Ok((output, ended)),
+        if self.small {
+            // What is small may still be a lot of work, and others wait for this place.
+            drop(self.permit);
+            self.permit = places.large(self.owner).await;
         }
+        self.worker.run(job, bytes, times.large).await
     }
 }
 

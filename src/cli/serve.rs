@@ -10,6 +10,22 @@ use crate::error::Result;
 use crate::error::{Error, Kind};
 use crate::server::WRITES_END;
 
+/// Keeps the memory of this process, which has keys and mail, out of core dumps and from other
+/// programs of the same user. A system that refuses this is no reason not to serve.
+fn protect_memory() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    }
+    // A program that the system hands dumps to ignores that limit (core(5)).
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// Waits for a signal to end; for ever on systems without signals.
 async fn terminated() {
     #[cfg(unix)]
@@ -30,6 +46,7 @@ async fn terminated() {
 
 /// Serves until stdin ends, or a signal ends it.
 pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
+    protect_memory();
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let server = app.server();
     let calls = server.calls();
@@ -53,6 +70,7 @@ pub(super) async fn run_http(
     address: std::net::SocketAddr,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
+    protect_memory();
     let (listener, address) = listen(address, &mut config, sandboxed).await?;
     let verifier = crate::http::identity::verifier(&config, address.ip())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;

@@ -56,6 +56,9 @@ impl Reach {
 /// Forbids files, TCP and signals to others, as far as the kernel can, and returns what does so.
 /// It holds for the thread that calls this and for those that it starts: it is called first.
 pub fn landlock() -> Option<&'static str> {
+    // The server may be killed, too, and nobody needs the result then.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     #[cfg(target_os = "linux")]
     let landlock = linux::landlock();
     #[cfg(not(target_os = "linux"))]

@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
-use daysheet::worker::{Ended, Probe, Worker};
+use daysheet::worker::places::WorkerPlaces;
+use daysheet::worker::{Ended, Probe, Worker, WorkerTimes};
 use daysheet_extract::{Kind, Line, Request};
+use futures_util::FutureExt;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -53,11 +55,113 @@ async fn limits_end_workers_with_their_reason() {
         assert_eq!(worker().exceed(probe).await.unwrap(), expected, "{probe:?}");
         assert!(begun.elapsed() < Duration::from_secs(25), "{probe:?}: {:?}", begun.elapsed());
         let again = worker();
-        let place = again.place().await.unwrap();
+        let place = again.place(None, 4).await;
         let (lines, ended) = place.file(&request("a.bin"), b"\0\x01\x02\x03").await.unwrap();
         assert_eq!(ended, Ended::Whole);
         assert_eq!(lines.first(), Some(&Line::Kind(Kind::Binary)));
     }
+}
+
+/// However many jobs somebody has, those of others wait for at most one of them, and small jobs for
+/// no large one.
+#[tokio::test]
+async fn places_are_shared_between_people() {
+    for (owner, at_once) in [(Some("ann"), 1), (None, 2)] {
+        let places = WorkerPlaces::default();
+        let mut held = Vec::new();
+        while let Some(permit) = places.large(owner).now_or_never() {
+            held.push(permit);
+        }
+        assert_eq!(held.len(), at_once, "{owner:?}");
+        // What waits is still that one's own.
+        let mut waiting: Vec<_> = (0..200).map(|_| Box::pin(places.large(owner))).collect();
+        assert!(waiting.iter_mut().all(|job| job.now_or_never().is_none()), "{owner:?}");
+        let mut other = Box::pin(places.large(Some("bo")));
+        assert_eq!((&mut other).now_or_never().is_some(), owner.is_some(), "{owner:?}");
+        assert!(places.small(Some("cy")).now_or_never().is_some(), "{owner:?}");
+    }
+    // Both places are taken: the next one that is free is that of who has waited longest.
+    let places = WorkerPlaces::default();
+    let (first, _second) = (places.large(Some("ann")).await, places.large(Some("bo")).await);
+    let mut again = Box::pin(places.large(Some("ann")));
+    let mut other = Box::pin(places.large(Some("cy")));
+    assert!((&mut again).now_or_never().is_none() && (&mut other).now_or_never().is_none());
+    drop(first);
+    let _third = (&mut other).now_or_never().unwrap();
+    assert!((&mut again).now_or_never().is_none());
+}
+
+/// A small job that takes long begins again in a place for large ones, and one call waits for all
+/// of its files for a limited time.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_call_reads_files_for_a_limited_time() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = TempDir::new().unwrap();
+    let program = home.path().join("slow");
+    // What has `slow` in its name never ends, and everything else is read.
+    let script = format!(
+        "#!/bin/sh\nread -r job\ncase $job in *slow*) exec sleep 60;; esac\n\
+         {{ printf '%s\\n' \"$job\"; cat; }} | {} worker\n",
+        env!("CARGO_BIN_EXE_daysheet")
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let worker = |large, call| {
+        let [small, large, call] = [200, large, call].map(Duration::from_millis);
+        Worker::at(&program).times(WorkerTimes { small, large, call })
+    };
+    let short = worker(400, 60_000);
+    let begun = Instant::now();
+    let place = short.place(None, 4).await;
+    let (_, ended) = place.file(&request("slow.txt"), b"text").await.unwrap();
+    assert_eq!(ended, Ended::Time);
+    assert!(begun.elapsed() >= Duration::from_millis(600));
+    for (names, worker, expected) in [
+        (["a.txt", "slow.txt"].as_slice(), short, "a2: reading it took too long and was ended"),
+        (
+            &["slow.txt", "slow2.txt"],
+            worker(60_000, 1_000),
+            "reading took longer than one call may read files: give fewer ids, or save files with \
+             as=file",
+        ),
+        (
+            &["a.txt", "slow.txt", "slow2.txt", "slow3.txt", "d.txt", "e.txt"],
+            worker(60_000, 3_000),
+            "not read, to limit the time of this call: a2, a3, a4, a5, a6; give them in another \
+             one",
+        ),
+    ] {
+        let mail = with_attachments(names);
+        let home = TempDir::new().unwrap();
+        let config = Config { worker: Some(worker), ..config(home.path(), &[]) };
+        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let id = session.json("mail_search", json!({})).await["messages"][0]["id"].clone();
+        let answer = session.call("mail_attachment", json!({"ids": [id], "as": "text"})).await;
+        assert_eq!(answer.blocks.last().unwrap(), expected, "{names:?}");
+    }
+}
+
+/// Returns a folder of mail with one message that has these text files.
+#[cfg(unix)]
+fn with_attachments(names: &[&str]) -> TempDir {
+    let files: String = names
+        .iter()
+        .map(|name| {
+            format!(
+                "--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename={name}\n\n\
+                 This is {name}.\n"
+            )
+        })
+        .collect();
+    let headers = format!(
+        "From: ana@example.com\nTo: {ME}\nSubject: Files\nMessage-ID: <1@example.com>\n\
+         MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b"
+    );
+    let mail = TempDir::new().unwrap();
+    write_message(&mail.path().join(ME), "one.eml", &headers, &format!("{files}--b--\n"));
+    mail
 }
 
 /// Large HTML is read by a worker, to the same text; if none can, the plain text is shown.

@@ -237,13 +237,18 @@ impl Pipeline {
 
     /// Fetches an attachment of a message that was read.
     async fn fetched(&self, one: &Chosen, sources: &Sources) -> Result<(AttachmentInfo, Vec<u8>)> {
+        let named = Self::named(one, sources)?;
+        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
+        Ok((named.file, bytes))
+    }
+
+    /// Returns the file that is chosen, as its message names it.
+    fn named(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
         let key = one.message();
         let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
         let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
         let file = attachments::file_of(&source, &one.handle, &one.id)?;
-        let named = NamedFile { account: one.account.clone(), message: key.1, file };
-        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
-        Ok((named.file, bytes))
+        Ok(NamedFile { account: one.account.clone(), message: key.1, file })
     }
 
     /// Returns the attachments that ids stand for, those of a message in its order, and

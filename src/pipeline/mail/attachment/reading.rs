@@ -6,12 +6,13 @@
 use daysheet_extract::{Block, End, Inside, Line, Request, RowsOf};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use super::render::{self, FileText};
 use super::{AT_ONCE, Chosen, Sources, media, no_attachments, reads_none, words};
 use crate::budget::LongText;
 use crate::course;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::pipeline::mail::compose::attachments::file_of;
 use crate::pipeline::{Pipeline, Response, rows_of, zone_line};
 use crate::provider::Account;
@@ -123,31 +124,66 @@ impl Pipeline {
             return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
         }
         course::expect("attachments", wanted.len());
+        let answer = self.read_wanted(worker, &wanted, &sources, request, &mut notes).await?;
+        let mut response = answer.response(&self.config.zone);
+        response.notes.append(&mut notes);
+        Ok(response)
+    }
+
+    /// Reads files, a few at once, as far as the size and the time of one call allow.
+    async fn read_wanted(
+        &self,
+        worker: &Worker,
+        wanted: &[Wanted],
+        sources: &Sources,
+        request: &AttachmentRequest,
+        notes: &mut Vec<Note>,
+    ) -> Result<Answer> {
         let mut answer = Answer::new()?;
+        let ends = Instant::now() + worker.call_time();
+        let mut late: Vec<String> = Vec::new();
         for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
+            let rest = || wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
             if answer.size() > ENOUGH {
-                let rest = wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
-                let rest: Vec<String> = rest.collect();
+                let rest: Vec<String> = rest().collect();
                 notes.push(note!(
                     "not read, to limit the size of this answer: {}",
                     ours(rest.join(", "))
                 ));
                 break;
             }
-            let read = some.iter().map(|one| self.read_file(worker, one, &sources, request));
+            if Instant::now() >= ends {
+                late.extend(rest());
+                break;
+            }
+            let read = some
+                .iter()
+                .map(|one| timeout_at(ends, self.read_file(worker, one, sources, request)));
             let read = join_all(read).await;
             course::done("attachments", some.len());
             for (one, read) in some.iter().zip(read) {
                 match read {
-                    Ok(file) => self.add_file(&mut answer, one, file).await?,
-                    Err(error) if wanted.len() == 1 => return Err(error),
-                    Err(error) => notes.push(Note::from(&error).under(ours(one.id()))),
+                    Ok(Ok(file)) => self.add_file(&mut answer, one, file).await?,
+                    Ok(Err(error)) if wanted.len() == 1 => return Err(error),
+                    Ok(Err(error)) => notes.push(Note::from(&error).under(ours(one.id()))),
+                    Err(_elapsed) => late.push(one.id()),
                 }
             }
         }
-        let mut response = answer.response(&self.config.zone);
-        response.notes.append(&mut notes);
-        Ok(response)
+        if late.len() == wanted.len() {
+            return Err(Error::new(
+                Kind::Timeout,
+                "reading took longer than one call may read files",
+            )
+            .next("give fewer ids, or save files with as=file"));
+        }
+        if !late.is_empty() {
+            notes.push(note!(
+                "not read, to limit the time of this call: {}; give them in another one",
+                ours(late.join(", "))
+            ));
+        }
+        Ok(answer)
     }
 
     /// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
@@ -178,6 +214,11 @@ impl Pipeline {
         Ok(wanted)
     }
 
+    /// Returns the person for whom files are read, if there are others.
+    pub(in crate::pipeline::mail) fn reader(&self) -> Option<&str> {
+        self.config.shared.then(|| self.store.owner())
+    }
+
     async fn read_file(
         &self,
         worker: &Worker,
@@ -185,8 +226,11 @@ impl Pipeline {
         sources: &Sources,
         request: &AttachmentRequest,
     ) -> Result<ReadFile> {
-        let place = worker.place().await?;
-        let (file, bytes) = self.fetched(&wanted.chosen, sources).await?;
+        let named = Self::named(&wanted.chosen, sources)?;
+        let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
+        let place = worker.place(self.reader(), size).await;
+        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
+        let file = named.file;
         let asked = Request {
             media: match &file.charset {
                 Some(charset) => format!("{}; charset=\"{charset}\"", media(&file)),

@@ -24,7 +24,7 @@ impl Pipeline {
         if message.parts.iter().flatten().flatten().map(size).sum::<usize>() <= SMALL {
             return None;
         }
-        match worker.body(message, reading).await {
+        match worker.body(self.reader(), message, reading).await {
             Ok(Some(readable)) => return Some(readable),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "large HTML is not read"),

@@ -8,7 +8,7 @@ use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
     Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
-    Is, Lacks, Length, Newest, Not, Oldest, Path, Provided, Rfc3339,
+    Is, Lacks, Newest, Not, Oldest, Path, Provided, Rfc3339, Tally,
 };
 use super::message::{GMAIL_OPENING, GMAIL_SENDER, MIXED, OUTLOOK_OPENING, OUTLOOK_SENDER};
 use super::{Field, In, Source, Table, field, table};
@@ -26,16 +26,42 @@ const FIELDS: &[Field] = &In("thread").columns([
     field("id", Handle('t'), "Handle of the thread; mail_read accepts it.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("date", Time, "When its newest message arrived.").level(Key).sources(&[
-        (Gmail, Newest("messages", &EpochMs("internalDate"))),
-        (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
-    ]),
+    field("date", Time, "When its newest message arrived; drafts do not count beside others.")
+        .level(Key)
+        .sources(&[
+            (
+                Gmail,
+                Either(&[
+                    Newest("messages", &Provided(&NO_DRAFT, &EpochMs("internalDate"))),
+                    Newest("messages", &EpochMs("internalDate")),
+                ]),
+            ),
+            (
+                Outlook,
+                Either(&[
+                    Newest("messages", &Provided(&Not("isDraft"), &Rfc3339("receivedDateTime"))),
+                    Newest("messages", &Rfc3339("receivedDateTime")),
+                ]),
+            ),
+        ]),
     field("people", Text, "Senders, oldest first, the first five and a count of the rest.")
         .level(Key)
         .untrusted(160)
         .sources(&[
-            (Gmail, Each("messages", &GMAIL_SENDER)),
-            (Outlook, Each("messages", &OUTLOOK_SENDER)),
+            (
+                Gmail,
+                Either(&[
+                    Each("messages", &Provided(&NO_DRAFT, &GMAIL_SENDER)),
+                    Each("messages", &GMAIL_SENDER),
+                ]),
+            ),
+            (
+                Outlook,
+                Either(&[
+                    Each("messages", &Provided(&Not("isDraft"), &OUTLOOK_SENDER)),
+                    Each("messages", &OUTLOOK_SENDER),
+                ]),
+            ),
         ]),
     field("subject", Text, "Subject line of its oldest message.").level(Key).untrusted(72).sources(
         &[
@@ -43,8 +69,10 @@ const FIELDS: &[Field] = &In("thread").columns([
             (Outlook, Oldest("messages", &Path("subject"))),
         ],
     ),
-    field("count", Count, "How many messages it has.")
-        .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
+    field("count", Count, "How many messages it has, without drafts.").sources(&[
+        (Gmail, Tally("messages", &NO_DRAFT)),
+        (Outlook, Tally("messages", &Not("isDraft"))),
+    ]),
     field("last", Text, "Who wrote its newest message; drafts do not count.")
         .untrusted(80)
         .sources(&[
@@ -80,7 +108,16 @@ const FIELDS: &[Field] = &In("thread").columns([
     .level(More)
     .on_request()
     .untrusted(400)
-    .sources(&[(Gmail, GmailPage("id")), (Outlook, Newest("messages", &Path("webLink")))]),
+    .sources(&[
+        (Gmail, GmailPage("id")),
+        (
+            Outlook,
+            Either(&[
+                Newest("messages", &Provided(&Not("isDraft"), &Path("webLink"))),
+                Newest("messages", &Path("webLink")),
+            ]),
+        ),
+    ]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

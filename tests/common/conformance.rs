@@ -20,7 +20,7 @@ use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::mail::{
     AutoReply, Flag, FolderKind, MailState, MessageAction, Origin, SettingsChange,
 };
-use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, TextPart};
+use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Role, TextPart};
 use daysheet_core::query::{Query, Term};
 use daysheet_core::row::{Cell, RowTable};
 use daysheet_core::schemas::{
@@ -355,12 +355,14 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let found = suite.answer("threads_are_listed", found);
     let (table, _) = rows(api, &THREAD, &columns, &found, &HashMap::new());
     let counted = table.cell(0, "count").cloned();
-    let expected = Cell::Count(i64::try_from(count).unwrap());
-    suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
     let Some(id) = ids(api, &THREAD, &found).into_iter().next() else {
         return;
     };
     let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id).await);
+    // Drafts are not counted.
+    let sent = members.iter().filter(|one| one.role != Role::Draft).count();
+    let expected = Cell::Count(i64::try_from(sent).unwrap());
+    suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
     let members: Vec<String> = members.into_iter().map(|one| one.id).collect();
     let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
     suite.holds("a_thread_contains_what_is_found_by_it", inside, (&members, &message));

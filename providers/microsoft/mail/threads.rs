@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::folders::FolderTree;
 use super::list::ListQuery;
 use super::{Outlook, count, message};
-use crate::json::text;
+use crate::json::{is, text};
 use crate::microsoft::client::Graph;
 use crate::microsoft::response::too_long;
 use crate::oldest;
@@ -134,9 +134,11 @@ async fn oldest_page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
 }
 
 /// Returns when the newest message of a conversation was received; empty if only its id is known.
+/// Drafts do not count beside others, as in the column `date`.
 fn newest(conversation: &Value) -> &str {
     let messages = conversation.get("messages").and_then(Value::as_array);
-    let last = messages.and_then(|messages| messages.last());
+    let mut newest_first = messages.into_iter().flatten().rev();
+    let last = newest_first.clone().find(|message| !is(message, "isDraft")).or(newest_first.next());
     last.map_or("", |message| text(message, "receivedDateTime"))
 }
 
@@ -153,7 +155,7 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
         page.items = ids.into_iter().map(|id| json!({ "id": id })).collect();
         return Ok(());
     }
-    let mut select = vec!["receivedDateTime"];
+    let mut select = vec!["receivedDateTime", "isDraft"];
     for property in inner {
         if !select.contains(&property) {
             select.push(property);
@@ -288,7 +290,7 @@ fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
         date: text(item, "receivedDateTime").parse().unwrap_or_default(),
         role: match () {
             () if tree.is_hidden(folder) => Role::Hidden,
-            () if item.get("isDraft") == Some(&Value::Bool(true)) => Role::Draft,
+            () if is(item, "isDraft") => Role::Draft,
             () if own || tree.resolve("sent").is_ok_and(|sent| folder == sent) => Role::Sent,
             () => Role::Received,
         },

@@ -817,6 +817,31 @@ async fn rows_of_threads_do_not_count_drafts() {
 }
 
 #[tokio::test]
+async fn archived_messages_were_in_the_archive() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let newest = json!({"q": "in:inbox", "limit": 1, "account": account});
+        let newest = column(&session.json("mail_search", newest).await, "messages", "id");
+        for (action, before, after) in [
+            (json!({"do": "archive"}), "inbox", "archive"),
+            (json!({"do": "move", "to": ["inbox"]}), "archive", "inbox"),
+            (json!({"do": "archive"}), "inbox", "archive"),
+            (json!({"do": "trash"}), "archive", "trash"),
+        ] {
+            let mut call = action.clone();
+            call["ids"] = json!(newest);
+            let done = session.json("mail_modify", call).await;
+            let row = &done["modified"][0];
+            assert_eq!(
+                (&row["before"], &row["after"]),
+                (&json!(before), &json!(after)),
+                "{account} {action}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn scheduled_message_in_the_trash_is_not_reported_as_sent() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let draft = json!({"to": ["priya@example.com"], "subject": "Later", "body": "Yes.",

@@ -276,7 +276,8 @@ pub(super) async fn subjects(
 
 /// Returns true if words for a change need the names of folders or labels.
 fn needs_names(change: &Change, can: &MailCapabilities) -> bool {
-    let is_system = |id: &str| can.system_labels.iter().any(|(_, known)| *known == id);
+    let is_system =
+        |id: &str| id.is_empty() || can.system_labels.iter().any(|(_, known)| *known == id);
     let (before, after) = (&change.before, change.now.as_ref().unwrap_or(&change.before));
     before.labels != after.labels || !is_system(&before.folder) || !is_system(&after.folder)
 }
@@ -313,6 +314,10 @@ impl StateWords<'_> {
     }
 
     fn folder(&self, id: &str) -> String {
+        // An archived message has no folder where folders are system labels.
+        if id.is_empty() {
+            return "archive".to_owned();
+        }
         let system = self.can.system_labels.iter().find(|(_, known)| *known == id);
         system.map_or_else(|| self.name(id), |(word, _)| (*word).to_owned())
     }

@@ -128,9 +128,10 @@ const FIELDS: &[Field] = &In("message").columns([
         Words,
         "Warnings about the sender, any of: dmarc, spf, dkim (the check failed), name (shows \
          another address or domain), senders (several), reply_to (replies go elsewhere), script \
-         (mixed), lookalike (of you, or of somebody you know), punycode, injection (the text \
-         gives an assistant orders), unchecked (spam without results), payment (names a new \
-         account; only in mail_read). No column if there are none.",
+         (mixed), lookalike (of you, or of somebody you know), punycode, unchecked (spam without \
+         results), injection (the text gives an assistant orders), payment (it names a new \
+         account); lists judge only how the text begins, mail_read all of it. No column if \
+         there are none.",
     )
     .level(Key)
     .sparse()

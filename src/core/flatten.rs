@@ -27,7 +27,7 @@ use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
 use crate::text::{self, deceptive};
 
-pub use self::senders::{INJECTION, ORDERS, needs_folder, sender, warnings};
+pub use self::senders::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, needs_folder, sender, warnings};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]

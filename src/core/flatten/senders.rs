@@ -1,12 +1,13 @@
 //! Who sent a message, and what warns of them.
 //!
 //! The headers are judged in [`sender_auth`]; this module reads them, and adds what only the
-//! whole object shows: spam that nobody checked, and orders to an assistant.
+//! whole object shows: spam that nobody checked, and how the text begins.
 
 use serde_json::Value;
 
 use super::{Context, ReadValue, Reader, headers};
 use crate::schemas::{Source, Table, wire};
+use crate::text::payment::names_new_account;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::{self, Address, Note, orders};
 
@@ -14,6 +15,12 @@ use crate::text::{self, Address, Note, orders};
 pub const INJECTION: &str = "injection";
 /// The note on them.
 pub const ORDERS: &str = "it has orders to an assistant, which may be hidden from people";
+
+/// The word for a new account that money is to go to.
+pub const PAYMENT: &str = "payment";
+/// The note on it.
+pub const NEW_ACCOUNT: &str =
+    "it names a new account for payments: check that with the payee by other means";
 
 /// Returns the warnings about the sender of a message, in words, as the columns that
 /// have them do.
@@ -96,9 +103,17 @@ pub(super) fn warnings_at(
             note: "the provider has not checked the sender".into(),
         });
     }
-    let text = reader.read(object, opening);
-    if matches!(text, ReadValue::Text(text) if orders::gives_orders(&text)) {
+    let ReadValue::Text(text) = reader.read(object, opening) else {
+        return found;
+    };
+    if orders::gives_orders(&text) {
         found.push(Warning { word: INJECTION, note: ORDERS.into() });
+    }
+    let is_others = || {
+        sender_at(object, path).is_none_or(|one| !one.email.eq_ignore_ascii_case(context.address))
+    };
+    if names_new_account(&text) && is_others() {
+        found.push(Warning { word: PAYMENT, note: NEW_ACCOUNT.into() });
     }
     found
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::body::{NewAccount, Readable};
-use crate::flatten::{self, Context, INJECTION, ORDERS};
+use crate::flatten::{self, Context, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT};
 use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
@@ -17,8 +17,9 @@ use crate::text::{Address, Note, NoteKey, note, ours};
 pub(in crate::pipeline) const WARNINGS: &str = "warn";
 /// The word for a sender who looks like somebody else.
 const LOOKALIKE: &str = "lookalike";
-/// The word for a new account that money is to go to.
-const PAYMENT: &str = "payment";
+/// The note on a new account in the quoted history.
+const QUOTED_ACCOUNT: &str = "its quoted history, which may be made up, names a new account for \
+                              payments: check that with the payee by other means";
 
 /// Senders of one account's messages who look like somebody it knows.
 #[derive(Default)]
@@ -75,14 +76,12 @@ impl LookAlikes {
             }
             if let Some(place) = text.and_then(|text| text.payment) {
                 add(rows, at, PAYMENT);
-                let what = match place {
-                    NewAccount::Fresh => "it names",
-                    NewAccount::Quoted => "its quoted history, which may be made up, names",
-                };
-                warnings.push(note!(
-                    "{} a new account for payments: check that with the payee by other means",
-                    what
-                ));
+                // How the text begins does not show what is quoted.
+                warnings.retain(|warning| *warning != NEW_ACCOUNT);
+                warnings.push(match place {
+                    NewAccount::Fresh => NEW_ACCOUNT.into(),
+                    NewAccount::Quoted => QUOTED_ACCOUNT.into(),
+                });
             }
             if let (false, Some(Cell::Handle(kind, number))) =
                 (warnings.is_empty(), rows.cell(at, "id"))

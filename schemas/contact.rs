@@ -26,6 +26,8 @@ pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a 
 
 /// What the column `known` says of a saved contact.
 pub const SAVED: &str = "saved";
+/// What it says of somebody known from mail alone.
+pub const FROM_MAIL: &str = "mail";
 
 const FIELDS: &[Field] = &In("contact").columns([
     field("name", Text, "Name of the person.").level(Key).settable().untrusted(80).sources(&[
@@ -57,8 +59,8 @@ const FIELDS: &[Field] = &In("contact").columns([
     )
     .ours()
     .sources(&[
-        (Gmail, First(&[("mail", There("unsaved"))], SAVED)),
-        (Outlook, First(&[("mail", There("scoredEmailAddresses"))], SAVED)),
+        (Gmail, First(&[(FROM_MAIL, There("unsaved"))], SAVED)),
+        (Outlook, First(&[(FROM_MAIL, There("scoredEmailAddresses"))], SAVED)),
         (Local, Path("known")),
     ]),
     field("asked", Text, "The name or address that it was found for, if several were given.")

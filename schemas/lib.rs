@@ -43,7 +43,7 @@ pub use calendar::CALENDAR;
 pub use category::{CATEGORY, CATEGORY_COLORS};
 pub use change::CHANGE;
 pub use clash::CLASH;
-pub use contact::{CONTACT, CONTACT_ID, SAVED};
+pub use contact::{CONTACT, CONTACT_ID, FROM_MAIL, SAVED};
 pub use event::EVENT;
 pub use folder::FOLDER;
 pub use inside::INSIDE;

@@ -195,6 +195,23 @@ pub enum Action {
 }
 
 impl Action {
+    /// Returns the items in which a call names people by their addresses.
+    pub fn people_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Draft(draft) => {
+                let lists = [&mut draft.to, &mut draft.cc, &mut draft.bcc];
+                lists.into_iter().flatten().flatten().collect()
+            }
+            Self::Free(free) => free.who.iter_mut().collect(),
+            Self::Save(save) => {
+                let events = save.events.iter_mut();
+                let lists = events.flat_map(|event| [event.people.as_mut(), Some(&mut event.add)]);
+                lists.flatten().flatten().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the effect of the call, if it is another than that of its tool.
     fn effect(&self) -> Option<Effect> {
         match self {

@@ -12,7 +12,7 @@ use crate::json::text;
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{Page, People};
-use daysheet_core::text::note;
+use daysheet_core::text::{folded, note};
 
 /// The properties that saved contacts have, of those that columns read.
 const CONTACT: &[&str] =
@@ -153,11 +153,12 @@ async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> R
     Ok(())
 }
 
-/// Returns true if every word of `q` is part of the name or of an address.
+/// Returns true if every word of `q` is part of the name or of an address, without regard to case
+/// and accents.
 fn is_called(person: &Value, q: &str) -> bool {
-    let mut texts = vec![text(person, "displayName").to_lowercase()];
-    texts.extend(addresses(person).map(str::to_lowercase));
-    q.to_lowercase().split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
+    let mut texts = vec![folded(text(person, "displayName"))];
+    texts.extend(addresses(person).map(folded));
+    folded(q).split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
 /// Contacts with these addresses; people for the addresses that no contact has.

@@ -32,6 +32,8 @@ mod wrap;
 
 use std::borrow::Cow;
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -77,6 +79,11 @@ pub fn cell(s: &str) -> String {
         out.push(c);
     }
     out
+}
+
+/// Returns a name for comparison: one clean line in lower case, without accents.
+pub fn folded(name: &str) -> String {
+    cell(&name.to_lowercase().nfd().filter(|c| !is_combining_mark(*c)).collect::<String>())
 }
 
 /// Shortens `s` to at most `most` columns; the flag tells whether it was cut.

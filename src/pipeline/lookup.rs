@@ -5,6 +5,7 @@
 //! the request and the position.
 
 pub(super) mod known;
+mod named;
 mod people;
 
 use std::collections::HashMap;

@@ -12,7 +12,7 @@
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 5 and arguments, each by itself | 16 |
 //! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
 //! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
-//! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
+//! | `drafts`, `send`, `modify`, `arrange`, `names`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
@@ -68,6 +68,7 @@ mod layers;
 mod levels;
 mod merge;
 mod modify;
+mod names;
 mod naming;
 mod notices;
 mod outputs;

@@ -5,7 +5,7 @@
 //! refused, with the item and the next step, and nothing is guessed or dropped. An
 //! address that is valid but may deceive leads to a warning.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::provider::mail::Person;
@@ -80,6 +80,36 @@ fn without_addresses(error: &Error, items: &[String]) -> Option<Error> {
     let shown: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
     let all = Error::argument(format!("{} are not addresses", shown.join(", ")));
     Some(names.iter().fold(all.next(BARE), |all, name| all.naming(*name)))
+}
+
+/// Returns the names without an address in an item; none for an item that cannot be read, and for
+/// `me`, which is nobody's name.
+pub fn bare_names(item: &str) -> Vec<&str> {
+    let is_name = |one: &&str| is_bare_name(one) && !one.eq_ignore_ascii_case("me");
+    let all = clean(item).and_then(|()| mailboxes(item)).unwrap_or_default();
+    all.into_iter().map(unmarked).filter(is_name).collect()
+}
+
+/// Returns an item with the addresses of those of its [`bare_names`] that have one; marks behind a
+/// name stay.
+pub fn with_addresses(item: &str, addresses: &HashMap<&str, String>) -> String {
+    let all = mailboxes(item).unwrap_or_default();
+    let address = |one: &str| {
+        let name = unmarked(one);
+        let marks = one.get(name.len()..).unwrap_or_default().trim_start();
+        Some(format!("{}{marks}", addresses.get(name)?))
+    };
+    if all.iter().all(|one| address(one).is_none()) {
+        return item.to_owned();
+    }
+    let all: Vec<String> =
+        all.into_iter().map(|one| address(one).unwrap_or_else(|| one.to_owned())).collect();
+    all.join(", ")
+}
+
+/// Returns a mailbox without the marks of guests behind it.
+fn unmarked(one: &str) -> &str {
+    one.trim_end_matches(['*', '+', '-', '~', '?']).trim_end()
 }
 
 /// Returns true for a mailbox that is a name alone.

@@ -393,15 +393,17 @@ impl Pipeline {
     /// within texts begin with the words of their fences.
     pub(super) async fn build_noted_response(
         &self,
-        action: Action,
+        mut action: Action,
         format: Format,
         caller: &dyn ClientPrompts,
         secret: &[u8; 32],
     ) -> Result<Response> {
+        let names = self.resolve_names(&mut action).await?;
         let mut response = match self.build_response(action, format, caller).await {
             Ok(response) => response,
             Err(error) => return Err(self.suggest_people(error).await),
         };
+        response.notes.extend(names);
         let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
         response.notes.extend(remarks);
         response.notes = Note::merge_repeats(response.notes, ALIKE);

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::join_all;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
@@ -115,6 +116,14 @@ impl Pipeline {
             notes.push("only the first events of the last and next 90 days were read".into());
         }
         Ok((guests, notes))
+    }
+
+    /// Returns the guests and organizers of the events of accounts, by name and address. Those of
+    /// an account whose events cannot be read are left out.
+    pub(super) async fn guests_of(&self, accounts: &[Account]) -> Vec<(String, String)> {
+        let read = accounts.iter().map(|account| self.guests_of_events(account));
+        let all = join_all(read).await.into_iter().flatten().flat_map(|(guests, _)| guests);
+        all.map(|guest| (guest.name().to_owned(), guest.address)).collect()
     }
 
     /// Adds the people whom only events name, as far as they match.

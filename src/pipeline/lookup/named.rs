@@ -1,0 +1,140 @@
+//! Names in place of addresses: the full name of one saved contact, who has one address, stands
+//! for that address. Any other name stays, and is refused by the call that has it.
+//!
+//! A contact may have been saved because a hostile message asked for it. So its address counts as
+//! untrusted text that was shown, and a contact does not count as somebody the user has written
+//! to. Somebody else of that name leaves it unresolved if they are saved, in an event, or have been
+//! written to; that a stranger writes under the name changes nothing.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+
+use crate::compose::people::{bare_names, with_addresses};
+use crate::error::Result;
+use crate::flatten::{self, Context};
+use crate::pipeline::Pipeline;
+use crate::project::project;
+use crate::provider::{Account, People};
+use crate::schemas::{CONTACT, FROM_MAIL, SAVED};
+use crate::text::{Address, Note, folded, note, ours, quoted_end};
+use crate::tools::Action;
+
+/// The most names of one call that are looked up.
+const MOST: usize = 10;
+/// The people compared with a name; with more, it stays unresolved.
+const COMPARED: usize = 100;
+
+/// Somebody on a list of people.
+struct ListedPerson {
+    name: String,
+    emails: Vec<String>,
+    /// From where the person is known.
+    known: String,
+}
+
+impl Pipeline {
+    /// Replaces names of saved contacts in place of addresses; returns notes on them.
+    ///
+    /// # Errors
+    /// Errors of the store, which has to know that untrusted text was shown.
+    pub(in crate::pipeline) async fn resolve_names(
+        &self,
+        action: &mut Action,
+    ) -> Result<Vec<Note>> {
+        let mut items = action.people_mut();
+        let mut names: Vec<String> =
+            items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
+        names.sort();
+        names.dedup();
+        if names.is_empty() || names.len() > MOST {
+            return Ok(Vec::new());
+        }
+        let accounts = self.named_or_all(None).await?;
+        let found = join_all(names.iter().map(|name| self.contact_named(name, &accounts))).await;
+        let mut resolved: Vec<(&str, String)> =
+            names.iter().zip(found).filter_map(|(name, one)| Some((name.as_str(), one?))).collect();
+        if !resolved.is_empty() {
+            let guests = self.guests_of(&accounts).await;
+            let is_other = |name: &str, email: &str| {
+                let name = folded(name);
+                guests
+                    .iter()
+                    .any(|one| folded(&one.0) == name && !one.1.eq_ignore_ascii_case(email))
+            };
+            resolved.retain(|(name, email)| !is_other(name, email));
+        }
+        if resolved.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.mark_tainted().await?;
+        let note = |(name, email): &(&str, String)| {
+            note!("\"{}\" is {} (contact)", ours(*name), quoted_end(email))
+        };
+        let notes = resolved.iter().map(note).collect();
+        let addresses: HashMap<&str, String> = resolved.into_iter().collect();
+        for item in &mut items {
+            **item = with_addresses(item, &addresses);
+        }
+        Ok(notes)
+    }
+
+    /// Returns the address of the saved contact with this full name; `None` if it may mean somebody
+    /// else, too, looks like somebody else's, or cannot be looked up.
+    async fn contact_named(&self, name: &str, accounts: &[Account]) -> Option<String> {
+        let lists = join_all(accounts.iter().map(|account| self.people_named(name, account))).await;
+        let lists: Vec<Vec<ListedPerson>> = lists.into_iter().collect::<Option<_>>()?;
+        let people: Vec<ListedPerson> = lists.into_iter().flatten().collect();
+        let email = people.iter().find(|one| one.known == SAVED)?.emails.first()?.clone();
+        let mut strangers = Vec::new();
+        for one in people {
+            let others = one.emails.into_iter().filter(|other| !other.eq_ignore_ascii_case(&email));
+            for other in others {
+                if one.known != FROM_MAIL {
+                    return None;
+                }
+                strangers.push(other);
+            }
+        }
+        let new = self.new_among(None, &strangers).await.ok()?;
+        if new.len() < strangers.len() {
+            return None;
+        }
+        for account in accounts {
+            let mailbox = self.connect.mailbox(account).ok()?;
+            let person = vec![Address::new(Some(name), &email)];
+            if !self.look_alikes(account, &*mailbox, person).await.is_empty() {
+                return None;
+            }
+        }
+        Some(email)
+    }
+
+    /// Returns the people of an account with this full name; `None` if they cannot be listed, or
+    /// are too many.
+    async fn people_named(&self, name: &str, account: &Account) -> Option<Vec<ListedPerson>> {
+        let mailbox = self.connect.mailbox(account).ok()?;
+        let columns: Vec<_> =
+            ["name", "emails", "known"].iter().filter_map(|name| CONTACT.field(name)).collect();
+        let people = People { q: Some(name.to_owned()), limit: COMPARED, ..People::default() };
+        let projection = project(mailbox.api(), &columns);
+        let request = mailbox.lookup(&CONTACT, &people, &projection);
+        let page = self.await_account(true, request).await.ok()?;
+        let context = Context::bare(mailbox.api());
+        let person = |item| {
+            let texts = |column: &str| {
+                let field = CONTACT.field(column);
+                field.map(|field| flatten::texts(field, item, &context)).unwrap_or_default()
+            };
+            ListedPerson {
+                name: texts("name").join(" "),
+                emails: texts("emails"),
+                known: texts("known").join(" "),
+            }
+        };
+        let wanted = folded(name);
+        let is_complete = page.items.len() < COMPARED;
+        let people = page.items.iter().map(person).filter(|one| folded(&one.name) == wanted);
+        is_complete.then(|| people.collect())
+    }
+}

@@ -1,0 +1,150 @@
+//! Names in place of addresses: those of one saved contact are resolved, all others refused.
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{ME, Session};
+use daysheet::cli::sandboxed::Who;
+
+const WHO: [&'static [(&'static str, &'static str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
+
+async fn save(session: &mut Session, name: &str, emails: &[&str]) {
+    let set = json!({"name": name, "emails": emails});
+    session.ok("manage", json!({"kind": "contact", "op": "create", "set": set})).await;
+}
+
+fn draft(to: &str) -> Value {
+    json!({"to": [to], "subject": "S", "body": "B"})
+}
+
+fn free(who: &str) -> Value {
+    json!({"who": [who, "me"], "from": "2026-11-20 10h00", "to": "2026-11-20 12h00"})
+}
+
+fn event(people: &str) -> Value {
+    let event = json!({"title": "T", "start": "2026-11-20 10h00", "people": [people]});
+    json!({"events": [event], "notify": "all"})
+}
+
+#[tokio::test]
+async fn name_of_one_saved_contact_is_resolved() {
+    for who in WHO {
+        let mut session = Session::written(Who::These(who)).await;
+        save(&mut session, "Ana Long", &["ana.long@studio.example"]).await;
+        save(&mut session, "Jos\u{e9} Garc\u{ed}a", &["jose@studio.example"]).await;
+        let ana = "\"Ana Long\" is `ana.long@studio.example` (contact)";
+        for (tool, call, shown, note) in [
+            ("mail_draft", draft("Ana Long"), "to: ana.long@studio.example", ana),
+            (
+                "mail_draft",
+                draft("ana  LONG, bo@studio.example"),
+                "to: ana.long@studio.example, bo@studio.example\n",
+                "\"ana LONG\" is `ana.long@studio.example` (contact)",
+            ),
+            (
+                "mail_draft",
+                draft("JOS\u{c9} GARC\u{cd}A"),
+                "to: jose@studio.example",
+                "\"JOS\u{c9} GARC\u{cd}A\" is `jose@studio.example` (contact)",
+            ),
+            // A stranger who writes under the name of a contact changes nothing.
+            (
+                "mail_draft",
+                draft("Jonas Brandt"),
+                "to: jonas@example.com",
+                "\"Jonas Brandt\" is `jonas@example.com` (contact)",
+            ),
+            ("calendar_free", free("Ana Long"), "", ana),
+            ("calendar_save", event("Ana Long*"), "ana.long", ana),
+        ] {
+            let blocks = session.ok(tool, call.clone()).await;
+            let notes = blocks.last().unwrap();
+            assert!(blocks[0].contains(shown), "{who:?} {call}: {blocks:#?}");
+            assert_eq!(notes.lines().filter(|line| *line == note).count(), 1, "{call}: {notes}");
+        }
+        // Google itself looks for letters with their accents.
+        if who[0].0 == "microsoft" {
+            let made = session.ok("mail_draft", draft("Jose Garcia")).await;
+            let note = "\"Jose Garcia\" is `jose@studio.example` (contact)";
+            assert!(made[1].ends_with(note), "{made:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn other_names_stay_refused() {
+    for who in WHO {
+        let mut session = Session::written(Who::These(who)).await;
+        save(&mut session, "Kim Two", &["kim@first.example"]).await;
+        save(&mut session, "Kim Two", &["kim@other.example"]).await;
+        save(&mut session, "Lee Pair", &["lee@first.example", "lee@other.example"]).await;
+        save(&mut session, "\u{410}nna Bell", &["anna@first.example"]).await;
+        save(&mut session, "Zed Quill", &["zed@first.example"]).await;
+        session.ok("calendar_save", event("Zed Quill <zed@other.example>")).await;
+        for name in [
+            "Kim Two", "Lee Pair", // Somebody of that name is in an event.
+            "Zed Quill",
+            // Part of a name, another name, a look-alike, and somebody known from mail alone.
+            "Priya", "Priya Ramann", "Anna Bell", "Dele Adeyemi",
+            // Two contacts with one name.
+            "Anselm Voss", "me",
+        ] {
+            let calls = [
+                ("mail_draft", draft(name)),
+                ("calendar_free", free(name)),
+                ("calendar_save", event(name)),
+            ];
+            for (tool, call) in
+                calls.into_iter().filter(|(tool, _)| *tool != "calendar_free" || name != "me")
+            {
+                let error = session.error(tool, call).await;
+                assert!(error.contains(&format!("`{name}` is not an address")), "{tool}: {error}");
+            }
+        }
+    }
+}
+
+/// Somebody whom the user has written to keeps their name, though another is saved under it.
+#[tokio::test]
+async fn name_of_a_correspondent_is_not_that_of_another_contact() {
+    for who in WHO {
+        let mut session = Session::written(Who::These(who)).await;
+        let katrin = "Katrin Sommerfeld";
+        save(&mut session, katrin, &["katrin@evil.example"]).await;
+        let made = session.ok("mail_draft", draft(katrin)).await;
+        assert!(made[0].contains("to: katrin@evil.example"), "{made:?}");
+        let made = session.ok("mail_draft", draft("katrin.sommerfeld@example.net")).await;
+        let id = made[0].lines().find_map(|line| line.strip_prefix("draft: ")).unwrap();
+        session.ok("mail_send", json!({"id": id})).await;
+        let error = session.error("mail_draft", draft(katrin)).await;
+        let refused = "`to` `Katrin Sommerfeld`: `Katrin Sommerfeld` is not an address: give an \
+                       address; did you mean `Katrin Sommerfeld` `katrin.sommerfeld@example.net`, \
+                       `Katrin Sommerfeld` `katrin@evil.example`?";
+        assert_eq!(error, refused, "{who:?}");
+    }
+}
+
+/// A contact that a message had saved does not count as somebody the user has written to.
+#[tokio::test]
+async fn contact_saved_for_a_message_redirects_nothing() {
+    for who in WHO {
+        let settings = [("DAYSHEET_NEW_RECIPIENTS", "confirm")];
+        let mut session = Session::set(TempDir::new().unwrap(), &settings, Who::These(who)).await;
+        // Nothing untrusted was shown before: the address of the contact is.
+        let refused = session.error("calendar_save", event("Bruno Kowalczyk")).await;
+        let new = "people never written to (caretaker@kranich.example)";
+        assert!(refused.contains(new), "{refused}");
+        save(&mut session, "Bank Support", &["pay@evil.example"]).await;
+        let refused = session.error("calendar_save", event("Bank Support")).await;
+        assert!(refused.contains("people never written to (pay@evil.example)"), "{refused}");
+        let made = session.ok("mail_draft", draft("Bank Support")).await;
+        let note = "\"Bank Support\" is `pay@evil.example` (contact)";
+        assert!(made.last().unwrap().contains(note), "{made:?}");
+        let id = made[0].lines().find_map(|line| line.strip_prefix("draft: ")).unwrap();
+        let refused = session.error("mail_send", json!({"id": id})).await;
+        assert!(
+            refused.contains("this mailbox has never written to pay@evil.example"),
+            "{refused}"
+        );
+    }
+}

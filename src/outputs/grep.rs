@@ -4,6 +4,8 @@
 //! so no match is lost between two of its pieces. Which lines are shown does not
 //! depend on where one begins to read, so pages together are all of them. Pure.
 
+use std::ops::Range;
+
 use regex::{Regex, RegexBuilder};
 
 use super::page::{LONG_LINES, Page, PageRequest, Remaining, check, goes_on};
@@ -15,7 +17,8 @@ use crate::text::{counted, note, ours};
 const AROUND: usize = 2;
 
 /// Returns the lines of `text` that match `pattern`, as `12: text`, and those around
-/// them, as `11- text`, with `--` between lines that are not adjacent.
+/// them, as `11- text`, with `--` between lines that are not adjacent. If there are several
+/// texts, the line that names each comes before its lines.
 ///
 /// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
@@ -27,7 +30,8 @@ pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
     let matching = matching(text, &lines, &regex);
-    let shown = around(&matching);
+    let mut shown = around(&matching);
+    name_messages(&lines, &mut shown);
     let total = lines.len();
 
     let mut room = Remaining::new(ask);
@@ -111,6 +115,37 @@ fn around(matching: &[bool]) -> Vec<bool> {
         }
     }
     shown
+}
+
+/// Shows where the text of each message begins that has lines to show, if there are several texts:
+/// that line names the message.
+fn name_messages(lines: &[&str], shown: &mut [bool]) {
+    let mut texts: Vec<Range<usize>> = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    let mut is_start = true;
+    for (at, line) in lines.iter().enumerate() {
+        let whole = line.trim_end_matches('\n');
+        match open {
+            // Nobody but us knows the word: a line of the text cannot end it.
+            Some((begin, word)) if whole.strip_suffix(">>>") == Some(word) => {
+                texts.push(begin..at);
+                open = None;
+            }
+            Some(_) => {}
+            None if is_start => {
+                let word = whole.strip_prefix("<<<").and_then(|rest| rest.rsplit_once(' '));
+                open = word.map(|(_, word)| (at, word));
+            }
+            None => {}
+        }
+        is_start = line.ends_with('\n');
+    }
+    for text in texts.iter().filter(|_| texts.len() > 1) {
+        let has_lines = shown.get(text.clone()).is_some_and(|some| some.contains(&true));
+        if let Some(first) = shown.get_mut(text.start) {
+            *first |= has_lines;
+        }
+    }
 }
 
 fn compile(pattern: &str) -> Result<Regex> {

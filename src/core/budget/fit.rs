@@ -132,7 +132,23 @@ impl WholeBlocks {
     /// Returns all of a response in the form that is stored for `output_read`, whatever
     /// format was requested.
     pub fn kept(response: &Response, secret: &[u8; 32]) -> Self {
-        Self::of(response, Format::default(), secret).with_cuts(response, secret)
+        let whole = Self::of(response, Format::default(), secret);
+        whole.with_rows(response).with_cuts(response, secret)
+    }
+
+    /// Adds to the fence of each text the name of its row: a line of the text may be shown alone.
+    fn with_rows(mut self, response: &Response) -> Self {
+        for text in &response.texts {
+            let table = text.row.and_then(|(table, _)| response.document.tables.get(table));
+            let (Some(table), Some((_, row))) = (table, text.row) else {
+                continue;
+            };
+            let begin = format!("<<<{} ", text.name);
+            if let Some(block) = self.blocks.iter_mut().find(|block| block.starts_with(&begin)) {
+                block.insert_str("<<<".len(), &format!("{} ", table.row_name(row)));
+            }
+        }
+        self
     }
 
     /// Adds the complete values of cut cells, each in a fence of its own.

@@ -195,6 +195,28 @@ fn matches_are_reported_whole() {
     }
 }
 
+/// The line that names a message comes before its lines, if there are several.
+#[test]
+fn matches_name_their_message() {
+    let first = "<<<m1 b1 abcdefgh\none\ntwo\nthree\nneedle\nfour\nfive\nsix\nabcdefgh>>>\n";
+    // Text by others cannot name another message.
+    let second = "<<<m2 b2 bcdefghi\n<<<m9 b9 zzzzzzzz\nzzzzzzzz>>>\nseven\neight\nneedle\n\
+                  bcdefghi>>>\n";
+    let lines = "3- two\n4- three\n5: needle\n6- four\n7- five";
+    for (text, shown) in [
+        (first.to_owned(), lines.to_owned()),
+        (
+            format!("{first}{second}"),
+            format!(
+                "1- <<<m1 b1 abcdefgh\n--\n{lines}\n--\n10- <<<m2 b2 bcdefghi\n--\n13- seven\n14- eight\n\
+                 15: needle\n16- bcdefghi>>>"
+            ),
+        ),
+    ] {
+        assert_eq!(grep(&text, "needle", ask(1, 200)).unwrap().text, shown);
+    }
+}
+
 /// A match over two pieces of a line is found, in the piece where it begins.
 #[test]
 fn match_across_pieces_of_a_line_is_found() {

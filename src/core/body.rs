@@ -203,7 +203,11 @@ impl LeftOut {
     /// Returns a note for each kind; an empty text has one already if all of it is hidden.
     fn notes(&self, empty: bool) -> Vec<Note> {
         let mut notes = Vec::new();
-        let Hidden { chars, places, orders } = self.hidden;
+        let Hidden { chars, preview, places, orders } = self.hidden;
+        if preview > 0 && !empty {
+            notes.push(note!("preview text of {} characters left out", preview));
+        }
+        let chars = chars.saturating_sub(preview);
         if chars > 0 && !empty {
             let places = match places {
                 0 | 1 => String::new(),

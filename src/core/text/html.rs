@@ -55,7 +55,9 @@ pub struct Html {
 pub struct Hidden {
     /// Its characters, without white space.
     pub chars: usize,
-    /// In how many places it stands.
+    /// Those of them that newsletters begin with, for the preview in a list of mail.
+    pub preview: usize,
+    /// In how many places the others are.
     pub places: usize,
     /// True if it reads like an order to an assistant.
     pub orders: bool,
@@ -65,6 +67,7 @@ impl Hidden {
     /// Adds what another part of the message hides.
     pub fn add(&mut self, other: &Self) {
         self.chars += other.chars;
+        self.preview += other.preview;
         self.places += other.places;
         self.orders |= other.orders;
     }

@@ -12,9 +12,12 @@ use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::WhiteSpace;
 use super::{Doubt, Hidden, Why};
 use crate::text::orders;
+use crate::text::payment::names_new_account;
 
 /// How much of a hidden place is searched for orders, in bytes.
 const SEARCHED: usize = 4 << 10;
+/// The most characters of the preview that newsletters begin with, which they hide from the text.
+const PREVIEW: usize = 300;
 
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
 /// still there, and how some of the rest is drawn. `most` is how much work its style sheets may
@@ -27,10 +30,13 @@ pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt, Drawn) {
         let work = [Work::limited(most, true), Work::endless()];
         found = found.or(tree, Found::of(tree, &work));
     }
-    let mut hidden = Hidden::default();
+    let (mut hidden, mut preview) = (Hidden::default(), Hidden::default());
+    let leading = leading(tree, &found.unseen);
     for (id, counts) in found.unseen {
         if counts {
-            count(tree, id, &mut hidden);
+            let (counted, is_plain) = count(tree, id);
+            let is_preview = is_plain && leading.contains(&id);
+            if is_preview { &mut preview } else { &mut hidden }.add(&counted);
         }
         tree.detach(id);
     }
@@ -42,6 +48,11 @@ pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt, Drawn) {
             hidden.places += 1;
         }
     }
+    // Beside orders, and if it is long, it is hidden text like any other.
+    if preview.chars <= PREVIEW && !hidden.orders {
+        (preview.preview, preview.places) = (preview.chars, 0);
+    }
+    hidden.add(&preview);
     let doubt =
         Doubt { chars: found.doubts.values().sum(), why: found.doubts.into_keys().collect() };
     (hidden, doubt, found.drawn)
@@ -217,16 +228,34 @@ fn visible(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace() && !crate::text::is_invisible(*c)).count()
 }
 
+/// Returns the nodes among the unseen that come before all text that is seen.
+fn leading(tree: &Tree, unseen: &[(Id, bool)]) -> HashSet<Id> {
+    let all: HashSet<Id> = unseen.iter().map(|(id, _)| *id).collect();
+    let mut leading = HashSet::new();
+    let mut walk = Walk::new(ROOT);
+    while let Some(step) = walk.step(tree) {
+        let WalkStep::Enter(id) = step else { continue };
+        if all.contains(&id) {
+            leading.insert(id);
+            walk.pass_over();
+        } else if tree.text(id).is_some_and(|text| visible(text) > 0) {
+            break;
+        }
+    }
+    leading
+}
+
 /// Counts the text in and below a node, without white space and without content that is
-/// never shown.
-fn count(tree: &Tree, id: Id, hidden: &mut Hidden) {
-    let (mut chars, mut start) = (0, String::new());
+/// never shown; returns also whether it is plain text: without links, orders and accounts.
+fn count(tree: &Tree, id: Id) -> (Hidden, bool) {
+    let (mut chars, mut start, mut has_link) = (0, String::new(), false);
     let mut walk = Walk::new(id);
     while let Some(step) = walk.step(tree) {
         let WalkStep::Enter(id) = step else { continue };
         if is_non_content(tree.name(id)) {
             walk.pass_over();
         }
+        has_link |= tree.name(id) == "a";
         let Some(text) = tree.text(id) else { continue };
         chars += visible(text);
         if start.len() < SEARCHED {
@@ -234,7 +263,8 @@ fn count(tree: &Tree, id: Id, hidden: &mut Hidden) {
             start.push(' ');
         }
     }
-    hidden.chars += chars;
-    hidden.places += usize::from(chars > 0);
-    hidden.orders |= orders::gives_orders_unseen(&start);
+    let orders = orders::gives_orders_unseen(&start);
+    let has_link = has_link || start.contains("://") || start.contains("www.");
+    let is_plain = !has_link && !orders && start.len() < SEARCHED && !names_new_account(&start);
+    (Hidden { chars, places: usize::from(chars > 0), orders, ..Hidden::default() }, is_plain)
 }

@@ -1,7 +1,7 @@
 //! The requested columns.
 
 use crate::error::{Error, Result};
-use crate::schemas::{Field, Level, Table};
+use crate::schemas::{Field, Level, MESSAGE, SENDER, THREAD, Table};
 use crate::text::brief;
 use crate::words;
 
@@ -49,23 +49,47 @@ impl Columns {
             Self::Level(level) => return Ok(table.up_to(*level)),
             Self::Named(names) => names,
         };
-        let bad = names.iter().filter(|name| table.field(name).is_none());
-        let bad: Vec<String> = bad.map(|name| format!("`{}`", brief(name))).collect();
+        let bad: Vec<&String> = names.iter().filter(|name| named(table, name).is_none()).collect();
         if !bad.is_empty() {
-            let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
-            return Err(Error::argument(format!(
-                "the table of {} has no column {}",
-                table.plural,
-                bad.join(", ")
-            ))
-            .next(format!("use some of: {}", known.join(", "))));
+            return Err(unknown(table, &bad));
         }
+        let named: Vec<&Field> = names.iter().filter_map(|name| named(table, name)).collect();
         Ok(table
             .fields
             .iter()
             .enumerate()
-            .filter(|(at, field)| *at == 0 || names.iter().any(|name| name == field.name))
+            .filter(|(at, field)| *at == 0 || named.contains(field))
             .map(|(_, field)| field)
             .collect())
     }
+}
+
+/// The rows that mail can be listed by, each with its word for `by`.
+const BY: [(&str, Table); 3] = [("message", MESSAGE), ("thread", THREAD), ("sender", SENDER)];
+
+/// Returns the column that a name means: the one so called, or in the other number, as `email` for
+/// `emails`.
+fn named(table: &Table, name: &str) -> Option<&'static Field> {
+    let one = || table.field(name.strip_suffix('s')?);
+    table.field(name).or_else(|| table.field(&format!("{name}s"))).or_else(one)
+}
+
+/// Returns the error about names of no column, which says what the table has.
+fn unknown(table: &Table, bad: &[&String]) -> Error {
+    let by = BY.iter().find(|(_, rows)| rows == table);
+    let has_all = |rows: &Table| bad.iter().all(|name| named(rows, name).is_some());
+    let elsewhere = BY.iter().filter(|(_, rows)| by.is_some() && has_all(rows));
+    let elsewhere: Vec<String> = elsewhere.map(|(word, _)| format!("by={word}")).collect();
+    let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
+    let shown: Vec<String> = bad.iter().map(|name| format!("`{}`", brief(name))).collect();
+    let what = match by {
+        Some((word, _)) => format!("by={word}"),
+        None => format!("the table of {}", table.plural),
+    };
+    let instead = match elsewhere.as_slice() {
+        [] => String::new(),
+        _ => format!(", which {} has", elsewhere.join(" or ")),
+    };
+    Error::argument(format!("{what} has no column {}{instead}", shown.join(", ")))
+        .next(format!("use some of: {}", known.join(", ")))
 }

@@ -2,7 +2,8 @@
 
 use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::tools::{self, Action, Effect};
+use daysheet::schemas::{CONTACT, MESSAGE, ROOM, THREAD};
+use daysheet::tools::{self, Action, Columns, Effect};
 use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);
@@ -12,6 +13,21 @@ fn parse(tool: &str, arguments: &Value) -> String {
     match tools::read(tool, arguments.as_object().cloned(), TOON) {
         Ok(request) => format!("{:?}", request.action),
         Err(error) => format!("! {error}"),
+    }
+}
+
+#[test]
+fn columns_are_named_in_either_number() {
+    for (table, name, columns) in [
+        (&CONTACT, "email", ["name", "emails"]),
+        (&ROOM, "emails", ["name", "email"]),
+        (&MESSAGE, "label", ["id", "labels"]),
+        (&THREAD, "flag", ["id", "flags"]),
+        (&THREAD, "flags", ["id", "flags"]),
+    ] {
+        let found = Columns::Named(vec![name.to_owned()]).of(table).unwrap();
+        let found: Vec<&str> = found.iter().map(|field| field.name).collect();
+        assert_eq!(found, columns, "{name}");
     }
 }
 
@@ -67,9 +83,9 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"fields": 7}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` cannot be `7`: use a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, draft, to, cc, bcc, thread, folder, labels, size, has_attachments, due, message_id, bulk, unsubscribe, auth, warn, answered, chars, link, account";
+            "by=message has no column `colour`: use some of: id, date, from, subject, snippet, flags, draft, to, cc, bcc, thread, folder, labels, size, has_attachments, due, message_id, bulk, unsubscribe, auth, warn, answered, chars, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
-            "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
+            "by=thread has no column `to`, which by=message has: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
         "mail_search", json!({"colour": "x"}),
             "mail_search takes no argument `colour`: use some of: q, account, folder, by, sort, fields, detail, limit, snippet, tz, cursor, budget, chunk, known, format";
         "mail_search", json!({"limits": 5}),

@@ -318,10 +318,16 @@ async fn search_words_match_the_text_of_events() {
     let arguments = json!({"q": "is:unanswered", "fields": ["title"]});
     assert_eq!(
         harness.notes("calendar_search", arguments).await,
-        "events: 0 of 0, by start, Mon 2026-11-16 11h05 to Tue 2027-11-16; words searched in 0\n\
+        "events: 0 of 0, by start, Mon 2026-11-16 11h05 to Tue 2027-11-16\n\
          invitations of the next 365 days, unless `from` and `to` are given\n\
-         only the beginning of Outlook's descriptions is searched\n\
-         nothing matches: try fewer words, or a longer range"
+         nothing matches: try a longer range"
+    );
+    let arguments = json!({"q": "is:answered", "fields": ["title"]});
+    assert_eq!(
+        harness.notes("calendar_search", arguments).await,
+        "events: 0 of 0, by start, Sat 2026-10-17 to Tue 2027-11-16\n\
+         invitations from 30 days back to 365 ahead, unless `from` and `to` are given\n\
+         nothing matches: try a longer range"
     );
 }
 

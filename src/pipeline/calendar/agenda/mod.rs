@@ -125,7 +125,7 @@ impl Pipeline {
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
         notes.insert(0, note!("{}", ours(count)));
-        notes.extend(plan.remarks(&merged, &parts));
+        notes.extend(plan.remarks(&merged, &parts, &zone));
         notes.extend(missing.into_iter().map(missing_line));
         let sort = Some(EventSort::Start.word());
         Ok(Response { document, texts, notes, sort, ..Response::default() })
@@ -339,6 +339,7 @@ impl Pipeline {
         let clock = DateContext { now: here.now, zone: here.zone.clone() };
         let query = request.q.as_deref().map(|q| words::read(q, &clock)).transpose()?;
         // Past invitations need no answer.
+        let has_words = query.as_ref().is_some_and(words::EventQuery::has_words);
         let is_upcoming = from.is_none() && query.is_some_and(|query| query.is_unanswered());
         if is_upcoming {
             from = Some("now");
@@ -348,10 +349,10 @@ impl Pipeline {
         if is_upcoming && to.is_none() {
             notes.push("invitations of the next 365 days, unless `from` and `to` are given".into());
         } else if request.q.is_some() && (from.is_none() || to.is_none()) {
-            notes.push(
-                "words are searched from 30 days back to 365 ahead, unless `from` and `to` are given"
-                    .into(),
-            );
+            notes.push(note!(
+                "{} from 30 days back to 365 ahead, unless `from` and `to` are given",
+                if has_words { "words are searched" } else { "invitations" }
+            ));
         }
         let owners: Vec<CalendarSelector> = self.calendar_selectors(&request.calendars).await?;
         let mut accounts = self.named_or_all(request.account.as_deref()).await?;

@@ -89,6 +89,11 @@ impl AgendaPlan {
         self.q.as_deref().map(|q| words::read(q, &clock)).transpose()
     }
 
+    /// Returns true if words are looked for.
+    fn has_words(&self, zone: &TimeZone) -> bool {
+        matches!(self.query(zone), Ok(Some(query)) if query.has_words())
+    }
+
     fn level(&self) -> Level {
         let word = self.level.as_deref();
         [Level::Key, Level::More]
@@ -217,9 +222,10 @@ impl AgendaPlan {
             before => format!(", after {before} on earlier pages"),
         };
         let looked: usize = parts.iter().map(|part| part.gathered.looked).sum();
-        let looked = match self.q {
-            Some(_) => format!("; words searched in {looked}"),
-            None => String::new(),
+        let looked = if self.has_words(zone) {
+            format!("; words searched in {looked}")
+        } else {
+            String::new()
         };
         let form = match self.ics {
             true => ", as iCalendar",
@@ -233,7 +239,12 @@ impl AgendaPlan {
     }
 
     /// Returns the other notes.
-    pub(super) fn remarks(&self, merged: &Merged, parts: &[AgendaPart]) -> Vec<Note> {
+    pub(super) fn remarks(
+        &self,
+        merged: &Merged,
+        parts: &[AgendaPart],
+        zone: &TimeZone,
+    ) -> Vec<Note> {
         let mut notes = Vec::new();
         if merged.copies > 0 {
             notes.push(match merged.copies {
@@ -253,15 +264,17 @@ impl AgendaPlan {
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
         let mut ports = parts.iter().map(|part| part.port.capabilities());
-        if self.q.is_some()
-            && let Some(can) = ports.find(|can| can.preview.is_some())
-        {
+        let has_words = self.has_words(zone);
+        if has_words && let Some(can) = ports.find(|can| can.preview.is_some()) {
             notes
                 .push(note!("only the beginning of {}'s descriptions is searched", ours(can.name)));
         }
         if merged.shown.is_empty() && merged.end.is_none() {
             notes.push(match self.q {
-                Some(_) => "nothing matches: try fewer words, or a longer range".into(),
+                Some(_) if has_words => {
+                    "nothing matches: try fewer words, or a longer range".into()
+                }
+                Some(_) => "nothing matches: try a longer range".into(),
                 None => "no events in that time".into(),
             });
         }

@@ -29,6 +29,11 @@ pub(super) struct EventQuery {
 }
 
 impl EventQuery {
+    /// Returns true if words are looked for, and not only answers.
+    pub(super) fn has_words(&self) -> bool {
+        !self.words.terms().is_empty()
+    }
+
     /// Returns true if events have to be invitations without an answer.
     pub(super) fn is_unanswered(&self) -> bool {
         self.answered == Some(false)

@@ -108,10 +108,26 @@ async fn forwarding_rules_are_refused() {
              important, label:NAME and move:NAME; put names with spaces in quotes";
         // All that is wrong is named at once.
         json!({"kind": "rule", "op": "create", "set": {"then": "label", "enabled": 3}}),
-            "the rule names no messages: give `when` as a search query, such as \
-             from:news@shop.example; `label` is not an action of a rule: use read, star, archive, \
-             trash, never_spam, important, label:NAME and move:NAME; put names with spaces in \
-             quotes; `enabled` in `set` must be true or false";
+            "`label` is not an action of a rule: use read, star, archive, trash, never_spam, \
+             important, label:NAME and move:NAME; put names with spaces in quotes; `enabled` in \
+             `set` must be true or false; the rule has no `when`: give \
+             set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; also name=…, \
+             enabled=false, stop=true, create=true (missing labels), run=inbox or all (existing \
+             mail)";
+        json!({"kind": "rule", "op": "create"}),
+            "the rule has no `when` and no `then`: give set=[\"when=from:news@shop.example\", \
+             \"then=label:News archive\"]; also name=…, enabled=false, stop=true, create=true \
+             (missing labels), run=inbox or all (existing mail)";
+        // What only a search has.
+        json!({"kind": "rule", "op": "create", "set": {"when": "is:bulk", "then": "archive"}}),
+            "`when`: a rule cannot test `is:bulk`: name the senders, such as \
+             from:news@shop.example OR from:list.example; mail_search q=is:bulk by=sender lists \
+             them";
+        json!({"kind": "rule", "op": "create", "set": {"when": "is:direct", "then": "star"}}),
+            "`when`: a rule cannot test `is:direct`: use to: with your address";
+        json!({"kind": "rule", "op": "create", "set": {"when": "from:ann is:unanswered", "then": "star"}}),
+            "`when`: a rule cannot test `is:unanswered`: leave it out, because new mail has \
+             no answer yet";
         json!({"kind": "rule", "op": "create", "set": {"colour": "red", "to": "x"}}),
             "kind=rule has no `colour`, `to` to set: set name, when, then, enabled, stop, create, run";
         json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
@@ -290,7 +306,9 @@ async fn automatic_reply_is_switched_on_and_off() {
     *harness.ana().reply.lock().unwrap() = AutoReply::default();
     assert_eq!(
         harness.error("manage", update(json!({"status": "on"}))).await,
-        "the reply has no text: give `text`"
+        "the reply has no text: give set=[\"status=scheduled\", \
+         \"from=2026-12-21\", \"to=2027-01-03\", \"text=I am away.\"]; also subject, \
+         text_internal and text_external, audience=all, contacts or organization"
     );
 }
 
@@ -360,7 +378,9 @@ async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
             "ana@example.com: this mailbox has one text for everybody, no `text_external`: give \
              `text`";
         json!({"subject": "Away", "status": "on"}),
-            "ana@example.com: the reply has no text: give `text`";
+            "ana@example.com: the reply has no text: give set=[\"status=scheduled\", \
+         \"from=2026-12-21\", \"to=2027-01-03\", \"text=I am away.\"]; also subject, \
+         text_internal and text_external, audience=all, contacts or organization";
     } {
         assert_eq!(harness.error("manage", update("all", set)).await, expected);
     }

@@ -90,7 +90,7 @@ impl Pipeline {
             return self.settings_row(&owner, &CONTACT, answer, about).await;
         }
         if card == ContactCard::default() {
-            return Err(nothing());
+            return Err(nothing("give name, emails, phone, company or role in `set`"));
         }
         let id = self.contact_id(&owner, id_or_name).await?;
         self.approve_look_alikes(&owner, &card, caller).await?;

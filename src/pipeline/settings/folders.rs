@@ -98,7 +98,7 @@ impl Pipeline {
         let name = name.filter(|name| *name != place.name);
         if name.is_none() && look == LabelLook::default() {
             return match set.is_empty() {
-                true => Err(nothing()),
+                true => Err(nothing("give it in `set`")),
                 false => {
                     let detail = "already as requested";
                     self.one_outcome(&place.name, "update", "unchanged", detail).await

@@ -338,6 +338,6 @@ fn no_id(request: &Manage) -> Result<()> {
     }
 }
 
-fn nothing() -> Error {
-    Error::argument("there is nothing to change").next("give it in `set`")
+fn nothing(next: &str) -> Error {
+    Error::argument("there is nothing to change").next(next)
 }

@@ -22,6 +22,10 @@ use crate::tools::outward::Manage;
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];
 
+/// The next step about an automatic reply that is not complete.
+const EXAMPLE: &str = "give set=[\"status=scheduled\", \"from=2026-12-21\", \"to=2027-01-03\", \
+                       \"text=I am away.\"]; also subject, text_internal and text_external, \
+                       audience=all, contacts or organization";
 /// The next step if a setting is refused.
 const BY_HAND: &str = "ask the user to do it in the mail program's settings";
 
@@ -203,7 +207,7 @@ impl Pipeline {
     ) -> Result<Response> {
         let set = Set::of(request, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
-            return Err(nothing());
+            return Err(nothing(EXAMPLE));
         }
         let mut here = self.here();
         if let Some(zone) = &request.tz {
@@ -318,7 +322,7 @@ impl Pipeline {
             (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
             (None, false) => {}
             (Some("scheduled"), false) => {
-                return Err(Error::argument("the times are missing").next("give `from` and `to`"));
+                return Err(Error::argument("the times are missing").next(EXAMPLE));
             }
             (Some(word @ ("on" | "off")), true) => {
                 return Err(Error::argument(format!(
@@ -379,7 +383,7 @@ impl Pipeline {
         let given =
             |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if reply.on && !given(&reply.html) && !given(&reply.external) {
-            return Err(Error::argument("the reply has no text").next("give `text`"));
+            return Err(Error::argument("the reply has no text").next(EXAMPLE));
         }
         Ok(reply)
     }
@@ -469,7 +473,7 @@ impl Pipeline {
         let language = set.text("language")?;
         let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
         if language.is_none() && zone.is_none() {
-            return Err(nothing());
+            return Err(nothing("give it in `set`"));
         }
         let time_zone = match zone {
             Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),

@@ -14,7 +14,7 @@ use crate::pipeline::mail::modify::{With, find};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
-use crate::query::{self, Query, Term};
+use crate::query::{self, DateContext, Query, Term};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
 use crate::text::{cell, clip, note, ours};
@@ -25,6 +25,10 @@ use crate::tools::outward::{Manage, ManageOp};
 const CREATE: &str = "create";
 /// The existing mail that the rule is applied to at once.
 const RUN: &str = "run";
+/// The next step about a rule that is not complete.
+const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; \
+                       also name=…, enabled=false, stop=true, create=true (missing labels), \
+                       run=inbox or all (existing mail)";
 /// The most of a rule that a question shows, in columns.
 const QUESTION: usize = 300;
 
@@ -109,7 +113,7 @@ impl Pipeline {
                 .await;
         }
         if set.is_empty() {
-            return Err(nothing());
+            return Err(nothing(EXAMPLE));
         }
         changeable(&rule, "changed")?;
         let updated = named(&owner, self.updated_rule(&set, rule.clone())?);
@@ -130,16 +134,12 @@ impl Pipeline {
         read(set.name().map(|name| rule.name = name.or(rule.name.take())));
         let when = set.text("when").and_then(|when| {
             when.map(|when| {
-                query::parse(&when, &self.date_context()).map_err(|error| error.context("`when`"))
+                condition(&when, &self.date_context()).map_err(|error| error.context("`when`"))
             })
             .transpose()
         });
         let no_when = matches!(when, Ok(None)) && rule.when.is_none();
         read(when.map(|when| rule.when = when.or(rule.when.take())));
-        if no_when {
-            read(Err(Error::argument("the rule names no messages")
-                .next("give `when` as a search query, such as from:news@shop.example")));
-        }
         // A text is read as a whole: names may hold commas.
         let then = match (set.text("then"), set.list("then")) {
             (Err(_), Ok(Some(list))) => read_list(&list).map(Some),
@@ -147,18 +147,19 @@ impl Pipeline {
         };
         let no_then = matches!(then, Ok(None)) && rule.then.is_empty();
         read(then.map(|then| rule.then = then.unwrap_or(std::mem::take(&mut rule.then))));
-        if no_then {
-            read(Err(Error::argument("the rule has no action")
-                .next("give `then`, such as label:News archive")));
-        }
         read(set.flag("enabled").map(|flag| rule.enabled = flag.unwrap_or(rule.enabled)));
         read(set.flag("stop").map(|flag| rule.stop = flag.unwrap_or(rule.stop)));
-        match wrong.as_slice() {
-            [] => Ok(rule),
-            [one] => Err(one.clone()),
-            several => {
-                let all: Vec<String> = several.iter().map(ToString::to_string).collect();
-                Err(Error::argument(all.join("; ")))
+        let missing = [(no_when, "no `when`"), (no_then, "no `then`")].into_iter();
+        let missing: Vec<&str> =
+            missing.filter(|(is_missing, _)| *is_missing).map(|(_, what)| what).collect();
+        let mut all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+        match (wrong.as_slice(), missing.as_slice()) {
+            ([], []) => Ok(rule),
+            ([one], []) => Err(one.clone()),
+            (_, []) => Err(Error::argument(all.join("; "))),
+            (_, missing) => {
+                all.push(format!("the rule has {}", missing.join(" and ")));
+                Err(Error::argument(all.join("; ")).next(EXAMPLE))
             }
         }
     }
@@ -432,6 +433,30 @@ impl Pipeline {
         }
         self.change(choice, "run", &steps, with.dry_run, None).await
     }
+}
+
+/// Reads the condition of a rule.
+///
+/// # Errors
+/// [`Kind::Argument`] for what is no query, and for conditions that only a search has, with the
+/// nearest that a rule has.
+fn condition(when: &str, clock: &DateContext) -> Result<Query> {
+    let (query, listed) = query::parse_search(when, clock)?;
+    let (what, instead) = if listed.bulk.is_some() {
+        (
+            "is:bulk",
+            "name the senders, such as from:news@shop.example OR from:list.example; mail_search \
+             q=is:bulk by=sender lists them",
+        )
+    } else if listed.direct {
+        ("is:direct", "use to: with your address")
+    } else if let Some(answered) = listed.answered {
+        let what = if answered { "is:answered" } else { "is:unanswered" };
+        (what, "leave it out, because new mail has no answer yet")
+    } else {
+        return Ok(query);
+    };
+    Err(Error::argument(format!("a rule cannot test `{what}`")).next(instead))
 }
 
 /// Returns true if a query selects some mail and not nearly all.

@@ -630,7 +630,8 @@ async fn contacts_are_found_by_address_or_name() {
     let answer = harness.ok("manage", update("Lena@studio.example")).await;
     assert_eq!(
         answer,
-        "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|\"\""
+        "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|\"\"\n--\n\
+         no undo: it had name `Lena Okafor`, emails `lena@studio.example`, no role, no phone"
     );
     assert_eq!(
         harness.ana().written(),

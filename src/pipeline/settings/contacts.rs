@@ -12,11 +12,17 @@ use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
 use crate::schemas::{CONTACT, CONTACT_ID, Field, Level, SAVED};
-use crate::text::Address;
+use crate::text::{Address, Note, note, ours, quoted, quoted_end};
 use crate::tools::outward::{Manage, ManageOp};
 
-/// The id of a contact, its names and its addresses.
-type Match = (String, [Vec<String>; 2]);
+/// A contact that was found.
+struct Match {
+    id: String,
+    /// Its names and its addresses.
+    key: [Vec<String>; 2],
+    /// The columns that can be set, with their values.
+    values: Vec<(&'static str, Vec<String>)>,
+}
 
 /// The maximum number of people of a name that are considered.
 const MOST: usize = 50;
@@ -44,7 +50,7 @@ impl Pipeline {
                 [] => Vec::new(),
                 emails => self.matching(&owner, &people, "emails", emails).await?.0,
             };
-            if let Some((_, [_, addresses])) = known.first() {
+            if let Some(Match { key: [_, addresses], .. }) = known.first() {
                 let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
                 let shared = short(shared.map_or(&name, |one| one));
                 return Err(Error::argument(format!("a contact with {shared} already exists"))
@@ -58,6 +64,9 @@ impl Pipeline {
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.apply_settings(&owner, "create contact", "", &change).await;
+            if answer.is_ok() {
+                owner.late().push("no undo: op=delete deletes it".into());
+            }
             return self.settings_row(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
         let id_or_name = id(request, "the address or name")?;
@@ -68,7 +77,7 @@ impl Pipeline {
                     .next("name the contact by `id` alone"));
             }
             self.needs(Access::Full, "permanently deleting a contact")?;
-            let id = self.contact_id(&owner, id_or_name).await?;
+            let Match { id, .. } = self.one_contact(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
             if request.dry_run {
                 let detail = format!("permanently: {ASK_BEFORE}");
@@ -92,13 +101,19 @@ impl Pipeline {
         if card == ContactCard::default() {
             return Err(nothing("give name, emails, phone, company or role in `set`"));
         }
-        let id = self.contact_id(&owner, id_or_name).await?;
+        let Match { id, values, .. } = self.one_contact(&owner, id_or_name).await?;
         self.approve_look_alikes(&owner, &card, caller).await?;
         let change = SettingsChange::UpdateContact { id: id.clone(), card };
         if request.dry_run {
             return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
+        if answer.is_ok() {
+            self.note_untrusted_quote();
+            let is_set =
+                |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
+            owner.late().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
+        }
         self.settings_row(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
     }
 
@@ -143,8 +158,8 @@ impl Pipeline {
             .next("ask the user to save the contact in the mail program"))
     }
 
-    /// Returns the provider's id of the one contact with this address or name.
-    async fn contact_id(&self, owner: &SettingsContext, id_or_name: &str) -> Result<String> {
+    /// Returns the one contact with this address or name.
+    async fn one_contact(&self, owner: &SettingsContext, id_or_name: &str) -> Result<Match> {
         let is_address = id_or_name.contains('@');
         let people = People {
             q: (!is_address).then(|| id_or_name.to_owned()),
@@ -155,10 +170,10 @@ impl Pipeline {
         let needle = [id_or_name.to_owned()];
         let (mut found, others) = self.matching(owner, &people, column, &needle).await?;
         // Nothing tells copies of one contact apart: the first is meant.
-        found.sort_by(|one, other| one.1.cmp(&other.1));
-        found.dedup_by(|one, other| one.1 == other.1);
+        found.sort_by(|one, other| one.key.cmp(&other.key));
+        found.dedup_by(|one, other| one.key == other.key);
         match (found.len(), found.pop(), others) {
-            (1, Some((id, _)), _) => Ok(id),
+            (1, Some(one), _) => Ok(one),
             (0, _, 0) => Err(Error::new(
                 Kind::NotFound,
                 format!("there is no contact {}", short(id_or_name)),
@@ -176,8 +191,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns the ids of the saved contacts with one of these names or addresses, each with
-    /// its names and addresses, and the number of other people with one.
+    /// Returns the saved contacts with one of these names or addresses, and the number of other
+    /// people with one.
     async fn matching(
         &self,
         owner: &SettingsContext,
@@ -186,8 +201,9 @@ impl Pipeline {
         needles: &[String],
     ) -> Result<(Vec<Match>, usize)> {
         let api = owner.mailbox.api();
-        let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
         let known = CONTACT.field("known");
+        let of_set = |field: &&Field| field.level == Level::Key || field.settable;
+        let mut columns: Vec<&'static Field> = CONTACT.fields.iter().filter(of_set).collect();
         columns.extend(known.into_iter().chain([&CONTACT_ID]));
         let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
         let context = Context::bare(api);
@@ -200,8 +216,11 @@ impl Pipeline {
             }
             match texts(&CONTACT_ID).into_iter().next() {
                 Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
-                    if !matching.iter().any(|(known, _)| *known == id) {
-                        matching.push((id, [column("name"), column("emails")]));
+                    if !matching.iter().any(|known| known.id == id) {
+                        let key = [column("name"), column("emails")];
+                        let values = settable(&CONTACT).into_iter();
+                        let values = values.map(|name| (name, column(name))).collect();
+                        matching.push(Match { id, key, values });
                     }
                 }
                 _ => others += 1,
@@ -209,6 +228,22 @@ impl Pipeline {
         }
         Ok((matching, others))
     }
+}
+
+/// Returns a note on the values that a change replaced, with which it can be set back.
+fn earlier<'v>(values: impl Iterator<Item = &'v (&'static str, Vec<String>)>) -> Note {
+    let value = |(name, texts): &(&'static str, Vec<String>)| match texts.as_slice() {
+        [] => format!("no {name}"),
+        texts => {
+            let texts = texts.iter().map(|one| match *name {
+                "emails" => quoted_end(one).to_string(),
+                _ => quoted(one).to_string(),
+            });
+            format!("{name} {}", texts.collect::<Vec<_>>().join(" "))
+        }
+    };
+    let values: Vec<String> = values.map(value).collect();
+    note!("no undo: it had {}", ours(values.join(", ")))
 }
 
 /// Returns true for the same name or address.

@@ -551,6 +551,48 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
     }
 }
 
+/// A dry run says of a question what the call would do with it, and asks nobody.
+#[tokio::test]
+async fn dry_run_says_whether_the_user_will_be_asked() {
+    let rule = json!({"kind": "rule", "op": "create",
+                      "set": {"when": "from:a@b.example", "then": "archive"}});
+    let contact = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
+    let planned =
+        "\"from:a@b.example\"|create|planned|\"when from:a@b.example then archive\"\n--\n";
+    let dry = "dry run: nothing was written";
+    let refused = "refused|the settings require the user's approval, and this client cannot ask";
+    let permanent = "lena@studio.example|delete|planned|\"permanently:";
+    for (confirm, reply, arguments, expected) in cases! {
+        "possible", Confirmation::Yes, &rule,
+            format!("{planned}{dry}\nthe user will be asked first");
+        "possible", Confirmation::Unavailable, &rule, format!("{planned}{dry}");
+        "always", Confirmation::Yes, &rule,
+            format!("{planned}{dry}\nthe user will be asked first");
+        "always", Confirmation::Unavailable, &rule, format!("\"from:a@b.example\"|create|{refused}");
+        "possible", Confirmation::Yes, &contact,
+            format!("{permanent} the user will be asked first, and there is no undo\"\n--\n{dry}");
+        "possible", Confirmation::Unavailable, &contact,
+            format!(
+                "{permanent} there is no undo, and this client cannot ask the user first\"\n--\n{dry}"
+            );
+        "always", Confirmation::Unavailable, &contact,
+            format!("lena@studio.example|delete|{refused}");
+    } {
+        let settings = [("DAYSHEET_CONFIRM", confirm), ("DAYSHEET_ACCESS", "full")];
+        let harness = MailHarness::with(Api::Gmail, &settings).await;
+        *harness.ana().people.lock().unwrap() = vec![json!({
+            "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
+        })];
+        let caller = FakeUser::says(reply);
+        let call = with(arguments.clone(), json!({"dry_run": true}));
+        let blocks = harness.call_as("manage", call, &caller).await.unwrap();
+        let head = "outcomes[1|]{item|op|result|detail}:\n  ";
+        assert_eq!(blocks.join("\n--\n"), format!("{head}{expected}"), "{confirm} {reply:?}");
+        assert_eq!(caller.questions().len(), 0);
+        assert_eq!(harness.ana().written().len(), 0);
+    }
+}
+
 #[tokio::test]
 async fn contact_is_deleted_after_the_user_confirms() {
     let question = "Permanently delete the contact lena@studio.example of ana@example.com? This \
@@ -565,8 +607,8 @@ async fn contact_is_deleted_after_the_user_confirms() {
             "refused|\"nobody confirmed: ask the user, and try again\"", 1, 0;
         Confirmation::Unavailable, &delete, "done|permanently", 1, 1;
         Confirmation::No, &planned,
-            "planned|\"permanently: the user is asked first, where possible, and there is no \
-             undo\"\n--\ndry run: nothing was written", 0, 0;
+            "planned|\"permanently: the user will be asked first, and there is no undo\"\n--\n\
+             dry run: nothing was written", 0, 0;
     } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
         *harness.ana().people.lock().unwrap() = vec![json!({

@@ -405,8 +405,8 @@ async fn user_confirms_permanent_deletion() {
     for (arguments, answer) in cases! {
         json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
             "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter \
-             ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user is asked \
-             first, where possible, and there is no undo";
+             ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user will be \
+             asked first, and there is no undo";
         // Nothing to delete, nothing to ask; and the trash can be left again.
         json!({"ids": "ana-0001", "do": "trash"}),
             "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n  m1|Letter ana-0001|inbox|trash";

@@ -377,12 +377,15 @@ async fn setting_has_deletion_of_a_calendar_approved() {
     let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;
     harness.ok("manage", json!({"kind": "calendar", "op": "create", "name": "Garden"})).await;
     harness.written();
-    let delete = json!({"kind": "calendar", "op": "delete", "id": "Garden"});
     let nobody = FakeUser::says(Confirmation::Unavailable);
-    let blocks = harness.call_as("manage", delete, &nobody).await.unwrap();
-    let refused = "Garden|delete|refused|the settings require the user's approval, and this client \
-                   cannot ask";
-    assert!(blocks[0].ends_with(refused), "{}", blocks[0]);
+    for dry_run in [true, false] {
+        let delete =
+            json!({"kind": "calendar", "op": "delete", "id": "Garden", "dry_run": dry_run});
+        let blocks = harness.call_as("manage", delete, &nobody).await.unwrap();
+        let refused = "Garden|delete|refused|the settings require the user's approval, and this \
+                       client cannot ask";
+        assert!(blocks[0].ends_with(refused), "{}", blocks[0]);
+    }
     assert_eq!(harness.written(), Vec::<String>::new());
 }
 
@@ -407,10 +410,22 @@ async fn calendar_is_deleted_after_the_user_confirms() {
             let blocks = harness.call_as("manage", delete, &caller).await.unwrap();
             let expected = vec![expected; usize::from(!dry_run)];
             assert_eq!(caller.questions(), expected);
-            if !dry_run {
-                let head = "outcomes[1|]{item|op|result|detail}:\n  Garden|delete";
-                assert_eq!(blocks.join("\n--\n"), format!("{head}|{result}"));
-            }
+            let head = "outcomes[1|]{item|op|result|detail}:\n  Garden|delete";
+            let asks = match reply {
+                Confirmation::Unavailable => {
+                    "there is no undo, and this client cannot ask the user first"
+                }
+                _ => "the user will be asked first, and there is no undo",
+            };
+            let expected = if dry_run {
+                format!(
+                    "{head}|planned|\"with all its events, in ana@example.com: {asks}\"\n--\n\
+                     dry run: nothing was written"
+                )
+            } else {
+                format!("{head}|{result}")
+            };
+            assert_eq!(blocks.join("\n--\n"), expected);
         }
         assert_eq!(harness.written().join("\n"), written);
     }
@@ -435,8 +450,8 @@ async fn calendars_are_created_renamed_and_deleted() {
             "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|already as requested", None;
         json!({"op": "delete", "id": "c1", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|planned|\"with all its events, \
-             in ana@example.com: the user is asked first, where possible, and there is no \
-             undo\"\n--\ndry run: nothing was written",
+             in ana@example.com: there is no undo, and this client cannot ask the user \
+             first\"\n--\ndry run: nothing was written",
             None;
         json!({"op": "delete", "id": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",

@@ -389,6 +389,18 @@ async fn new_recipients_need_confirmation_before_any_write() {
         }
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
         let user = FakeUser::says(Confirmation::Yes);
+        // A dry run asks nobody, and says whether the call would ask or be refused.
+        if tool != "calendar_respond" {
+            let mut dry = call.clone();
+            dry["dry_run"] = json!(true);
+            let error = harness.error(tool, dry.clone()).await;
+            assert_eq!(error, refused("this client cannot ask the user"), "{tool} {call}");
+            let blocks = harness.call_as(tool, dry, &user).await.unwrap();
+            let note = "never written to: eve@example.org; the user will be asked first";
+            assert!(blocks[1].lines().any(|line| line == note), "{tool} {call} {blocks:?}");
+            assert_eq!(user.questions().len(), 0, "{tool} {call}");
+            assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
+        }
         harness.call_as(tool, call.clone(), &user).await.unwrap();
         assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(harness.written().len(), writes, "{tool} {call}");
@@ -408,7 +420,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
     let blocks = harness.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
         blocks[1],
-        "never written to: eve@example.org; the user has to confirm, or the call is refused\n\
+        "never written to: eve@example.org; the user will be asked first\n\
          dry run: nothing was written"
     );
     assert_eq!(user.questions().len(), 0);

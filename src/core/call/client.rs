@@ -17,6 +17,8 @@ pub enum Confirmation {
     Unanswered,
     /// Nobody can be asked.
     Unavailable,
+    /// This is a dry run: the call would ask the user.
+    Planned,
     /// The question ends this call; the client will repeat the call with the answer.
     /// Nothing may be written now.
     Later,
@@ -47,6 +49,44 @@ pub trait ClientPrompts: Send + Sync {
 
     /// Reports the progress of an upload: bytes done out of bytes in total, and what is uploaded.
     async fn progress(&self, done: u64, total: u64, what: &str);
+}
+
+/// The caller of a call that may be a dry run, which asks nobody.
+#[derive(Clone, Copy)]
+pub struct MaybeDryRun<'a> {
+    /// The caller itself.
+    pub caller: &'a dyn ClientPrompts,
+    /// True if the call is a dry run.
+    pub dry_run: bool,
+}
+
+#[async_trait]
+impl ClientPrompts for MaybeDryRun<'_> {
+    async fn confirm(&self, question: &str) -> Confirmation {
+        if !self.dry_run {
+            self.caller.confirm(question).await
+        } else if self.caller.can_ask() {
+            Confirmation::Planned
+        } else {
+            Confirmation::Unavailable
+        }
+    }
+
+    async fn open_page(&self, why: &str, page: &str) -> Confirmation {
+        self.caller.open_page(why, page).await
+    }
+
+    fn can_ask(&self) -> bool {
+        self.caller.can_ask()
+    }
+
+    fn answer_limit(&self) -> Option<usize> {
+        self.caller.answer_limit()
+    }
+
+    async fn progress(&self, done: u64, total: u64, what: &str) {
+        self.caller.progress(done, total, what).await;
+    }
 }
 
 /// A caller that can be neither asked nor notified.

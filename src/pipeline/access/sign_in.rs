@@ -480,7 +480,7 @@ impl Pipeline {
         let item = add.mailbox.as_ref().or(add.address.as_ref()).unwrap_or(&add.provider);
         let (result, detail) = match caller.open_page(&why, page).await {
             Confirmation::Yes => ("waiting", format!("the user was shown {page}")),
-            Confirmation::Unavailable | Confirmation::Unanswered => {
+            Confirmation::Unavailable | Confirmation::Unanswered | Confirmation::Planned => {
                 ("waiting", format!("ask the user to open {page} and sign in"))
             }
             Confirmation::No => {

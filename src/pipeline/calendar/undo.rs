@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::guests::others;
 use super::occurrences;
 use super::target::{EventTarget, Owner, event_line, listed, title};
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::audit::Entry;
@@ -201,7 +201,7 @@ impl Pipeline {
         dry_run: bool,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        let caller = (!dry_run).then_some(caller);
+        let caller = &MaybeDryRun { caller, dry_run };
         let mut report = WriteReport::default();
         let mut steps = Vec::new();
         for one in &events {

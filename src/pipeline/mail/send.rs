@@ -240,7 +240,7 @@ impl Pipeline {
             command: format!("daysheet call mail_send id={}", ready.name),
         };
         let mut notes = Vec::new();
-        let decision = self.decide(&act, &audience, Some(caller), &mut notes);
+        let decision = self.decide(&act, &audience, caller, &mut notes);
         Ok(match decision.await? {
             Decision::Agreed | Decision::Unasked => None,
             Decision::Declined => Some(Outcome::new(

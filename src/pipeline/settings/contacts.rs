@@ -5,8 +5,9 @@ use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
+use crate::pipeline::access::guard::WILL_ASK;
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::mail::modify::ASK_BEFORE;
+use crate::pipeline::mail::modify::no_undo;
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::People;
@@ -31,7 +32,7 @@ impl Pipeline {
     pub(super) async fn contact(
         &self,
         request: &Manage,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let set = Set::of(request, &settable(&CONTACT))?;
         let card = card(&set)?;
@@ -79,20 +80,18 @@ impl Pipeline {
             self.needs(Access::Full, "permanently deleting a contact")?;
             let Match { id, .. } = self.one_contact(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
-            if request.dry_run {
-                let detail = format!("permanently: {ASK_BEFORE}");
-                let about = (id_or_name, "delete", detail.as_str());
-                return self.rehearsal(&owner, &change, about).await;
-            }
             let question = format!(
                 "Permanently delete the contact {} of {}? This cannot be undone.",
                 short(id_or_name),
                 owner.account.email
             );
-            if let Some(caller) = caller
-                && let Some(why) = self.refused_erasure(&question, caller).await?
-            {
+            if let Some(why) = self.refused_erasure(&question, caller).await? {
                 return self.one_outcome(id_or_name, "delete", "refused", why).await;
+            }
+            if request.dry_run {
+                let detail = format!("permanently: {}", no_undo(caller));
+                let about = (id_or_name, "delete", detail.as_str());
+                return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
             let about = (id_or_name, "delete", "permanently");
@@ -126,7 +125,7 @@ impl Pipeline {
         &self,
         owner: &SettingsContext,
         card: &ContactCard,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<()> {
         let emails = card.emails.iter().flatten();
         let people = emails.map(|email| Address::new(card.name.as_deref(), email)).collect();
@@ -136,11 +135,6 @@ impl Pipeline {
             return Ok(());
         };
         self.note_untrusted_quote();
-        let Some(caller) = caller else {
-            owner.late().push(note);
-            owner.late().push("the user has to approve it, or the call is refused".into());
-            return Ok(());
-        };
         let question = format!(
             "Save {} as a contact of {}? Mail from a contact is not warned of, and {note}.",
             short(&address.email),
@@ -148,6 +142,10 @@ impl Pipeline {
         );
         let why = match caller.confirm(&question).await {
             Confirmation::Yes => return Ok(()),
+            Confirmation::Planned => {
+                owner.late().extend([note, WILL_ASK.into()]);
+                return Ok(());
+            }
             Confirmation::No => "the user declined",
             Confirmation::Unanswered => "nobody confirmed",
             Confirmation::Unavailable => "this client cannot ask the user",

@@ -20,7 +20,7 @@ use super::access::audit::Entry;
 use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
 use super::{Pipeline, Response, columns_of, rows_of, zone_line};
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::flatten::Context;
 use crate::project::project;
@@ -60,7 +60,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
-        let caller = (!request.dry_run).then_some(caller);
+        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
         if request.tz.is_some()
             && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)
         {

@@ -203,7 +203,7 @@ impl Pipeline {
     pub(super) async fn auto_reply(
         &self,
         request: &Manage,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let set = Set::of(request, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
@@ -404,7 +404,7 @@ impl Pipeline {
     pub(super) async fn set_signature(
         &self,
         request: &Manage,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let set = Set::of(request, SIGNATURE)?;
         let Some(text) = set.text("text")? else {

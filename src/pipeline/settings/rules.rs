@@ -9,6 +9,7 @@ use super::words::{query, read_list, read_steps, steps};
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::guard::WILL_ASK;
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::{With, find};
 use crate::pipeline::{Pipeline, Response};
@@ -81,7 +82,7 @@ impl Pipeline {
     pub(super) async fn rule(
         &self,
         request: &Manage,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let mut columns = settable(&RULE);
         columns.extend([CREATE, RUN]);
@@ -171,7 +172,7 @@ impl Pipeline {
         set: &Set<'_>,
         owner: &SettingsContext,
         (rule, before): (Rule, Option<Vec<Rule>>),
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if !rule.when.as_ref().is_some_and(narrows) {
             return Err(Error::argument("the rule would match all mail")
@@ -191,7 +192,7 @@ impl Pipeline {
             dry_run: request.dry_run,
             ..With::default()
         };
-        if let Some(caller) = caller.filter(|_| hides(&rule)) {
+        if hides(&rule) {
             let question = format!(
                 "{} a rule of {}? It takes mail out of the inbox: {}",
                 if op == "create" { "Create" } else { "Change" },
@@ -200,6 +201,9 @@ impl Pipeline {
             );
             if let Some(why) = self.refused_erasure(&question, caller).await? {
                 return self.one_outcome(&name, op, "refused", why).await;
+            }
+            if request.dry_run && caller.can_ask() {
+                owner.late().push(WILL_ASK.into());
             }
         }
         let created = self.create_for(owner, &rule, &with).await?;

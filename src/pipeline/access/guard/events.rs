@@ -165,7 +165,7 @@ impl Pipeline {
         &self,
         planned: &[(&EventTarget, EventWrite<'_>)],
         question: String,
-        caller: Option<&dyn crate::client::ClientPrompts>,
+        caller: &dyn crate::client::ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {

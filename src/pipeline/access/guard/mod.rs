@@ -43,6 +43,9 @@ const MOST_NEW: usize = 200;
 /// The number of sent messages that are checked for an address.
 const LOOKED_AT: usize = 5;
 
+/// The note of a dry run that the call asks the user.
+pub(in crate::pipeline) const WILL_ASK: &str = "the user will be asked first";
+
 /// The people a write reaches, as far as known after reading its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::pipeline) struct Audience {
@@ -259,8 +262,8 @@ impl Pipeline {
     }
 
     /// Decides whether a write may reach its audience: by the access level, the allow-list, and
-    /// whether a recipient is new. The user is asked through `caller`; a dry run has none, is
-    /// refused as the real call would be, and gets a note instead of a question.
+    /// whether a recipient is new. The user is asked through `caller`; a dry run is refused as the
+    /// call would be, and gets a note instead of a question.
     ///
     /// # Errors
     /// [`Kind::Argument`], which names the people it must not reach, or the reason.
@@ -268,7 +271,7 @@ impl Pipeline {
         &self,
         act: &Act<'_>,
         audience: &Audience,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<Decision> {
         self.needs(act.needs, act.what)?;
@@ -310,18 +313,6 @@ impl Pipeline {
         if !must && act.asks == Asks::New {
             return Ok(Decision::Unasked);
         }
-        // A dry run asks nobody, but notes that the real call has to.
-        let Some(caller) = caller else {
-            if must && !is_doubtful {
-                notes.push("the user has to approve it, or the call is refused".into());
-            } else if must {
-                notes.push(note!(
-                    "never written to: {}; the user has to confirm, or the call is refused",
-                    ours(&new)
-                ));
-            }
-            return Ok(Decision::Unasked);
-        };
         let mut question = act.question.clone();
         if unsure {
             question.push_str(&format!("\nNever written to before: {new}"));
@@ -330,6 +321,14 @@ impl Pipeline {
             Confirmation::Yes => Ok(Decision::Agreed),
             Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
             Confirmation::Unavailable => Ok(Decision::Unasked),
+            Confirmation::Planned => {
+                notes.push(if unsure {
+                    note!("never written to: {}; {}", ours(&new), WILL_ASK)
+                } else {
+                    WILL_ASK.into()
+                });
+                Ok(Decision::Unasked)
+            }
             Confirmation::No => Ok(Decision::Declined),
             Confirmation::Unanswered => Ok(Decision::Unanswered),
             // The question ends the call; the client repeats it with the answer.
@@ -343,7 +342,7 @@ impl Pipeline {
         &self,
         act: &Act<'_>,
         audience: &Audience,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<bool> {
         match self.decide(act, audience, caller, notes).await? {

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::super::agenda::calendars::KnownCalendar;
 use super::super::target::{Owner, short};
 use crate::access::Access;
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::mail::modify::ASK_BEFORE;
+use crate::pipeline::mail::modify::no_undo;
 use crate::pipeline::{Pipeline, Response, columns_of, rows_of};
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
@@ -74,6 +74,7 @@ impl Pipeline {
         request: &Manage,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
+        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
         let (word, rename) = match request.op {
             ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
             _ => ("delete", None),
@@ -117,7 +118,7 @@ impl Pipeline {
         }
         let detail = match &rename {
             Some(name) => format!("to {}, in {}", short(name), owner.label),
-            None => format!("with all its events, in {}: {ASK_BEFORE}", owner.label),
+            None => format!("with all its events, in {}: {}", owner.label, no_undo(caller)),
         };
         let erases = rename.is_none();
         let op = match rename {
@@ -126,7 +127,6 @@ impl Pipeline {
         };
         if request.dry_run {
             owner.port.rehearse_op(&op).await?;
-            return self.report_planned(&old, word, detail).await;
         }
         let question = format!(
             "Permanently delete the calendar {old} of {} with all its events? This cannot be \
@@ -139,6 +139,9 @@ impl Pipeline {
                 ..WriteReport::default()
             };
             return self.write_report(report).await;
+        }
+        if request.dry_run {
+            return self.report_planned(&old, word, detail).await;
         }
         self.carry_out(&owner, &op, &old, word).await
     }

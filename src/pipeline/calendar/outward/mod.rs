@@ -7,7 +7,7 @@ mod respond;
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
 use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Result};
 use crate::event_time;
@@ -95,7 +95,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
-        let caller = (!request.dry_run).then_some(caller);
+        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
         let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
         let several = names.len() > 1;
         let mut items = Vec::new();
@@ -234,7 +234,7 @@ impl Pipeline {
         &self,
         items: &[PlannedDeletion],
         request: &Delete,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         let zone = &self.config.zone;

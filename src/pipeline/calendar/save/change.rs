@@ -65,7 +65,7 @@ impl Pipeline {
     pub(super) async fn change_events(
         &self,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let (names, words): (Vec<&str>, Vec<&EventWords>) = request.changes().into_iter().unzip();
         let several = names.len() > 1;
@@ -329,7 +329,7 @@ impl Pipeline {
     async fn agreed_for_changes(
         &self,
         planned: &[(ReadyChange, Vec<Note>)],
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         let zone = &self.config.zone;

@@ -38,7 +38,7 @@ impl Pipeline {
     pub(super) async fn create_events(
         &self,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if request.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event")
@@ -167,7 +167,7 @@ impl Pipeline {
         items: &[NewEvent],
         request: &Save,
         to: &Destination,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         let own = &to.owner.account.email;

@@ -14,7 +14,7 @@ use super::clash::{self, ClashCandidate, Clashes};
 use super::destination::Destination;
 use super::make;
 use super::{TOOL, source};
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
@@ -99,7 +99,7 @@ impl Pipeline {
         &self,
         input: &str,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if request.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
@@ -110,7 +110,7 @@ impl Pipeline {
         };
         let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
         // A continued import may be a dry run, too.
-        let caller = caller.filter(|_| !request.dry_run);
+        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
         let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(input).await?;
         let digest = SeenIds::digest(&format!("{:?}", document.entries));
@@ -396,7 +396,7 @@ impl Pipeline {
         items: &[ImportItem],
         request: &Save,
         to: &Destination,
-        caller: Option<&dyn ClientPrompts>,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {

@@ -21,7 +21,7 @@ pub(super) use follow::cut;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
-use crate::client::ClientPrompts;
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::{Pipeline, Response};
 use crate::time_parse::TimeContext;
@@ -40,7 +40,7 @@ impl Pipeline {
         if let Some(undo) = &request.undo {
             return self.undo(undo, request.dry_run, caller).await;
         }
-        let caller = (!request.dry_run).then_some(caller);
+        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
         match (&request.ics, request.changes().is_empty()) {
             (Some(ics), _) => self.import(ics, &request, caller).await,
             (None, true) => self.create_events(&request, caller).await,

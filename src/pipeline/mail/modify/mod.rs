@@ -18,7 +18,7 @@ use std::time::Duration;
 use futures_util::future::{OptionFuture, join, join_all};
 
 use crate::access::Access;
-use crate::client::{ClientPrompts, Confirmation};
+use crate::client::{ClientPrompts, Confirmation, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
@@ -35,7 +35,7 @@ pub(in crate::pipeline) use self::actions::{
     CreatedFolder, PlannedAction, With, find, missing_above, plan_actions,
 };
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
-pub(in crate::pipeline) use self::report::ASK_BEFORE;
+pub(in crate::pipeline) use self::report::no_undo;
 use self::report::{ChangeReport, subjects};
 
 /// The actions on messages of one account, and their outcomes.
@@ -197,20 +197,24 @@ impl Pipeline {
         let (_, subjects) = join(looking, subjects).await;
         let subjects = subjects.flatten();
         let mut undo = None;
-        if !dry_run {
-            let refused = match caller {
-                Some(caller) if op == "delete" => self.refused_deletion(&works, caller).await?,
-                _ => None,
-            };
-            match refused {
-                Some(why) => refuse(&mut works, why),
-                None => {
-                    undo = self
-                        .write_changes(&mut works, op, &mut choice.notes)
-                        .await
-                        .map_err(|error| undone(error, &choice.notes))?;
+        let refused = match caller {
+            Some(caller) if op == "delete" => {
+                let caller = &MaybeDryRun { caller, dry_run };
+                let refused = self.refused_deletion(&works, caller).await?;
+                if dry_run && refused.is_none() && works.iter().any(|one| !one.changes.is_empty()) {
+                    choice.notes.push(note!("do=delete is permanent: {}", no_undo(caller)));
                 }
+                refused
             }
+            _ => None,
+        };
+        if let Some(why) = refused {
+            refuse(&mut works, why);
+        } else if !dry_run {
+            undo = self
+                .write_changes(&mut works, op, &mut choice.notes)
+                .await
+                .map_err(|error| undone(error, &choice.notes))?;
         }
         let report = ChangeReport { op, undo, dry_run, subjects };
         self.report_changes(works, choice, report).await
@@ -259,7 +263,7 @@ impl Pipeline {
             Confirmation::Unavailable if self.config.always_confirm => {
                 Ok(Some("the settings require the user's approval, and this client cannot ask"))
             }
-            Confirmation::Yes | Confirmation::Unavailable => Ok(None),
+            Confirmation::Yes | Confirmation::Unavailable | Confirmation::Planned => Ok(None),
             Confirmation::No => Ok(Some("the user declined")),
             Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
             // The question ends the call; the client repeats it with the answer.

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{Change, Choice, Turn, Work, grouped};
+use crate::client::ClientPrompts;
 use crate::error::Result;
 use crate::flatten::{self, Context};
 use crate::pipeline::answer::outcome::Outcome;
@@ -26,9 +27,6 @@ use crate::text::{Note, note, ours};
 const SHOWN: usize = 5;
 /// Their columns.
 const COLUMNS: &[&str] = &["id", "from", "subject"];
-/// The note of a dry run on what cannot be undone.
-pub(in crate::pipeline) const ASK_BEFORE: &str =
-    "the user is asked first, where possible, and there is no undo";
 /// The number of handles that one outcome names.
 const NAMED: usize = 5;
 /// The maximum number of changed messages that have a row each; more are counted.
@@ -71,9 +69,6 @@ impl Pipeline {
         }
         if dry_run {
             response.notes.push("dry run: nothing was written".into());
-            if op == "delete" && done > 0 {
-                response.notes.push(note!("do=delete is permanent: {}", ASK_BEFORE));
-            }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
                 if done > rows.len() {
@@ -336,5 +331,14 @@ impl StateWords<'_> {
             }
             Flag::Done => "done".to_owned(),
         }
+    }
+}
+
+/// Returns what a dry run says of something that cannot be undone.
+pub(in crate::pipeline) fn no_undo(caller: &dyn ClientPrompts) -> &'static str {
+    if caller.can_ask() {
+        "the user will be asked first, and there is no undo"
+    } else {
+        "there is no undo, and this client cannot ask the user first"
     }
 }

@@ -199,7 +199,7 @@ impl Pipeline {
         let audience = taken_in(&change, request, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
         let act = act(confirmed(&format!("{when} {name}"), answer, request));
-        self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act, &audience, caller, &mut report.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,

@@ -124,7 +124,7 @@ impl Pipeline {
             guest_line(&to),
             line("Comment", comment)
         );
-        self.confirm(&act(question), &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act(question), &audience, caller, &mut report.notes).await?;
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
@@ -203,7 +203,7 @@ impl Pipeline {
         let can = target.owner.port.capabilities();
         let audience = reply_audience(&target.facts, can, request, own);
         let act = act(confirmed(&about, answer, request));
-        self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act, &audience, caller, &mut report.notes).await?;
         let recipients = match request.notifies() {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),

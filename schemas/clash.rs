@@ -26,7 +26,7 @@ const FIELDS: &[Field] = &In("clash").columns([
     field("title", Text, "Its title.").level(Key).untrusted(64).sources(&[(Local, Path("title"))]),
     field("with", Text, "The events that it overlaps: handle, time and title of each.")
         .level(Key)
-        .untrusted(200)
+        .untrusted(440)
         .sources(&[(Local, Join("with"))]),
     field("guests", Count, "How many guests the first event has, without you.")
         .level(More)

@@ -50,10 +50,10 @@ use crate::text::{Note, NoteKey, note, ours, quoted};
 use crate::tools::Action;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
-pub use access::guard::above;
 pub use access::sign_in::{Begun, Finished, finish};
 pub use answer::fit::{Answer, Stats};
 pub use answer::inspect::{Form, Inspected};
+pub use answer::offered::unoffered;
 pub use mail::attachment::URI as ATTACHMENT_URI;
 
 /// How long one account of several may take, unless set otherwise.

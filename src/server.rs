@@ -45,7 +45,7 @@ use crate::describe;
 use crate::encode::Format;
 use crate::error::{self, Error, Kind, Result};
 use crate::outputs;
-use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
+use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, unoffered};
 use crate::prompts::{self, Values};
 use crate::schemas;
 use crate::text::{TextKind, shown};
@@ -217,12 +217,7 @@ impl Server {
     /// Returns the error that there is no tool of that name here.
     fn unknown(&self, name: &str) -> Error {
         if let Some(tool) = tools::find(name) {
-            let config = self.pipeline.config();
-            return match tool.access > config.access {
-                true => above(name, tool.access, config),
-                false => Error::argument(format!("{name} is switched off here"))
-                    .next("ask the user to change --tools"),
-            };
+            return unoffered(tool, self.pipeline.config());
         }
         let known: Vec<_> = self.offered().map(|tool| tool.name).collect();
         let (name, _) = crate::text::clip(crate::text::cell(name), 60);

@@ -1226,11 +1226,11 @@ async fn clashes_show_what_decides_which_event_gives_way() {
         tables,
         [
             "clashes[1|]{id|start|end|title|with|guests|movable|calendar|account}:\n  \
-             e1|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (Family of \
+             e1|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (movable, Family of \
              mira@example.com)|2|true|main|mira@lindqvist-lamps.example",
             // As a guest.
             "clashes[1|]{id|start|end|title|with|guests|movable|calendar}:\n  \
-             e2|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (Family)|1|false|main",
+             e2|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (movable, Family)|1|false|main",
             note,
             "",
             note,

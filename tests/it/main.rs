@@ -15,7 +15,7 @@
 //! | `drafts`, `send`, `modify`, `arrange`, `names`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
-//! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
+//! | `brief`, `answers`, `levels`, `offered`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `discovery`, `strict` | what clients do with the list of tools: search it, and convert its schemas | |
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
@@ -71,6 +71,7 @@ mod modify;
 mod names;
 mod naming;
 mod notices;
+mod offered;
 mod outputs;
 mod outward;
 mod pipeline;

@@ -401,9 +401,10 @@ impl Pipeline {
         let names = self.resolve_names(&mut action).await?;
         let mut response = match self.build_response(action, format, caller).await {
             Ok(response) => response,
-            Err(error) => return Err(self.suggest_people(error).await),
+            Err(error) => return Err(self.with_unoffered(self.suggest_people(error).await)),
         };
         response.notes.extend(names);
+        self.note_unoffered(&mut response);
         let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
         response.notes.extend(remarks);
         response.notes = Note::merge_repeats(response.notes, ALIKE);

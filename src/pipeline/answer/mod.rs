@@ -3,6 +3,7 @@
 pub(super) mod cursor;
 pub(super) mod fit;
 pub(super) mod inspect;
+pub(super) mod offered;
 pub(super) mod outcome;
 mod output;
 pub(super) mod shown;

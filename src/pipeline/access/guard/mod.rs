@@ -178,7 +178,7 @@ impl TaintTracker {
 }
 
 /// Returns the error that an operation needs a higher access level, and who can give it.
-pub fn above(what: &str, needed: Access, config: &Config) -> Error {
+pub(in crate::pipeline) fn above(what: &str, needed: Access, config: &Config) -> Error {
     let needed = needed.word();
     let (lowest, next) = match (config.access_by, &config.pages) {
         (AccessBy::Settings, None) => {

@@ -65,6 +65,7 @@ impl Pipeline {
             own.len(),
             ours(range.tell(&zone))
         ));
+        response.notes.extend(ranged.fixed_by_level(&found, &self.config));
         if request.fields.is_some() || request.detail.is_some() {
             response.notes.push(note!(
                 "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",

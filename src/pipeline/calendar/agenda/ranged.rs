@@ -9,9 +9,12 @@ use super::calendars::KnownCalendar;
 use super::merge::merge;
 use super::pages::{AgendaRequest, EventRow};
 use super::{AgendaPart, AgendaPlan, range::Range};
+use crate::access::Access;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::Context;
+use crate::pipeline::access::guard::above;
 use crate::pipeline::calendar::clashes::Clash;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
@@ -20,10 +23,15 @@ use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level};
-use crate::text::{self, Note, NoteKey, note, ours, quoted};
+use crate::text::{self, Note, NoteKey, clip, note, ours, quoted};
 
 /// The maximum number of events.
 const MOST: u32 = 500;
+/// The columns of a later event of a clash, as a member of a list has them; of its title at most;
+/// and of the name of its calendar.
+const LATER: usize = 80;
+const TITLE: usize = 40;
+const CALENDAR: usize = 12;
 
 /// The events of a range, each once, by their start.
 pub(in crate::pipeline) struct Ranged {
@@ -73,8 +81,22 @@ struct Standing {
     account: String,
     /// Guests other than the account's owner.
     guests: usize,
-    /// True if the owner may move it for everyone.
-    movable: bool,
+    /// True if the owner may move it for everyone, whatever the access level.
+    shared: bool,
+    /// True if moving it reaches other people.
+    reaches: bool,
+}
+
+impl Standing {
+    /// Returns the access level from which it can be moved.
+    fn needs(&self) -> Access {
+        if self.reaches { Access::Send } else { Access::Organize }
+    }
+
+    /// Returns true if a caller of this access level may move it for everyone.
+    fn is_movable(&self, access: Access) -> bool {
+        self.shared && access >= self.needs()
+    }
 }
 
 impl Ranged {
@@ -82,25 +104,46 @@ impl Ranged {
         let (part, row) = self.rows.get(at)?;
         let part = self.parts.get(*part)?;
         let calendar = &part.gathered.sheets.get(row.calendar)?.calendar;
+        let own = &part.account.email;
+        let facts = &row.facts;
+        let guests = others(&facts.guests, own).len();
         Some(Standing {
             calendar: calendar.name.clone(),
             account: part.label.clone(),
-            guests: others(&row.facts.guests, &part.account.email).len(),
-            movable: row.facts.own || row.facts.joint,
+            guests,
+            shared: facts.own || facts.joint,
+            reaches: guests > 0 || facts.omitted || !facts.own || calendar.of_others(own).is_some(),
         })
     }
 
-    /// Describes a later event of a clash as the columns do the first.
-    fn describe(&self, at: usize) -> Option<String> {
-        let Standing { calendar, account, guests, movable } = self.standing(at)?;
+    /// Describes a later event of a clash as the columns do the first. The account, which may be
+    /// cut off, comes last.
+    fn describe(&self, at: usize, access: Access) -> Option<String> {
+        let standing = self.standing(at)?;
+        let movable = if standing.is_movable(access) { "movable" } else { "not movable" };
+        let Standing { calendar, account, guests, .. } = standing;
         let account = if self.plan.merged { format!(" of {account}") } else { String::new() };
         let guests = match guests {
             0 => String::new(),
             1 => ", 1 guest".to_owned(),
             many => format!(", {many} guests"),
         };
-        let fixed = if movable { "" } else { ", not movable" };
-        Some(format!(" ({}{account}{guests}{fixed})", text::cell(&calendar)))
+        let (calendar, _) = clip(text::cell(&calendar), CALENDAR);
+        Some(format!(" ({movable}{guests}, {calendar}{account})"))
+    }
+
+    /// Returns a note if the access level is the reason why events of clashes cannot be moved.
+    pub(super) fn fixed_by_level(&self, found: &[Clash], config: &Config) -> Option<Note> {
+        let all = found.iter().flat_map(|one| one.with.iter().chain([&one.first]));
+        let fixed = all
+            .filter_map(|at| self.standing(*at))
+            .filter(|one| one.shared && !one.is_movable(config.access));
+        let needed = fixed.map(|one| one.needs()).min()?;
+        let what = match needed {
+            Access::Send => "moving events with other people",
+            _ => "moving events",
+        };
+        Some(Note::from(&above(what, needed, config)))
     }
 }
 
@@ -213,6 +256,7 @@ impl Pipeline {
     ) -> RowTable {
         let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
         let handle = |at: usize| handle_of(at, shown, rows);
+        let access = self.config.access;
         let objects: Vec<Value> = found
             .iter()
             .filter_map(|one| {
@@ -221,12 +265,20 @@ impl Pipeline {
                     let Some(Cell::Handle(kind, number)) = handle(*at) else {
                         return None;
                     };
-                    let more =
-                        if level == Level::More { ranged.describe(*at)? } else { String::new() };
-                    let event = event_after(first.start, facts(*at)?, zone);
-                    Some(format!("{kind}{number} {event}{more}"))
+                    let more = match level {
+                        Level::More => ranged.describe(*at, access)?,
+                        _ => String::new(),
+                    };
+                    let later = facts(*at)?;
+                    let head = format!("{kind}{number} {}", time_after(first.start, later, zone));
+                    // The title gives way to what decides which event is moved.
+                    let room = LATER.saturating_sub(head.len() + more.len() + 3).clamp(8, TITLE);
+                    let title = clip(text::cell(&later.title), room).0;
+                    Some(format!("{head} {}{more}", quoted(&title)))
                 });
-                let Standing { calendar, account, guests, movable } = ranged.standing(one.first)?;
+                let standing = ranged.standing(one.first)?;
+                let movable = standing.is_movable(access);
+                let Standing { calendar, account, guests, .. } = standing;
                 Some(json!({
                     "id": first.id, "title": first.title, "start": time_value(first.start),
                     "end": time_value(first.end), "with": with.collect::<Vec<_>>(),
@@ -247,14 +299,14 @@ impl Pipeline {
     }
 }
 
-/// Formats ``11h30 to 12h15 `Title` `` for an event that is listed beside an earlier one.
-fn event_after(first: EventTime, facts: &EventData, zone: &TimeZone) -> String {
+/// Formats `11h30 to 12h15` for an event that is listed beside an earlier one.
+fn time_after(first: EventTime, facts: &EventData, zone: &TimeZone) -> String {
     let start = match facts.start {
         EventTime::Day(_) => event_time::start(facts.start, zone),
         EventTime::At(_) => event_time::end(first, facts.start, zone),
     };
     let end = event_time::end(facts.start, facts.end, zone);
-    format!("{start} to {end} {}", quoted(&facts.title))
+    format!("{start} to {end}")
 }
 
 /// Returns a time as in an object of ours.

@@ -1,0 +1,73 @@
+//! Tools that notes, errors and outcomes name as the next step, although they are not offered here.
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::pipeline::access::guard::above;
+use crate::pipeline::{Pipeline, Response};
+use crate::row::Cell;
+use crate::schemas::OUTCOME;
+use crate::text::Note;
+use crate::tools::{TOOLS, Tool};
+
+/// Returns the error that a tool is not offered here, and who can change that.
+pub fn unoffered(tool: &Tool, config: &Config) -> Error {
+    if tool.access > config.access {
+        above(tool.name, tool.access, config)
+    } else {
+        Error::argument(format!("{} is switched off here", tool.name))
+            .next("ask the user to change --tools")
+    }
+}
+
+impl Pipeline {
+    /// Adds to an error what the user has to change before they can use the tools it names.
+    pub(super) fn with_unoffered(&self, error: Error) -> Error {
+        let config = &self.config;
+        let Some(next) = error.next_step() else {
+            return error;
+        };
+        let texts = [next];
+        let missing = self.named_unoffered(&texts);
+        let parts = missing.map(|tool| unoffered(tool, config).to_string());
+        let next: Vec<String> = std::iter::once(next.to_owned()).chain(parts).collect();
+        error.next(next.join("; "))
+    }
+
+    /// Adds to a response a note on each tool that it names and that is not offered.
+    pub(super) fn note_unoffered(&self, response: &mut Response) {
+        let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
+        let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
+            Cell::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let notes = response.notes.iter().map(|note| &**note);
+        let texts: Vec<&str> = notes.chain(cells).collect();
+        let missing = self.named_unoffered(&texts);
+        let missing: Vec<Note> =
+            missing.map(|tool| Note::from(&unoffered(tool, &self.config))).collect();
+        response.notes.extend(missing);
+    }
+
+    /// Returns the tools that are not offered here and that texts name.
+    fn named_unoffered(&self, texts: &[&str]) -> impl Iterator<Item = &'static Tool> {
+        let config = &self.config;
+        TOOLS.iter().filter(move |tool| {
+            !tool.is_offered(config.access, &config.tools)
+                && texts.iter().any(|text| names(text, tool.name))
+        })
+    }
+}
+
+/// Returns true if a text names a tool. A name that is an English word, too, has an argument after
+/// it.
+fn names(text: &str, tool: &str) -> bool {
+    let mut words = text.split([' ', ',', ';', ':', '`', '(', ')']).peekable();
+    while let Some(word) = words.next() {
+        if word == tool
+            && (tool.contains('_') || words.peek().is_some_and(|next| next.contains('=')))
+        {
+            return true;
+        }
+    }
+    false
+}

@@ -1268,6 +1268,32 @@ async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
 }
 
 #[tokio::test]
+async fn absence_that_is_saved_lists_the_events_in_it() {
+    let day = "2036-02-05";
+    let meetings = [
+        json!({"title": "Alone", "start": format!("{day} 09h00")}),
+        json!({"title": "Meeting", "start": format!("{day} 15h00"),
+               "people": ["me", "bo@example.com", "cy@example.com"]}),
+        json!({"title": "Free", "start": format!("{day} 11h00"), "show": "free"}),
+    ];
+    for who in [&[("google", ME)], &[("microsoft", ME)]] {
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::These(who)).await;
+        let create = json!({"events": meetings, "notify": "all"});
+        let notes = session.ok("calendar_save", create).await.remove(1);
+        let me = "Meeting`: `me` was left out of the guests: you are the organizer";
+        assert!(notes.contains(me), "{notes}");
+        let leave = json!({"events": [{"title": "Leave", "start": day, "show": "oof"}]});
+        let saved = session.ok("calendar_save", leave).await.remove(1);
+        let line = saved.lines().find(|line| line.starts_with("during")).unwrap();
+        assert_eq!(
+            line,
+            "during this absence you have: e1 `Alone` Tue 2036-02-05 09h00 to 10h00; e3 `Meeting` \
+             Tue 2036-02-05 15h00 to 16h00, with `bo@example.com` and 1 more"
+        );
+    }
+}
+
+#[tokio::test]
 async fn answer_that_nobody_was_sent_is_undone() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
     const WORK: &str = "mira@lindqvist-lamps.example";

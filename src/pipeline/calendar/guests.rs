@@ -12,6 +12,8 @@ use crate::tools::save::EventWords;
 
 /// The maximum number of guests that one call may invite to one event.
 const OURS: usize = 250;
+/// The word for the user in a list of people.
+const ME: &str = "me";
 /// The number of notified guests that an answer names.
 const NOTIFIED: usize = 3;
 /// The number of guests that an error names.
@@ -48,6 +50,11 @@ fn without_signs(text: &str) -> (&str, bool) {
 fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     let mut found: Vec<Guest> = Vec::new();
     for one in texts {
+        // Everyone whose guests can be written is the organizer.
+        if without_signs(one).0.eq_ignore_ascii_case(ME) {
+            notes.push("`me` was left out of the guests: you are the organizer".into());
+            continue;
+        }
         let guest = guest("people", one, notes)?;
         match found.iter_mut().find(|known| is_same(known, &guest)) {
             Some(known) => *known = guest,

@@ -14,14 +14,17 @@ use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
-use crate::pipeline::calendar::clashes::{Claim, absences, away, meets_absence, overlap};
+use crate::pipeline::calendar::clashes::{
+    Claim, absences, away, is_declined, meets_absence, overlap,
+};
+use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
 use crate::recurrence::Repeat;
 use crate::schemas::{EVENT, Field};
 use crate::text::words::words;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, note, ours, quoted, quoted_end};
 
 /// The number of days ahead for which occurrences of a series are checked.
 const AHEAD: i64 = 90;
@@ -31,6 +34,8 @@ const MOST: usize = 30;
 const PAGE: usize = 500;
 /// Pages that are looked through.
 const PAGES: usize = 8;
+/// The number of events in absences that are reported.
+const MISSED: usize = 10;
 /// The number of clashes of one item that are reported singly.
 const NAMED: usize = 4;
 
@@ -246,6 +251,7 @@ impl Pipeline {
                 && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
         });
         notes.extend(self.absences(candidates, &there, &seen, several).await?);
+        notes.extend(self.missed(candidates, &there, &seen, several).await?);
         let mut found: Vec<Clashes> = Vec::new();
         for (number, one) in candidates.iter().enumerate() {
             let mut lines = Vec::new();
@@ -303,6 +309,56 @@ impl Pipeline {
         Ok(absences(found))
     }
 
+    /// Returns a note on the user's own events within absences that are to be written.
+    async fn missed(
+        &self,
+        candidates: &[ClashCandidate],
+        there: &[ExistingEvent],
+        seen: &[Owner],
+        several: bool,
+    ) -> Result<Option<Note>> {
+        let zone = &self.config.zone;
+        let absences: Vec<_> =
+            candidates.iter().filter(|one| one.claim.show == Show::Oof).collect();
+        let (mut found, mut known) = (Vec::new(), HashSet::new());
+        for event in there {
+            let facts = &event.facts;
+            let claim = Claim::of(facts, event.calendar.is_empty());
+            let is_met = absences.iter().any(|one| {
+                let mut times = one.times.iter();
+                !one.itself.contains(&facts.id)
+                    && times.any(|time| meets_absence(*time, facts, zone))
+            });
+            let is_own = !is_declined(facts) && claim.competes((facts.start, facts.end), zone);
+            let key = (facts.uid.as_ref().unwrap_or(&facts.id), facts.start.instant(zone));
+            if is_met && is_own && known.insert(key) {
+                found.push(event);
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        self.note_untrusted_quote();
+        found.sort_by_key(|event| event.facts.start.instant(zone));
+        let mut lines = Vec::new();
+        for event in found.iter().take(MISSED) {
+            let own = seen.get(event.owner).map_or("", |owner| &owner.account.email);
+            let guests = others(&event.facts.guests, own);
+            let mut line = self.mention(event, seen, several).await?;
+            if let Some(first) = guests.first() {
+                line.push_str(&format!(", with {}", quoted_end(&first.address)));
+            }
+            if guests.len() > 1 {
+                line.push_str(&format!(" and {} more", guests.len() - 1));
+            }
+            lines.push(line);
+        }
+        if found.len() > MISSED {
+            lines.push(format!("{} more", found.len() - MISSED));
+        }
+        Ok(Some(note!("during this absence you have: {}", ours(lines.join("; ")))))
+    }
+
     async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<Note> {
         let what = if group.duplicate { "likely a duplicate of" } else { "clashes with" };
         let mut line = format!("{what} {}", self.mention(group.first, seen, several).await?);
@@ -355,7 +411,7 @@ async fn look(
     from: Timestamp,
     to: Timestamp,
 ) -> Result<SeenEvents> {
-    let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid"]
+    let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid", "people"]
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();

@@ -198,7 +198,8 @@ async fn several_events_are_deleted_in_one_call() {
         twice, "two of the ids mean e2: give one of them, or scope=this for single occurrences";
         json!({"ids": ["main/p", "main/gone"]}), "main/gone: e4 was deleted: search again";
         json!({"ids": ["main/p", "main/i"], "message": "Sorry"}),
-            "`message` is given, but there are no guests: leave it out";
+            "e5 has another organizer: deleting it sends no message: use calendar_respond with \
+             response=decline and a comment";
         json!({"ids": []}), "`ids` is missing";
     };
     harness.refuses("calendar_delete", cases).await;
@@ -216,6 +217,23 @@ async fn several_events_are_deleted_in_one_call() {
 }
 
 #[tokio::test]
+async fn message_to_no_guests_is_noted() {
+    for (dry_run, result, notes) in
+        [(true, "planned", "\ndry run: nothing was deleted"), (false, "done", "")]
+    {
+        let harness = harness().await;
+        let call = json!({"id": "main/p", "message": "Sorry", "dry_run": dry_run});
+        assert_eq!(
+            harness.ok("calendar_delete", call).await,
+            format!(
+                "outcomes[1|]{{item|op|result|detail}}:\n  e1 Private|delete|{result}|Tue \
+                 2036-02-05 08h00 to 08h30\n--\nno guests, so nobody gets `message`{notes}"
+            )
+        );
+    }
+}
+
+#[tokio::test]
 async fn ambiguous_deletions_are_refused() {
     let harness = harness().await;
     let cases = cases! {
@@ -228,15 +246,13 @@ async fn ambiguous_deletions_are_refused() {
             "an event with guests needs `notify`: give notify=all, external or none";
         json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
             "`message` needs notify=all: give notify=all, or leave out `message`";
-        json!({"id": "main/p", "message": "Sorry"}),
-            "`message` is given, but there are no guests: leave it out";
         json!({"id": "main/i", "message": "Sorry"}),
-            "e5 has another organizer: deleting it sends no message: use calendar_respond with \
+            "e4 has another organizer: deleting it sends no message: use calendar_respond with \
              response=decline and a comment";
         json!({"id": "team/t"}),
-            "e6 is in the read-only calendar Team: ask its owner for the change, or create your \
+            "e5 is in the read-only calendar Team: ask its owner for the change, or create your \
              own event";
-        json!({"id": "main/gone"}), "e7 was deleted: search again";
+        json!({"id": "main/gone"}), "e6 was deleted: search again";
     };
     harness.refuses("calendar_delete", cases).await;
     // It is not the event that was shown any more.
@@ -246,16 +262,16 @@ async fn ambiguous_deletions_are_refused() {
     harness.written();
     ana.touch("main/p", |facts| facts.title = "Public".to_owned());
     assert_eq!(
-        harness.error("calendar_delete", json!({"id": "e4"})).await,
-        "e4 was changed since it was shown: it is now Tue 2036-02-05 08h00 to 08h30 Public: \
+        harness.error("calendar_delete", json!({"id": "e7"})).await,
+        "e7 was changed since it was shown: it is now Tue 2036-02-05 08h00 to 08h30 Public: \
          nothing was written; call again if it is still right"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     // Nobody knows.
     ana.fail([Some((Error::new(Kind::Network, "the connection broke"), true))]);
     assert_eq!(
-        harness.ok("calendar_delete", json!({"id": "e4"})).await,
-        "outcomes[1|]{item|op|result|detail}:\n  e4 Public|delete|unknown|\"the connection broke: \
+        harness.ok("calendar_delete", json!({"id": "e7"})).await,
+        "outcomes[1|]{item|op|result|detail}:\n  e7 Public|delete|unknown|\"the connection broke: \
          it may have been done anyway, so search before retrying\""
     );
     assert_eq!(harness.written(), ["delete main/p Nobody"]);

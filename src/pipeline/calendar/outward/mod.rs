@@ -105,10 +105,9 @@ impl Pipeline {
             items.push(planned.map_err(|error| about(&names, at, error))?);
         }
         each_once(items.iter().map(|item| &item.target))?;
-        if let (Some(_), Some(first)) = (&request.message, items.first())
-            && !items.iter().any(|item| item.asks)
-        {
-            return Err(unsent(&first.target));
+        let unsent = request.message.is_some() && !items.iter().any(|item| item.asks);
+        if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
+            return Err(of_others(&item.target));
         }
         if request.message.is_some()
             && let Some(item) = items.iter().find(|item| item.asks && !item.carries_message())
@@ -118,6 +117,9 @@ impl Pipeline {
 
         let mut report = WriteReport::notifying(request.notify);
         report.notified = report.notified.of_deletion(request.dry_run);
+        if unsent {
+            report.notes.push("no guests, so nobody gets `message`".into());
+        }
         self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
         let mut remarks = Vec::new();
         if request.dry_run {
@@ -344,16 +346,11 @@ fn uncarried(item: &PlannedDeletion) -> Error {
         .next("leave out `message`, and write to the guests with mail_draft")
 }
 
-/// Returns the error that nobody gets the message.
-fn unsent(target: &EventTarget) -> Error {
-    match asks(target) {
-        true => Error::argument(format!(
-            "{} has another organizer: deleting it sends no message",
-            target.handle
-        ))
-        .next("use calendar_respond with response=decline and a comment"),
-        false => {
-            Error::argument("`message` is given, but there are no guests").next("leave it out")
-        }
-    }
+/// Returns the error that the deletion of another organizer's event sends no message.
+fn of_others(target: &EventTarget) -> Error {
+    Error::argument(format!(
+        "{} has another organizer: deleting it sends no message",
+        target.handle
+    ))
+    .next("use calendar_respond with response=decline and a comment")
 }

@@ -388,6 +388,10 @@ fn expected(
         }
     }
     best.sort();
+    // The earliest of the best is among them, instead of the first that begins at a rounder time.
+    if let (Some(first), Some(earliest)) = (best.first_mut(), found.iter().min()) {
+        *first = earliest.clone();
+    }
     best.into_iter()
         .map(|(_, _, start, missing)| (event_time::start(EventTime::At(at(start)), zone), missing))
         .collect()

@@ -2,9 +2,9 @@
 //!
 //! A slot begins at a quarter of an hour and is within everyone's hours. The best are
 //! those for which the fewest people are busy, then the fewest only tentatively free.
-//! Of equally good ones the earliest is taken, and then always the one that is furthest
+//! Of equally good ones the roundest time is taken, and then always the one that is furthest
 //! from those taken, to the hour, so that the choice is spread over the range and not
-//! one free morning. No two overlap. No clock and no I/O.
+//! one free morning. The earliest of the best takes the place of the first. No two overlap. No clock and no I/O.
 
 use std::cmp::Reverse;
 
@@ -74,6 +74,8 @@ pub(super) fn slots(
             start = time.from.checked_add(SignedDuration::from_secs(QUARTER)).ok();
         }
     }
+    let earliest = all.iter().min_by_key(|one| (one.class, one.slot.time.from));
+    let earliest = earliest.map(|one| one.slot.clone());
     let mut best: Vec<Candidate> = Vec::new();
     while best.len() < most {
         let apart = |one: &Candidate| {
@@ -92,6 +94,9 @@ pub(super) fn slots(
         best.push(next);
     }
     best.sort_by_key(|one| (one.class, one.slot.time.from));
+    if let (Some(first), Some(earliest)) = (best.first_mut(), earliest) {
+        first.slot = earliest;
+    }
     best.into_iter().map(|one| one.slot).collect()
 }
 

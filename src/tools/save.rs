@@ -156,7 +156,8 @@ impl Save {
                 .next("write them in several calls"));
         }
         if changes > 0 {
-            let next = "leave it out: the event stays where it is";
+            let next = "leave it out: the event stays where it is; to copy it, call \
+                        calendar_search ids=ID as=ics, then calendar_save with its text as `ics`";
             args.refuse_beside(&["calendar", "account"], "an id", next)?;
         }
         Ok(self)

@@ -218,6 +218,10 @@ async fn invalid_events_are_refused_before_any_write() {
             "there is no `c99`: use an id from lookup kind=calendars";
         event(json!({"title": "T", "start": start}), json!({"scope": "this"})),
             "`scope` is for an existing event: leave it out, or give `id`";
+        json!({"id": "e1", "calendar": "Work", "events": [{"title": "T"}]}),
+            "`calendar` cannot be combined with an id: leave it out: the event stays where it is; \
+             to copy it, call calendar_search ids=ID as=ics, then calendar_save with its text as \
+             `ics`";
         event(json!({"title": "T", "start": start}), json!({"account": "zoe@example.com"})),
             "no such account is signed in: name one of: ana@example.com; accounts op=add adds another";
         json!({"events": vec![json!({"title": "T", "start": start}); 51]}),

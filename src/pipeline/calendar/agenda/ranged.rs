@@ -32,6 +32,8 @@ const MOST: u32 = 500;
 const LATER: usize = 80;
 const TITLE: usize = 40;
 const CALENDAR: usize = 12;
+/// The columns of ` (not movable, 12 guests`.
+const FACTS: usize = 24;
 
 /// The events of a range, each once, by their start.
 pub(in crate::pipeline) struct Ranged {
@@ -271,8 +273,11 @@ impl Pipeline {
                     };
                     let later = facts(*at)?;
                     let head = format!("{kind}{number} {}", time_after(first.start, later, zone));
-                    // The title gives way to what decides which event is moved.
-                    let room = LATER.saturating_sub(head.len() + more.len() + 3).clamp(8, TITLE);
+                    // The title gives way to what decides which event is moved, and the account,
+                    // which is last, to the title.
+                    let room = LATER.saturating_sub(head.len() + 3);
+                    let least = room.saturating_sub(FACTS).clamp(8, 16);
+                    let room = room.saturating_sub(more.len()).clamp(least, TITLE);
                     let title = clip(text::cell(&later.title), room).0;
                     Some(format!("{head} {}{more}", quoted(&title)))
                 });

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::common::fake_mailbox::MailHarness;
 use crate::support::{ME, Session};
 use daysheet::cli::sandboxed::Who;
+use daysheet::schemas::Api;
 
 const WHO: [&'static [(&'static str, &'static str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
 
@@ -95,7 +97,8 @@ async fn other_names_stay_refused() {
                 ("calendar_save", event(name)),
             ];
             for (tool, call) in
-                calls.into_iter().filter(|(tool, _)| *tool != "calendar_free" || name != "me")
+                // For a calendar, `me` is the user.
+                calls.into_iter().filter(|(tool, _)| *tool == "mail_draft" || name != "me")
             {
                 let error = session.error(tool, call).await;
                 assert!(error.contains(&format!("`{name}` is not an address")), "{tool}: {error}");
@@ -130,10 +133,6 @@ async fn contact_saved_for_a_message_redirects_nothing() {
     for who in WHO {
         let settings = [("DAYSHEET_NEW_RECIPIENTS", "confirm")];
         let mut session = Session::set(TempDir::new().unwrap(), &settings, Who::These(who)).await;
-        // Nothing untrusted was shown before: the address of the contact is.
-        let refused = session.error("calendar_save", event("Bruno Kowalczyk")).await;
-        let new = "people never written to (caretaker@kranich.example)";
-        assert!(refused.contains(new), "{refused}");
         save(&mut session, "Bank Support", &["pay@evil.example"]).await;
         let refused = session.error("calendar_save", event("Bank Support")).await;
         assert!(refused.contains("people never written to (pay@evil.example)"), "{refused}");
@@ -146,5 +145,36 @@ async fn contact_saved_for_a_message_redirects_nothing() {
             refused.contains("this mailbox has never written to pay@evil.example"),
             "{refused}"
         );
+    }
+}
+
+/// The address of a contact counts as untrusted text, also if nothing else was shown before.
+#[tokio::test]
+async fn resolved_name_is_asked_about_like_untrusted_text() {
+    let person = json!({"resourceName": "people/c1", "names": [{"displayName": "Bank Support"}],
+                        "emailAddresses": [{"value": "pay@evil.example"}]});
+    for (to, refusal) in [
+        ("pay@evil.example", None),
+        (
+            "Bank Support",
+            Some(
+                "this mailbox has never written to pay@evil.example, text of unknown senders was \
+                 shown recently, and this client cannot ask the user",
+            ),
+        ),
+    ] {
+        let settings = [("DAYSHEET_ACCESS", "send"), ("DAYSHEET_NEW_RECIPIENTS", "confirm")];
+        let harness = MailHarness::with(Api::Gmail, &settings).await;
+        *harness.ana().people.lock().unwrap() = vec![person.clone()];
+        let made = harness.ok("mail_draft", draft(to)).await;
+        let id = made.lines().find_map(|line| line.strip_prefix("draft: ")).unwrap();
+        let sent = harness.call("mail_send", json!({"id": id})).await;
+        match refusal {
+            Some(refusal) => {
+                let error = sent.unwrap_err().to_string();
+                assert!(error.starts_with(refusal), "{to}: {error}");
+            }
+            None => assert!(sent.unwrap()[0].contains("|sent|"), "{to}"),
+        }
     }
 }

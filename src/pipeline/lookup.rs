@@ -227,6 +227,9 @@ impl Pipeline {
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
         match document.tables.first() {
+            Some(rows) if *table == CALENDAR && rows.len() > 1 => {
+                notes.push("new events go to `main`, unless `calendar` names another".into());
+            }
             Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
                 "services list only rooms open to you: name another by its address in `people` \
                  or `who`"

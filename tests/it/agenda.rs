@@ -567,7 +567,7 @@ async fn calendars_and_rooms_are_looked_up() {
              c2\tTeam\treader\tfalse\tEurope/Berlin\tana@example.com\n  \
              c3\tBoss\tbusy\tfalse\tEurope/Berlin\tana@example.com\n  \
              c4\tmain\towner\ttrue\tEurope/Berlin\tbo@example.com",
-            "calendars: 4 of 4",
+            "calendars: 4 of 4\nnew events go to `main`, unless `calendar` names another",
         ]
     );
     let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});

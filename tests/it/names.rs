@@ -8,7 +8,7 @@ use crate::support::{ME, Session};
 use daysheet::cli::sandboxed::Who;
 use daysheet::schemas::Api;
 
-const WHO: [&'static [(&'static str, &'static str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
+const WHO: [&[(&str, &str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
 
 async fn save(session: &mut Session, name: &str, emails: &[&str]) {
     let set = json!({"name": name, "emails": emails});

@@ -152,3 +152,102 @@ fn slides_show_diagrams_and_charts() {
     let hidden = "[Hidden { how: Marked, count: 9, of: Characters }]\n";
     assert_eq!(got, format!("[Slide(1)]\n{ROWS}Order\nShip\n{hidden}[Pictures(1)]\n"));
 }
+
+/// Boxes of text that are hidden, beside the page or too small to read, rows that are hidden, and
+/// text in the colour of the page.
+#[test]
+fn what_nobody_sees_of_documents_is_left_out() {
+    let text = |words: &str| format!("<w:p><w:r><w:t>{words}</w:t></w:r></w:p>");
+    let boxed = |shape: &str, end: &str| {
+        let content = text("SECRET");
+        format!(
+            "<w:p><w:r><w:t>Seen</w:t>{shape}<w:txbxContent>{content}</w:txbxContent>{end}</w:r></w:p>"
+        )
+    };
+    let drawn = |place: &str, size: &str, properties: &str| {
+        boxed(
+            &format!(
+                "<w:drawing><wp:anchor>{place}<wp:extent {size}/><wp:docPr {properties}/><wps:txbx>"
+            ),
+            "</wps:txbx></wp:anchor></w:drawing>",
+        )
+    };
+    let at = |side: &str, from: &str, emu: i64| {
+        format!(
+            "<wp:position{side} relativeFrom='{from}'><wp:posOffset>{emu}</wp:posOffset></wp:position{side}>"
+        )
+    };
+    let vml = |style: &str| {
+        boxed(
+            &format!("<w:pict><v:shape style='{style}'><v:textbox>"),
+            "</v:textbox></v:shape></w:pict>",
+        )
+    };
+    let row = |properties: &str| {
+        let cell = |words: &str| format!("<w:tc>{}</w:tc>", text(words));
+        format!(
+            "{}<w:tbl><w:tr><w:trPr>{properties}</w:trPr>{}</w:tr><w:tr>{}</w:tr></w:tbl>",
+            text("Seen"),
+            cell("SECRET"),
+            cell("cell")
+        )
+    };
+    let coloured = |background: &str, colour: &str| {
+        (
+            background.to_owned(),
+            format!(
+                "{}<w:p><w:r><w:rPr><w:color w:val='{colour}'/></w:rPr><w:t>SECRET</w:t></w:r></w:p>",
+                text("Seen")
+            ),
+        )
+    };
+    let body = |body: String| (String::new(), body);
+    let usual = "cx='900000' cy='900000'";
+    let red = "<w:background w:color='FF0000'/>";
+    let picture =
+        "<w:background w:color='FF0000'><v:background><v:fill/></v:background></w:background>";
+    for (what, (background, body), settings, how) in [
+        ("usual box", body(drawn("", usual, "")), "", ""),
+        ("marked box", body(drawn("", usual, "hidden='1'")), "", "Marked"),
+        ("box of one EMU", body(drawn("", "cx='1' cy='900000'", "")), "", "Clipped"),
+        ("box on the left", body(drawn(&at("H", "page", -9_000_000), usual, "")), "", "OffPage"),
+        ("box above", body(drawn(&at("V", "paragraph", -90_000_000), usual, "")), "", "OffPage"),
+        ("box on the right", body(drawn(&at("H", "column", 9_000_000), usual, "")), "", "OffPage"),
+        ("box in the margin", body(drawn(&at("H", "column", -900_000), usual, "")), "", ""),
+        (
+            "usual shape",
+            body(vml("position:absolute;margin-left:10pt;width:90pt;height:20pt")),
+            "",
+            "",
+        ),
+        ("hidden shape", body(vml("width:90pt;visibility: hidden")), "", "Marked"),
+        (
+            "shape beside",
+            body(vml("position:absolute;margin-left:-2000pt;width:90pt")),
+            "",
+            "OffPage",
+        ),
+        ("flat shape", body(vml("width:90pt;height:.1mm")), "", "Clipped"),
+        ("hidden row", body(row("<w:hidden/>")), "", "Row"),
+        ("row that is not", body(row("<w:hidden w:val='0'/>")), "", ""),
+        ("colour of the page", coloured(red, "FF0000"), "<w:displayBackgroundShape/>", "Colour"),
+        ("colour of a page that is white", coloured(red, "FF0000"), "", ""),
+        ("white on white", coloured(red, "FFFFFF"), "", "Colour"),
+        ("before a picture", coloured(picture, "FF0000"), "<w:displayBackgroundShape/>", ""),
+    ] {
+        let document = format!("<w:document>{background}<w:body>{body}</w:body></w:document>");
+        let settings = format!("<w:settings>{settings}</w:settings>");
+        let bytes = zip(&[
+            ("word/document.xml", document.as_str()),
+            ("word/_rels/document.xml.rels", &relations(&[("settings", "settings.xml")])),
+            ("word/settings.xml", &settings),
+        ]);
+        let got = shown(&request("a.docx"), &bytes);
+        let hidden = format!("[Hidden {{ how: {how}, count: 6, of: Characters }}]\n");
+        assert_eq!(
+            (got.contains("SECRET"), got.contains(&hidden), got.contains("Seen")),
+            (how.is_empty(), !how.is_empty(), true),
+            "{what}: {got}"
+        );
+    }
+}

@@ -29,6 +29,20 @@ fn rich_text_comes_without_what_nobody_sees() {
             "rtf\na\nHidden { how: Marked, count: 35, of: Characters }\nOrder\n",
         ),
         (
+            "beside.rtf",
+            b"{\\rtf1 a {\\up9999 raised}{\\dn9999 lowered}{\\up6 high}{\\charscalex1 thin}{\\expndtw-400 close}\\par\\li-99999 left\\par\\pard\\li720 in\\par\\pard b}",
+            "rtf\na high\nin\nb\nHidden { how: Tiny, count: 9, of: Characters }\nHidden { how: OffPage, count: 17, of: Characters }\n",
+        ),
+        (
+            "shapes.rtf",
+            b"{\\rtf1 a {\\shp{\\*\\shpinst\\shpleft0\\shptop0\\shpright2000\\shpbottom900{\\sp{\\sn fHidden}{\\sv 1}}{\\shptxt\\plain hidden}}}\
+              {\\shp{\\*\\shpinst\\shpleft-90000\\shptop0\\shpright-80000\\shpbottom900{\\shptxt far}}}\
+              {\\shp{\\*\\shpinst\\shpleft10\\shptop10\\shpright11\\shpbottom900{\\shptxt flat}}}\
+              {\\shp{\\*\\shpinst\\shpleft0\\shptop0\\shpright2000\\shpbottom900{\\sp{\\sn fHidden}{\\sv 0}}{\\shptxt seen}}}\
+              {\\shp{\\*\\shpinst{\\shptxt and this}}}}",
+            "rtf\na seenand this\nHidden { how: OffPage, count: 3, of: Characters }\nHidden { how: Clipped, count: 4, of: Characters }\nHidden { how: Marked, count: 6, of: Characters }\n",
+        ),
+        (
             "skipped.rtf",
             b"{\\rtf1{\\info{\\title T}}{\\*\\generator G;}{\\pict\\bin3 }}}}a{\\field{\\*\\fldinst HYPERLINK \"https://a.example/\"}{\\fldrslt here}}}",
             "rtf\nahere <https://a.example/>\n",

@@ -20,6 +20,10 @@ const DEEPEST: usize = 2_000;
 const MOST: usize = 500;
 /// Comments that are kept.
 const COMMENTS: usize = 200;
+/// Longer than any page, and the side of a shape below which nobody reads what is in it, in
+/// twentieths of a point.
+const FAR_AWAY: i32 = 40_000;
+const FLAT: i32 = 40;
 
 /// A rich text as it was read.
 #[derive(Debug, Default)]
@@ -79,6 +83,9 @@ enum Place {
     Instruction,
     Comment,
     Author,
+    /// The name and the value of a property of a shape.
+    Property,
+    Value,
 }
 
 /// A group's state, which ends with it.
@@ -97,6 +104,20 @@ struct State {
     inserted: bool,
     /// Half points; none is 12 points.
     size: Option<i32>,
+    /// How far text is above its line, in half points.
+    raised: i32,
+    /// The width of the glyphs in per cent.
+    width: Option<i32>,
+    /// How much wider than usual letters stand apart, in twentieths of a point.
+    spacing: i32,
+    /// How far lines are from the margin, and the first one from the others, in twentieths of a
+    /// point.
+    left: i32,
+    first: i32,
+    /// The left, upper, right and lower side of the shape, in twentieths of a point.
+    shape: [i32; 4],
+    /// How the shape hides its text.
+    unseen: Option<How>,
     colour: usize,
     /// Colours behind the characters and behind the paragraph.
     behind: usize,
@@ -114,6 +135,7 @@ enum Closes {
     Comment,
     Author,
     Field,
+    Value,
 }
 
 #[derive(Debug, Default)]
@@ -141,6 +163,8 @@ struct Reader<'b> {
     instruction: String,
     comment: String,
     author: String,
+    property: String,
+    value: String,
     comments: Vec<(String, String)>,
     /// For each cell of the row: whether a merged one takes its place; and which one is open.
     cells: Vec<bool>,
@@ -294,6 +318,8 @@ impl Reader<'_> {
             Place::Instruction => self.instruction.push_str(text),
             Place::Comment => self.comment.push_str(text),
             Place::Author => self.author.push_str(text),
+            Place::Property => self.property.push_str(text),
+            Place::Value => self.value.push_str(text),
             Place::Skipped | Place::Never | Place::Fonts | Place::Colours => {}
         }
     }
@@ -310,14 +336,22 @@ impl Reader<'_> {
             None if self.ground_unknown => Paint::Other,
             None => WHITE,
         };
+        // Nobody knows how long a line is, but none is as long as a page.
+        let begins = state.left.min(state.left.saturating_add(state.first));
+        let beside = !(-FAR_AWAY..FAR_AWAY).contains(&begins);
         let look = Look {
             vanish: Some(state.vanish),
             size: state.size.map(f64::from),
+            raised: Some(f64::from(state.raised) / 2.0),
+            width: state.width.map(f64::from),
+            spacing: Some(f64::from(state.spacing) / 20.0),
             // Colour 0 is the reader's own, which it can see.
             colour: (state.colour > 0).then(|| paint(state.colour)),
             ..Look::default()
         };
-        look.sight(ground).or(covered.then_some(How::Covered))
+        let hides = [(covered, How::Covered), (beside, How::OffPage)];
+        let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
+        look.sight(ground).or(hides).or(state.unseen)
     }
 
     /// Ends what the group was.
@@ -339,6 +373,18 @@ impl Reader<'_> {
                 let comment = std::mem::take(&mut self.comment);
                 if self.comments.len() < COMMENTS && !comment.trim().is_empty() {
                     self.comments.push((self.author.trim().to_owned(), comment));
+                }
+            }
+            Some(Closes::Value) => {
+                let (name, value) =
+                    (std::mem::take(&mut self.property), std::mem::take(&mut self.value));
+                // The groups around are that of the property and that of the shape.
+                let at = self.stack.len().checked_sub(2);
+                if let Some(shape) = at.and_then(|at| self.stack.get_mut(at))
+                    && name.trim() == "fHidden"
+                    && value.trim() == "1"
+                {
+                    shape.unseen = Some(How::Marked);
                 }
             }
             Some(Closes::Author) | None => {}
@@ -403,20 +449,39 @@ impl Reader<'_> {
             "emspace" | "enspace" | "qmspace" => self.push(" "),
             // How characters look.
             "plain" => {
-                let State { place, after, fallback, paragraph, in_table, rtf_only, closes, .. } =
-                    self.state;
+                let State {
+                    place,
+                    after,
+                    fallback,
+                    paragraph,
+                    in_table,
+                    left,
+                    first,
+                    shape,
+                    unseen,
+                    rtf_only,
+                    closes,
+                    ..
+                } = self.state;
                 self.state = State {
                     place,
                     after,
                     fallback,
                     paragraph,
                     in_table,
+                    left,
+                    first,
+                    shape,
+                    unseen,
                     rtf_only,
                     closes,
                     ..State::default()
                 };
             }
-            "pard" => (self.state.paragraph, self.state.in_table) = (0, false),
+            "pard" => {
+                (self.state.paragraph, self.state.in_table) = (0, false);
+                (self.state.left, self.state.first) = (0, 0);
+            }
             "intbl" => self.state.in_table = on,
             // Properties of nested rows are skipped: these are those of the outer row.
             "trowd" if self.state.place == Place::Body => {
@@ -431,6 +496,13 @@ impl Reader<'_> {
             "deleted" => self.state.deleted = on,
             "revised" => self.state.inserted = on,
             "fs" => self.state.size = number,
+            // Without a number, three points (RTF 1.9.1).
+            "up" => self.state.raised = number.unwrap_or(6),
+            "dn" => self.state.raised = number.unwrap_or(6).saturating_neg(),
+            "charscalex" => self.state.width = number,
+            "expndtw" => self.state.spacing = number.unwrap_or(0),
+            "li" | "lin" => self.state.left = number.unwrap_or(0),
+            "fi" => self.state.first = number.unwrap_or(0),
             "cf" => self.state.colour = index,
             "cb" | "highlight" | "chcbpat" => self.state.behind = index,
             "cbpat" => self.state.paragraph = index,
@@ -484,7 +556,27 @@ impl Reader<'_> {
                 self.state.closes = Some(Closes::Author);
                 self.enter(Place::Author);
             }
-            "ud" | "shptxt" | "fldrslt" => self.enter(Place::Body),
+            "shpleft" | "shptop" | "shpright" | "shpbottom" => {
+                let sides = ["shpleft", "shptop", "shpright", "shpbottom"];
+                let at = sides.iter().position(|side| *side == name);
+                if let Some(side) = at.and_then(|at| self.state.shape.get_mut(at)) {
+                    *side = number.unwrap_or(0);
+                }
+            }
+            "sn" => {
+                self.property.clear();
+                self.enter(Place::Property);
+            }
+            "sv" => {
+                self.value.clear();
+                self.state.closes = Some(Closes::Value);
+                self.enter(Place::Value);
+            }
+            "shptxt" => {
+                self.state.unseen = self.state.unseen.or(beside(self.state.shape));
+                self.enter(Place::Body);
+            }
+            "ud" | "fldrslt" => self.enter(Place::Body),
             "footnote" => {
                 self.push(" [");
                 self.state.after = "]";
@@ -523,5 +615,19 @@ impl Reader<'_> {
     fn done(self) -> Rich {
         let findings = self.tally.findings();
         Rich { text: self.out, html: self.html, comments: self.comments, findings }
+    }
+}
+
+/// Returns how a shape with these sides hides its text: it is so small that nobody reads it, or so
+/// far away that it is on no page, from wherever its place is counted.
+fn beside([left, top, right, bottom]: [i32; 4]) -> Option<How> {
+    let far = |near: i32, far: i32| near >= FAR_AWAY || far <= -FAR_AWAY;
+    if right.saturating_sub(left) < FLAT || bottom.saturating_sub(top) < FLAT {
+        // Without sides, nothing is known.
+        [left, top, right, bottom].iter().any(|side| *side != 0).then_some(How::Clipped)
+    } else if far(left, right) || far(top, bottom) {
+        Some(How::OffPage)
+    } else {
+        None
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::numbers::Numbers;
 use super::parts::Parts;
 use super::styles::{self, Page, Styles, properties, shading};
-use crate::look::{Look, Paint, Shift, Sight, WHITE};
+use crate::look::{Look, Paint, Shift, Sight, WHITE, colour};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
 use crate::words::{Words, bracketed, shifted};
@@ -24,7 +24,8 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let mut part = |kind: &str| package.text(&path(kind));
     let styles = part("styles")?.map_or(Ok(Styles::default()), |text| Styles::read(&text))?;
     let numbers = part("numbering")?.map_or(Ok(Numbers::default()), |text| Numbers::read(&text))?;
-    let even = part("settings")?.is_some_and(|text| text.contains("evenAndOddHeaders"));
+    let settings = part("settings")?.unwrap_or_default();
+    let even = settings.contains("evenAndOddHeaders");
     let notes = [part("footnotes")?, part("endnotes")?];
     let comments = part("comments")?;
     let text = package.text(&main)?.ok_or(Failure::Broken)?;
@@ -32,6 +33,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let mut reader = Reader::new(&styles, numbers);
     reader.parts = Parts::of(&mut package, &main, &mut reader.tally, out)?;
     reader.sheet = Page::of(&text);
+    reader.background = settings.contains("displayBackgroundShape");
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
@@ -62,6 +64,12 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     give(story.pieces(), out)
 }
 
+/// English Metric Units in a point.
+const EMU: f64 = 12_700.0;
+
+/// The side of a box below which nobody reads what is in it, in points.
+const FLAT: f64 = 2.0;
+
 /// Fields within each other.
 const FIELDS: usize = 64;
 
@@ -84,6 +92,85 @@ struct Field {
     instruction: String,
 }
 
+/// A drawing that is open: where it is and how large, in points.
+#[derive(Default)]
+struct Drawing {
+    /// How far it is from the edge that is named.
+    x: Option<(f64, String)>,
+    y: Option<(f64, String)>,
+    wide: Option<f64>,
+    high: Option<f64>,
+    /// How it is hidden, if it is.
+    hidden: Option<How>,
+}
+
+impl Drawing {
+    /// Reads the style of a shape of VML (ECMA-376, part 4, 19.1).
+    fn of_style(style: &str) -> Self {
+        let value = |name: &str| {
+            let pairs = style.split(';').filter_map(|pair| pair.split_once(':'));
+            pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
+        };
+        let length = |name: &str| length(value(name)?.1);
+        let side = |margin: &str, side: &str, relative: &str| {
+            let from = value(relative).map_or("", |(_, from)| from);
+            let offset = length(margin).or_else(|| length(side))?;
+            Some((offset, from.to_owned()))
+        };
+        let hidden = value("visibility").is_some_and(|(_, value)| value == "hidden")
+            || value("display").is_some_and(|(_, value)| value == "none");
+        Self {
+            x: side("margin-left", "left", "mso-position-horizontal-relative"),
+            y: side("margin-top", "top", "mso-position-vertical-relative"),
+            wide: length("width"),
+            high: length("height"),
+            hidden: hidden.then_some(How::Marked),
+        }
+    }
+
+    /// Returns how it is hidden, which may be `marked`.
+    fn hides(&self, sheet: &Page, marked: bool) -> Option<How> {
+        let flat = |side: Option<f64>| side.is_some_and(|side| side < FLAT);
+        let x = self.x.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
+        let y = self.y.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
+        if marked {
+            Some(How::Marked)
+        } else if flat(self.wide) || flat(self.high) {
+            Some(How::Clipped)
+        } else if sheet.is_beside(x, self.wide, sheet.wide)
+            || sheet.is_beside(y, self.high, sheet.high)
+        {
+            Some(How::OffPage)
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns true for the elements of VML that have a place, and may have text.
+fn is_vml_shape(name: &str) -> bool {
+    matches!(name, "v:shape" | "v:rect" | "v:roundrect" | "v:oval" | "v:group")
+}
+
+/// Reads a length of CSS in points; none if its unit is not an absolute one.
+fn length(value: &str) -> Option<f64> {
+    let unit =
+        value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    let number: f64 = value.strip_suffix(unit)?.parse().ok()?;
+    let points = match unit {
+        "pt" => 1.0,
+        "in" => 72.0,
+        "cm" => 72.0 / 2.54,
+        "mm" => 72.0 / 25.4,
+        "pc" => 12.0,
+        "px" => 0.75,
+        // Zero has none.
+        "" if number == 0.0 => 1.0,
+        _ => return None,
+    };
+    Some(number * points)
+}
+
 /// What is known of the table, the row and the cell that are open.
 #[derive(Default, Clone)]
 struct Ground {
@@ -91,6 +178,8 @@ struct Ground {
     cell: Option<Paint>,
     deleted: bool,
     flat: bool,
+    /// True if the row is marked as hidden.
+    hidden: bool,
     /// The column of the cell, and in which columns a cell goes on to the next row.
     column: usize,
     merging: HashSet<usize>,
@@ -125,6 +214,8 @@ struct Reader<'a> {
     story: Story,
     tally: Tally,
     page: Paint,
+    /// True if the page has the background that the document states.
+    background: bool,
     /// The size of the paper.
     sheet: Page,
     paragraphs: Vec<Paragraph>,
@@ -140,8 +231,8 @@ struct Reader<'a> {
     deleted: usize,
     inserted: usize,
     boxes: usize,
-    /// True within a drawing that is marked as hidden.
-    unseen: bool,
+    /// The drawings that are open.
+    drawings: Vec<Drawing>,
     fields: Vec<Field>,
     /// What the part that is read refers to.
     parts: Parts,
@@ -165,6 +256,7 @@ impl<'a> Reader<'a> {
             story: Story::default(),
             tally: Tally::default(),
             page: WHITE,
+            background: false,
             sheet: Page::of(""),
             paragraphs: Vec::new(),
             grounds: Vec::new(),
@@ -175,7 +267,7 @@ impl<'a> Reader<'a> {
             deleted: 0,
             inserted: 0,
             boxes: 0,
-            unseen: false,
+            drawings: Vec::new(),
             fields: Vec::new(),
             parts: Parts::default(),
             carried: Vec::new(),
@@ -245,7 +337,12 @@ impl<'a> Reader<'a> {
             "del" | "moveFrom" => self.deleted += 1,
             "ins" | "moveTo" => self.inserted += 1,
             "txbxContent" => self.boxes += 1,
-            "background" => self.page = Paint::Other,
+            "background" if self.background => {
+                let stated = element.attr("color").and_then(|stated| colour(&stated));
+                self.page = stated.map_or(Paint::Other, Paint::Rgb);
+            }
+            // A pattern or a picture.
+            "v:background" if self.background => self.page = Paint::Other,
             "p" => {
                 let look = self.styles.paragraph(None);
                 let mut words = Words::default();
@@ -328,9 +425,10 @@ impl<'a> Reader<'a> {
                 self.grounds.last_mut().into_iter().for_each(|open| open.table = ground);
             }
             "trPr" => {
-                let (mut deleted, mut flat, mut before) = (false, false, 0);
+                let (mut deleted, mut flat, mut hidden, mut before) = (false, false, false, 0);
                 xml.within(|property| match property.name().as_str() {
                     "del" => deleted = true,
+                    "hidden" => hidden = property.attr("val").is_none() || property.flag("val"),
                     "trHeight" => {
                         let exact = property.attr("hRule").is_some_and(|rule| rule == "exact");
                         flat = exact && property.number("val").is_some_and(|height| height < 40.0);
@@ -339,7 +437,8 @@ impl<'a> Reader<'a> {
                     _ => {}
                 })?;
                 if let Some(open) = self.grounds.last_mut() {
-                    (open.deleted, open.flat, open.wide) = (deleted, flat, before);
+                    (open.deleted, open.flat, open.hidden) = (deleted, flat, hidden);
+                    open.wide = before;
                 }
             }
             "tr" => {
@@ -365,10 +464,35 @@ impl<'a> Reader<'a> {
                 }
             }
             "sectPr" => self.section(xml)?,
-            // A drawing that the user has hidden.
-            "wp:docPr" if element.flag("hidden") => {
-                self.unseen = true;
-                self.sight = Sight::Hidden(How::Marked);
+            "wp:inline" | "wp:anchor" => self.drawings.push(Drawing::default()),
+            "wp:positionH" | "wp:positionV" => {
+                let from = element.attr("relativeFrom").unwrap_or_default();
+                let offset = xml.text()?.trim().parse::<f64>().ok().map(|emu| emu / EMU);
+                if let (Some(open), Some(offset)) = (self.drawings.last_mut(), offset) {
+                    let place = (offset, from);
+                    match name {
+                        "wp:positionH" => open.x = Some(place),
+                        _ => open.y = Some(place),
+                    }
+                }
+            }
+            "wp:extent" => {
+                let side = |name: &str| element.number(name).map(|emu| emu / EMU);
+                let size = (side("cx"), side("cy"));
+                self.drawings.last_mut().into_iter().for_each(|open| (open.wide, open.high) = size);
+            }
+            // It comes behind place and size.
+            "wp:docPr" => {
+                if let Some(open) = self.drawings.last_mut() {
+                    open.hidden = open.hides(&self.sheet, element.flag("hidden"));
+                }
+                self.begin(self.run.clone());
+            }
+            _ if is_vml_shape(name) => {
+                let mut drawing = Drawing::of_style(&element.attr("style").unwrap_or_default());
+                drawing.hidden = drawing.hides(&self.sheet, drawing.hidden.is_some());
+                self.drawings.push(drawing);
+                self.begin(self.run.clone());
             }
             "dgm:relIds" => self.insert(element.relation("dm")),
             "c:chart" => self.insert(element.link()),
@@ -398,8 +522,8 @@ impl<'a> Reader<'a> {
             "del" | "moveFrom" => self.deleted = self.deleted.saturating_sub(1),
             "ins" | "moveTo" => self.inserted = self.inserted.saturating_sub(1),
             "txbxContent" => self.boxes = self.boxes.saturating_sub(1),
-            "wp:inline" | "wp:anchor" if self.unseen => {
-                self.unseen = false;
+            _ if matches!(name, "wp:inline" | "wp:anchor") || is_vml_shape(name) => {
+                self.drawings.pop();
                 self.begin(self.run.clone());
             }
             "tc" => {
@@ -410,7 +534,7 @@ impl<'a> Reader<'a> {
             "tr" => {
                 self.story.row_end();
                 if let Some(open) = self.grounds.last_mut() {
-                    (open.deleted, open.flat) = (false, false);
+                    (open.deleted, open.flat, open.hidden) = (false, false, false);
                 }
             }
             "tbl" => {
@@ -488,8 +612,10 @@ impl<'a> Reader<'a> {
         let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
         let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
         let field = self.fields.iter().any(|field| !field.result);
-        let marked = (field || self.unseen).then_some(How::Marked);
-        look.sight(ground).or(flat).or(covered).or(marked)
+        let row = self.grounds.iter().any(|open| open.hidden).then_some(How::Row);
+        let field = field.then_some(How::Marked);
+        let drawn = self.drawings.iter().find_map(|open| open.hidden);
+        look.sight(ground).or(flat).or(covered).or(row).or(field).or(drawn)
     }
 
     /// Begins a run that looks so by itself.

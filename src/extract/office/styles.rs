@@ -203,17 +203,23 @@ impl Page {
     pub fn is_off(&self, frame: &Element<'_>) -> bool {
         let of = |name: &str| frame.number(name).map(|value| value / TWENTIETHS);
         let (x, y) = (of("x").unwrap_or_default(), of("y").unwrap_or_default());
-        let aside = |from: f64, long: Option<f64>, page: f64, anchor: &str| {
-            // Where the frame may begin at most: at the page's edge, its margin, or anywhere.
-            let begins = match frame.attr(anchor).as_deref() {
-                Some("page") => 0.0,
-                Some("margin") => self.margin.max(page / 8.0),
-                _ => page,
-            };
-            // A frame is as large as its words if it states no size.
-            from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
+        let place = |from: f64, anchor: &str| (from, frame.attr(anchor).unwrap_or_default());
+        let ((x, across), (y, down)) = (place(x, "hAnchor"), place(y, "vAnchor"));
+        self.is_beside((x, &across), of("w"), self.wide)
+            || self.is_beside((y, &down), of("h"), self.high)
+    }
+
+    /// Returns true if something is beside a page that is so long in this direction. It is so far
+    /// from the edge of the page, from its margin, or from something else.
+    pub fn is_beside(&self, (from, edge): (f64, &str), long: Option<f64>, page: f64) -> bool {
+        // Where it may begin at most.
+        let begins = match edge {
+            "page" => 0.0,
+            "margin" => self.margin.max(page / 8.0),
+            _ => page,
         };
-        aside(x, of("w"), self.wide, "hAnchor") || aside(y, of("h"), self.high, "vAnchor")
+        // A frame is as large as its words if it states no size.
+        from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
     }
 }
 

@@ -1205,7 +1205,9 @@ async fn clashes_show_what_decides_which_event_gives_way() {
     let create = json!({"account": WORK, "events": [review], "notify": "all"});
     session.ok("calendar_save", create).await;
     let dentist = json!({"title": "Dentist", "start": "2036-02-05 10h00"});
-    let create = json!({"account": ME, "calendar": "Family", "events": [dentist]});
+    // So long outside the main calendar that it is about a thing.
+    let firing = json!({"title": "Firing", "start": "2036-02-05 07h00", "duration": "12h"});
+    let create = json!({"account": ME, "calendar": "Family", "events": [dentist, firing]});
     session.ok("calendar_save", create).await;
     let mut tables = Vec::new();
     for account in ["all", ME, WORK] {
@@ -1217,22 +1219,29 @@ async fn clashes_show_what_decides_which_event_gives_way() {
         let blocks = session.ok("calendar_search", call).await;
         let table = blocks[0].split_once('\n').map_or("", |(_, table)| table.trim());
         tables.push(table.replace('\t', "|"));
-        let is_note = |line: &&str| line.starts_with("`fields`");
-        tables.extend(blocks[1].lines().find(is_note).map(str::to_owned));
+        let notes = ["clashes: ", "`fields`", "at the same time"];
+        let is_note = |line: &&str| notes.iter().any(|note| line.starts_with(note));
+        tables.extend(blocks[1].lines().filter(is_note).map(str::to_owned));
     }
     let note =
         "`fields` and `detail` do not apply to q=is:clash: calendar_search ids=ID shows more";
+    let beside = "at the same time, but not counted: e4 `Firing` Tue 2036-02-05 07h00 to 19h00";
     assert_eq!(
         tables,
         [
             "clashes[1|]{id|start|end|title|with|guests|movable|calendar|account}:\n  \
              e1|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (movable, Family of \
              mira@example.com)|2|true|main|mira@lindqvist-lamps.example",
+            "clashes: 1 in 2 events of yours, by start, Tue 2036-02-05",
+            beside,
             // As a guest.
             "clashes[1|]{id|start|end|title|with|guests|movable|calendar}:\n  \
              e2|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (movable, Family)|1|false|main",
+            "clashes: 1 in 2 events of yours, by start, Tue 2036-02-05",
             note,
+            beside,
             "",
+            "clashes: 0 in 1 event of yours, by start, Tue 2036-02-05",
             note,
         ]
     );

@@ -17,7 +17,7 @@ const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);
 /// is about a thing: a kiln, a room.
 const LONG_WITHOUT_PEOPLE: SignedDuration = SignedDuration::from_hours(3);
 
-/// Absences that are named in a note.
+/// Events that are named in a note.
 const NAMED: usize = 4;
 
 /// An event that overlaps others, by their positions; each pair is in the row of the
@@ -118,14 +118,18 @@ pub(in crate::pipeline) fn meets_absence(
 }
 
 /// Returns the note on events of [`away`], each in words; `None` if there are none.
-pub(in crate::pipeline) fn absences(mut events: Vec<String>) -> Option<Note> {
+pub(in crate::pipeline) fn absences(events: Vec<String>) -> Option<Note> {
+    (!events.is_empty()).then(|| note!("no clash, but you are away then: {}", ours(named(events))))
+}
+
+/// Joins the first few of some events, each in words, and the number of the others.
+pub(in crate::pipeline) fn named(mut events: Vec<String>) -> String {
     let more = events.len().saturating_sub(NAMED);
     events.truncate(NAMED);
     if more > 0 {
         events.push(format!("{more} more"));
     }
-    (!events.is_empty())
-        .then(|| note!("no clash, but you are away then: {}", ours(events.join("; "))))
+    events.join("; ")
 }
 
 /// Returns true for an event that the reader has declined.

@@ -4,13 +4,14 @@ use jiff::tz::TimeZone;
 
 use super::range;
 use crate::error::{Error, Result};
+use crate::event_time::EventTime;
 use crate::pipeline::calendar::clashes::{
-    Claim, absences, away, clashes, is_declined, meets_absence, not_competing,
+    Claim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
 };
 use crate::pipeline::{Pipeline, Response, zone_line};
-use crate::provider::calendar::EventData;
+use crate::provider::calendar::{EventData, Show};
 use crate::schemas::Level;
-use crate::text::{Note, NoteKey, note, ours};
+use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm, EventSort};
 use crate::words::Words;
@@ -44,10 +45,12 @@ impl Pipeline {
         let mut found = clashes(&own, &zone);
         let all = found.len();
         found.truncate(request.limit.map_or(all, |limit| limit as usize));
-        let away = absent(&own, &zone);
+        let competing = competing(&own, &zone);
+        let away = absent(&own, &competing, &zone);
+        let beside = beside(&own, &competing, &zone);
         let mut shown: Vec<usize> =
             found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
-        shown.extend(away.iter().map(|(at, _)| *at));
+        shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
         shown.sort_unstable();
         shown.dedup();
         let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
@@ -60,9 +63,9 @@ impl Pipeline {
             false => all.to_string(),
         };
         response.notes.push(note!(
-            "clashes: {} in {} events of yours, by start, {}",
+            "clashes: {} in {}, by start, {}",
             ours(count),
-            own.len(),
+            counted(competing.len(), "event of yours", "events of yours"),
             ours(range.tell(&zone))
         ));
         response.notes.extend(ranged.fixed_by_level(&found, &self.config));
@@ -76,6 +79,14 @@ impl Pipeline {
             "not counted: declined events, calendars you cannot write to, {}",
             ours(not_competing())
         ));
+        let beside: Vec<String> =
+            beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
+        if !beside.is_empty() {
+            self.note_untrusted_quote();
+            response
+                .notes
+                .push(note!("at the same time, but not counted: {}", ours(named(beside))));
+        }
         let away = away.into_iter().filter_map(|(at, word)| {
             Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
         });
@@ -91,16 +102,39 @@ impl Pipeline {
     }
 }
 
-/// Returns the events by which the reader is away at the time of one that competes, by their
-/// positions, each with its word.
-fn absent(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(usize, &'static str)> {
-    let competing: Vec<_> = own
-        .iter()
+/// Returns the times of the events that compete for the reader's time.
+fn competing(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(EventTime, EventTime)> {
+    own.iter()
         .map(|(_, facts, main)| ((facts.start, facts.end), Claim::of(facts, *main)))
         .filter(|(time, claim)| claim.competes(*time, zone))
-        .collect();
+        .map(|(time, _)| time)
+        .collect()
+}
+
+/// Returns the events by which the reader is away at one of these times, by their positions, each
+/// with its word.
+fn absent(
+    own: &[(usize, &EventData, bool)],
+    times: &[(EventTime, EventTime)],
+    zone: &TimeZone,
+) -> Vec<(usize, &'static str)> {
     own.iter()
-        .filter(|(_, facts, _)| competing.iter().any(|(time, _)| meets_absence(*time, facts, zone)))
+        .filter(|(_, facts, _)| times.iter().any(|time| meets_absence(*time, facts, zone)))
         .filter_map(|(at, facts, _)| Some((*at, away(facts)?)))
         .collect()
+}
+
+/// Returns the events that are too long to compete and overlap one of these times.
+fn beside(
+    own: &[(usize, &EventData, bool)],
+    times: &[(EventTime, EventTime)],
+    zone: &TimeZone,
+) -> Vec<usize> {
+    let is_beside = |facts: &EventData, main: bool| {
+        let (time, claim) = ((facts.start, facts.end), Claim::of(facts, main));
+        matches!(claim.show, Show::Busy | Show::Tentative)
+            && claim.is_container(time, zone)
+            && times.iter().any(|one| overlap(*one, time, zone))
+    };
+    own.iter().filter(|(_, facts, main)| is_beside(facts, *main)).map(|(at, ..)| *at).collect()
 }

@@ -39,7 +39,7 @@ use unicode_width::UnicodeWidthStr;
 
 use fence::MARKS;
 
-pub use address::{Address, address_list};
+pub use address::{Address, address_list, is_machine, plain_local};
 pub use encoded::{parameter, quoted_printable};
 pub use invisible::{TextKind, is_invisible, shown, visible};
 pub use note::note;

@@ -178,3 +178,25 @@ async fn resolved_name_is_asked_about_like_untrusted_text() {
         }
     }
 }
+
+/// Who is meant is found in all accounts, but not among addresses that nobody reads.
+#[tokio::test]
+async fn errors_suggest_what_is_in_other_accounts() {
+    let mut session = Session::written(Who::Usual).await;
+    let event = json!({"title": "Log", "start": "2026-11-20 10h00"});
+    for (tool, call, expected) in [
+        (
+            "mail_draft",
+            json!({"account": ME, "to": "Yusuf", "subject": "x", "body": "y"}),
+            "; did you mean `Yusuf Adan` `yusuf@lindqvist-lamps.example`?",
+        ),
+        (
+            "calendar_save",
+            json!({"account": ME, "calendar": "Kiln", "events": [event]}),
+            "there is no calendar `Kiln`: it is in account=mira@lindqvist-lamps.example",
+        ),
+    ] {
+        let error = session.error(tool, call).await;
+        assert!(error.ends_with(expected), "{error}");
+    }
+}

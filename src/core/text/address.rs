@@ -262,3 +262,18 @@ fn bare(phrase: &str) -> (String, String) {
         None => (phrase.to_owned(), String::new()),
     }
 }
+
+/// Returns the part of an address before the @, without a tag after a plus sign: its letters and
+/// digits, in lower case.
+pub fn plain_local(email: &str) -> String {
+    let local = email.split(['@', '+']).next().unwrap_or_default();
+    local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns true for an address that nobody reads: of notices, and of servers.
+pub fn is_machine(email: &str) -> bool {
+    let local = plain_local(email);
+    local.contains("noreply")
+        || local.contains("donotreply")
+        || matches!(local.as_str(), "mailerdaemon" | "postmaster")
+}

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::text::{is_machine, plain_local};
 use crate::words;
 
 /// The properties of a message in the inbox that the rules use.
@@ -144,26 +145,14 @@ fn rank(why: &[Why], suspicious: bool) -> (bool, u8) {
     (suspicious, rank)
 }
 
-/// Returns the part of the sender's address before the @: its letters and digits.
-fn local_part(message: &BriefMessage) -> String {
-    let local = message.from.split('@').next().unwrap_or_default();
-    // A tag after a plus sign is no part of the name.
-    let local = local.split('+').next().unwrap_or_default();
-    local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
 /// Returns true for a message from an address that only sends receipts and notices.
 fn is_role(message: &BriefMessage) -> bool {
-    ROLES.contains(&local_part(message).as_str())
+    ROLES.contains(&plain_local(&message.from).as_str())
 }
 
 /// Returns true for a message that no person wrote, or that the service keeps apart.
 fn is_automatic(message: &BriefMessage) -> bool {
-    let plain = local_part(message);
-    let machine = plain.contains("noreply")
-        || plain.contains("donotreply")
-        || matches!(plain.as_str(), "mailerdaemon" | "postmaster");
-    machine || message.bulk.iter().any(|word| word == "auto" || word == "aside")
+    is_machine(&message.from) || message.bulk.iter().any(|word| word == "auto" || word == "aside")
 }
 
 /// Sorts the messages of inboxes; unread ones are listed if they are not older than

@@ -16,7 +16,7 @@ use crate::provider::calendar::EventListRequest;
 use crate::provider::{Account, Page, People};
 use crate::row::RowTable;
 use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
-use crate::text::{Note, NoteKey, note, ours, quoted, quoted_end};
+use crate::text::{Note, NoteKey, is_machine, note, ours, quoted, quoted_end};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;
@@ -250,6 +250,7 @@ impl Pipeline {
             found =
                 people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
         }
+        found.retain(|(_, email)| !is_machine(email));
         found.truncate(SUGGESTED);
         found
     }

@@ -112,11 +112,14 @@ impl Pipeline {
             (1, Some(found)) => Ok(found),
             (0, _) | (_, None) => {
                 let named = self.named_places(&seen, KnownCalendar::is_writable).await?;
-                Err(Error::new(
+                let error = Error::new(
                     Kind::NotFound,
                     format!("there is no calendar `{}`", text::brief(name)),
-                )
-                .next(format!("use one of: {named}")))
+                );
+                Err(match self.elsewhere(&owners, &selector).await {
+                    Some(account) => error.next(format!("it is in account={account}")),
+                    None => error.next(format!("use one of: {named}")),
+                })
             }
             (many, Some(last)) => {
                 meant.push(last);
@@ -129,6 +132,22 @@ impl Pipeline {
                     .next(format!("use one of: {named}")))
             }
         }
+    }
+
+    /// Returns the address of another account that has a calendar of this name.
+    async fn elsewhere(&self, than: &[Owner], selector: &CalendarSelector) -> Option<String> {
+        for account in self.named_or_all(None).await.ok()? {
+            let owner = self.owner(account).await.ok()?;
+            let is_other = than.iter().all(|one| one.account.id != owner.account.id);
+            // What it has is a help only: the error stays if that is not known.
+            let places = if is_other { self.places(&owner, false).await } else { Ok(Vec::new()) };
+            if places
+                .is_ok_and(|all| !select_calendars(&all, selector, &owner.account.id).is_empty())
+            {
+                return Some(owner.account.email);
+            }
+        }
+        None
     }
 
     /// Lists calendars by name and handle: `Work (c2), Home (c3)`.

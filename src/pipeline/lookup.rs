@@ -228,7 +228,7 @@ impl Pipeline {
         notes.extend(missing.into_iter().map(missing_line));
         match document.tables.first() {
             Some(rows) if *table == CALENDAR && rows.len() > 1 => {
-                notes.push("new events go to `main`, unless `calendar` names another".into());
+                notes.push("new events go to `main` by default".into());
             }
             Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
                 "services list only rooms open to you: name another by its address in `people` \

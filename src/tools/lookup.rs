@@ -12,7 +12,7 @@ const MOST_EMAILS: usize = 50;
 const MOST_OF_EACH: u32 = 10;
 
 tool! {
-    /// List folders, labels, rules and the like with counts; find contacts, email addresses.
+    /// List folders (with counts), labels, rules and the like; find contacts, email addresses.
     lookup(Read, Read) => Lookup(Lookup::checked);
     // What is not given is `None`, because a cursor may have it.
     pub struct Lookup {

@@ -17,7 +17,7 @@ tool! {
     pub struct Delete {
         ids: Vec<String> = NEEDED_IDS,
         scope: Option<Scope> = choice(),
-        /// To the guests
+        /// To the guests; Outlook only
         message: Option<String> = TEXT,
         notify: Option<Notify> = choice(),
         dry_run: bool = SWITCH,

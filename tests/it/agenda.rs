@@ -320,6 +320,7 @@ async fn search_words_match_the_text_of_events() {
         harness.notes("calendar_search", arguments).await,
         "events: 0 of 0, by start, Mon 2026-11-16 11h05 to Tue 2027-11-16\n\
          invitations of the next 365 days, unless `from` and `to` are given\n\
+         unanswered by you; `people` says who of the guests has answered\n\
          nothing matches: try a longer range"
     );
     let arguments = json!({"q": "is:answered", "fields": ["title"]});
@@ -567,7 +568,7 @@ async fn calendars_and_rooms_are_looked_up() {
              c2\tTeam\treader\tfalse\tEurope/Berlin\tana@example.com\n  \
              c3\tBoss\tbusy\tfalse\tEurope/Berlin\tana@example.com\n  \
              c4\tmain\towner\ttrue\tEurope/Berlin\tbo@example.com",
-            "calendars: 4 of 4\nnew events go to `main`, unless `calendar` names another",
+            "calendars: 4 of 4\nnew events go to `main` by default",
         ]
     );
     let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});

@@ -366,7 +366,8 @@ async fn events_without_invitation_cannot_be_answered() {
         json!({"id": "main/i", "response": "tentative", "propose": "2020-02-06 10h00"}),
             "`propose` is in the past: give a future time";
         json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
-            "a comment or proposal reaches nobody with notify=none: leave out either";
+            "a comment or proposal reaches nobody with notify=none: leave out `notify`: an answer \
+             reaches only the organizer";
         json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
             "`to` `cy`: `cy` is not an address: give an address, and quote a name with a comma: \
              \"Lindqvist, Mira\" <mira@example.com>";

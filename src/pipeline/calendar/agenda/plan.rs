@@ -269,6 +269,16 @@ impl AgendaPlan {
             notes
                 .push(note!("only the beginning of {}'s descriptions is searched", ours(can.name)));
         }
+        if self.series && !self.ics {
+            notes.push(
+                "series are rows with `repeats`, and `start` is that of their first event; other \
+                 events are listed, too"
+                    .into(),
+            );
+        }
+        if matches!(self.query(zone), Ok(Some(query)) if query.is_unanswered()) {
+            notes.push("unanswered by you; `people` says who of the guests has answered".into());
+        }
         if merged.shown.is_empty() && merged.end.is_none() {
             notes.push(match self.q {
                 Some(_) if has_words => {

@@ -241,7 +241,7 @@ impl Pipeline {
         let carried = request.comment.is_some() || request.propose.is_some();
         if carried && !request.notifies() {
             return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
-                .next("leave out either"));
+                .next("leave out `notify`: an answer reaches only the organizer"));
         }
         let Some(proposed) = &request.propose else {
             return Ok((None, Vec::new()));

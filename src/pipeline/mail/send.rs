@@ -85,12 +85,7 @@ impl Pipeline {
         }
         let draft = match mailbox.draft(&ready.id).await {
             Ok(draft) => draft,
-            Err(error) if error.kind() == Kind::NotFound => {
-                let error = error.context(&ready.name);
-                let names = (&*ready.name, &*ready.id);
-                return Err(self.discarded_before(&account.id, names, error).await);
-            }
-            Err(error) => return Err(error),
+            Err(error) => return self.missing(&ready, error).await,
         };
         if draft.id != ready.id {
             // It was named by the message that it is.
@@ -104,7 +99,11 @@ impl Pipeline {
         }
         // The user's answer took time, or another process changed the draft: only the
         // version that the user agreed to is sent.
-        if mailbox.draft(&ready.id).await?.version != draft.version {
+        let now = match mailbox.draft(&ready.id).await {
+            Ok(now) => now,
+            Err(error) => return self.missing(&ready, error).await,
+        };
+        if now.version != draft.version {
             return Err(Error::new(
                 Kind::Conflict,
                 format!("{} was changed meanwhile; nothing was sent", ready.name),
@@ -351,6 +350,19 @@ impl Pipeline {
             let sent = Sent { id: before.sent_id.clone(), thread: None };
             self.already(ready, &sent).await
         }
+    }
+
+    /// Answers that a draft cannot be read. If it is not there any more, another process may have
+    /// sent it since the journal was read.
+    async fn missing(&self, ready: &ReadyDraft<'_>, error: Error) -> Result<Response> {
+        if error.kind() != Kind::NotFound {
+            return Err(error);
+        }
+        if let Some(before) = self.store.journalled(&ready.account.id, &ready.id).await? {
+            return self.sent_before(ready, &before).await;
+        }
+        let names = (&*ready.name, &*ready.id);
+        Err(self.discarded_before(&ready.account.id, names, error.context(&ready.name)).await)
     }
 
     /// Looks for a message in doubt until it is found or the time is up.

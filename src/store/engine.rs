@@ -271,15 +271,17 @@ impl Engine {
         if matches!(error, sqlx::Error::PoolTimedOut) {
             return self.explained("was in use for too long", "try again with fewer calls at once");
         }
+        // A text that is not UTF-8, or a number where a text should be: no statement of ours
+        // writes one.
+        if matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) {
+            return self.explained("is damaged", RESTORE);
+        }
         match sqlite_code(error) {
             Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => self.explained(
                 "was in use by another process for too long",
                 "try again; if it persists, end other Daysheet processes",
             ),
-            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => self.explained(
-                "is damaged",
-                "restore it from a backup, or move it away and sign in again",
-            ),
+            Some(CORRUPT_CODE | NOT_A_DATABASE_CODE) => self.explained("is damaged", RESTORE),
             Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => self.explained(
                 "cannot be opened for writing",
                 "check the folder's permissions, or set DAYSHEET_HOME to another folder",
@@ -358,6 +360,9 @@ impl std::fmt::Display for Engine {
         }
     }
 }
+
+/// The next step if the file is damaged.
+const RESTORE: &str = "restore it from a backup, or move it away and sign in again";
 
 const DOWN: &str = "try again; if it persists, check that the server runs and can be reached";
 

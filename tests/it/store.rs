@@ -227,6 +227,21 @@ async fn unusable_files_are_named() {
     }
 }
 
+/// A text that is not UTF-8 is no error that passes.
+#[tokio::test]
+async fn text_that_is_not_utf8_is_damage() {
+    let _files = crate::common::postgres::in_files();
+    let (home, store) = fresh();
+    let number = store.handles(MIRA, HandleKind::Message, &["a"]).await.unwrap()[0];
+    store.close().await;
+    run(home.path(), "UPDATE handles SET provider_id = CAST(x'61ff' AS TEXT)").await;
+    let store = self::store(home.path());
+    let error = store.resolve(HandleKind::Message, number).await.unwrap_err();
+    assert!(error.message().ends_with("is damaged"), "{error}");
+    let next = "restore it from a backup, or move it away and sign in again";
+    assert_eq!(error.next_step(), Some(next));
+}
+
 /// Makes every new handle fail: in its statement as a full disk does, which ends
 /// the transaction, or when it is committed, which leaves it open.
 async fn break_handles(home: &Path, how: &str) {

@@ -127,7 +127,7 @@ impl Gmail {
         done.map_err(|error| match error.kind() {
             Kind::Provider(409) => {
                 Error::argument(format!("Gmail already has a label like `{}`", brief(name)))
-                    .next("lookup kind=folders lists them")
+                    .next("lookup kind=labels lists them")
             }
             Kind::Provider(400) => error.next("choose another name"),
             _ => error,
@@ -220,7 +220,7 @@ impl Gmail {
             return Ok(label);
         }
         Err(Error::argument(format!("Gmail's own labels cannot be {done}"))
-            .next("name a user label; lookup kind=categories lists them"))
+            .next("name a user label; lookup kind=labels lists them"))
     }
 }
 
@@ -343,16 +343,16 @@ fn paint(colour: &str) -> Result<Value> {
 
 /// Returns the error for an unknown name, with similar names.
 fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
-    let what = match kind {
-        FolderKind::Folder => "folder or label",
-        FolderKind::Label => "label",
+    let (what, lookup) = match kind {
+        FolderKind::Folder => ("folder or label", "folders"),
+        FolderKind::Label => ("label", "labels"),
     };
     let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
-    error.next(instead(labels, name))
+    error.next(instead(labels, name, lookup))
 }
 
 /// Returns what to do about an unknown name: use one of those that are similar, if any are.
-pub fn instead(labels: &[Value], name: &str) -> String {
+pub fn instead(labels: &[Value], name: &str, lookup: &str) -> String {
     let own = labels.iter().filter(|label| text(label, "type") == "user");
-    similar::instead(name, own.map(|label| text(label, "name")), "folders")
+    similar::instead(name, own.map(|label| text(label, "name")), lookup)
 }

@@ -249,7 +249,8 @@ impl Gmail {
             .collect();
         let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            Error::new(Kind::NotFound, unknown(name)).next(labels::instead(&labels, name))
+            Error::new(Kind::NotFound, unknown(name))
+                .next(labels::instead(&labels, name, "folders"))
         };
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {

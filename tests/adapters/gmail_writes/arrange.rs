@@ -437,7 +437,7 @@ async fn renaming_a_label_renames_its_children() {
     let delete = |id: &str| SettingsChange::DeleteFolder { id: id.to_owned() };
     assert_eq!(gmail.mail.apply_settings(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
-    let own_alone = "name a user label; lookup kind=categories lists them";
+    let own_alone = "name a user label; lookup kind=labels lists them";
     for (change, expected) in cases! {
         paint("red"),
             "Gmail has no colour `red`: give one of Gmail's palette, such as #16a766, #4a86e8 or \

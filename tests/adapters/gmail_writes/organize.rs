@@ -365,7 +365,7 @@ async fn labels_and_folders_are_found_by_name() {
         "forums", Ok(("CATEGORY_FORUMS", "forums"));
         "nordlich", near("`nordlich`: use one of these: `Clients/Nordlicht`");
         "Reciepts", near("`Reciepts`: use one of these: `Receipts`");
-        "quarks", near("`quarks`: lookup kind=folders lists them");
+        "quarks", near("`quarks`: lookup kind=labels lists them");
         "", Err("no label is named: give a label's name".to_owned());
     } {
         let gmail =

@@ -683,6 +683,15 @@ async fn contacts_are_found_by_address_or_name() {
           Some(\"Art\") } }"
         ]
     );
+    // A column's name may be in the other number.
+    let singular = json!({"kind": "contact", "op": "update", "id": "lena@home.example",
+                          "set": {"email": "lena@newer.example", "phones": "+49 2"}});
+    harness.ok("manage", singular).await;
+    assert_eq!(
+        harness.ana().written(),
+        ["UpdateContact { id: \"people/c2\", card: ContactCard { name: None, emails: \
+          Some([\"lena@newer.example\"]), phones: Some([\"+49 2\"]), company: None, title: None } }"]
+    );
     // Copies of a contact are changed one by one.
     harness.ok("manage", update("zoe@lamps.example")).await;
     assert!(harness.ana().written()[0].starts_with("UpdateContact { id: \"people/c4\""));

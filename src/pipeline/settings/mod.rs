@@ -11,6 +11,7 @@ pub(super) mod reply;
 pub(super) mod rules;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,7 +50,7 @@ impl SettingsContext {
 
 /// The fields to set.
 struct Set<'a> {
-    members: &'a Map<String, Value>,
+    members: Cow<'a, Map<String, Value>>,
     name: Option<&'a str>,
 }
 
@@ -243,19 +244,30 @@ impl Pipeline {
 }
 
 impl<'a> Set<'a> {
-    /// Returns the requested fields, if all of them can be set.
+    /// Returns the requested fields, if all of them can be set. A name may be in the other number,
+    /// as `email` for `emails`.
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
     fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
-        let bad = request.set.keys().filter(|name| !columns.contains(&&***name));
+        let mut members = Cow::Borrowed(&request.set);
+        for (name, value) in &request.set {
+            let other = |column: &&&str| is_other_number(column, name);
+            if let Some(column) = columns.iter().find(other)
+                && !request.set.contains_key(*column)
+            {
+                members.to_mut().remove(name);
+                members.to_mut().insert((*column).to_owned(), value.clone());
+            }
+        }
+        let bad = members.keys().filter(|name| !columns.contains(&&***name));
         let bad: Vec<String> = bad.map(|name| format!("`{}`", crate::text::brief(name))).collect();
         if !bad.is_empty() {
             let kind = request.kind.word();
             return Err(Error::argument(format!("kind={kind} has no {} to set", bad.join(", ")))
                 .next(format!("set {}", columns.join(", "))));
         }
-        Ok(Self { members: &request.set, name: request.name.as_deref() })
+        Ok(Self { members, name: request.name.as_deref() })
     }
 
     fn is_empty(&self) -> bool {
@@ -310,6 +322,11 @@ impl<'a> Set<'a> {
         };
         Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
     }
+}
+
+/// Returns true if one name is the other with an `s` at its end.
+fn is_other_number(one: &str, other: &str) -> bool {
+    one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one)
 }
 
 /// Returns the columns of a table that can be set.

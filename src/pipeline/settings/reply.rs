@@ -1,5 +1,7 @@
 //! The automatic reply, signatures, and settings: the objects a mailbox has one of.
 
+use std::borrow::Cow;
+
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
@@ -186,7 +188,7 @@ fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<St
         _ => false,
     };
     let (left_out, fitting): (Map<String, Value>, Map<String, Value>) =
-        set.members.clone().into_iter().partition(|(name, _)| lacking(name));
+        set.members.clone().into_owned().into_iter().partition(|(name, _)| lacking(name));
     if !left_out.is_empty() {
         let names: Vec<&str> = left_out.keys().map(String::as_str).collect();
         owner.late().push(note!(
@@ -257,8 +259,8 @@ impl Pipeline {
     ) -> Result<ReplyPlan> {
         let before = owner.mailbox.auto_reply().await?;
         let fitting = several.then(|| fitting(set, &before, &owner));
-        let members = fitting.as_ref().unwrap_or(set.members);
-        let set = &Set { members, name: set.name };
+        let members = fitting.as_ref().unwrap_or(&set.members);
+        let set = &Set { members: Cow::Borrowed(members), name: set.name };
         let after = self.updated_reply(set, &before, &owner, here)?;
         let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
         if let (true, Some(change)) = (several, &change) {

@@ -26,7 +26,7 @@ tool! {
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD, &SENDER]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = limit(1, 100, 20),
-        /// Its width
+        /// 20 to 180
         snippet: Option<u32> = number(20, 180, 45),
         tz: Option<String> = TEXT,
         /// `next` of the last page

@@ -188,8 +188,8 @@ tool! {
 }
 
 tool! {
-    /// Archive, trash (delete), move, label or mark up to 1000 emails (read, spam) by ids or query;
-    /// unsubscribe from newsletters. Returns an undo id.
+    /// Archive, trash, delete (no undo), move, label or mark up to 1000 emails (read, spam) by ids
+    /// or query; unsubscribe from newsletters. Returns an undo id.
     mail_modify(Outward, Organize) => Modify(Modify::checked);
     pub struct Modify {
         // None if they are found by `q`.

@@ -362,6 +362,17 @@ async fn matches_in_spam_and_trash_are_counted() {
         // Leaving out another folder still searches all the rest.
         (GOOGLE, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
         (MICROSOFT, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
+        // Which of them are bulk mail is not checked.
+        (
+            GOOGLE,
+            json!({"q": "is:bulk", "limit": 100}),
+            "messages: 22 of 22, newest first; spam and trash not searched",
+        ),
+        (
+            MICROSOFT,
+            json!({"q": "is:bulk", "limit": 100}),
+            "messages: 22 of 22, newest first; spam and trash may have up to 4 more (in:anywhere)",
+        ),
         (GOOGLE, json!({"q": "thick pencil"}), "messages: 3 of 3, newest first"),
         (MICROSOFT, json!({"q": "thick pencil"}), "messages: 3 of 3, newest first"),
         (GOOGLE, json!({"q": "after:2000-01-01", "limit": 40}), last),

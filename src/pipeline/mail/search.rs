@@ -514,13 +514,17 @@ impl SearchContext<'_> {
 }
 
 /// Formats the number of matches in spam and trash: `; spam and trash have 2 more (in:anywhere)`.
-/// It is empty if there are none, or if they were searched.
+/// It is empty if there are none, or if they were searched. Conditions that no service knows are
+/// not checked on them, so that fewer may match.
 fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
     let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
     match hidden.filter(|_| !parts.is_empty()) {
         _ if !is_everywhere(request) => String::new(),
         None => "; spam and trash not searched".to_owned(),
         Some(0) => String::new(),
+        Some(more) if request.listed.any() => {
+            format!("; spam and trash may have up to {more} more (in:anywhere)")
+        }
         Some(more) => format!("; spam and trash have {more} more (in:anywhere)"),
     }
 }

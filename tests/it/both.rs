@@ -1012,15 +1012,23 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
         let deleted = session.ok("manage", folder("delete", "2026/Taxes/Receipts")).await;
         // Another folder is in the level above.
         let goes = if account == GOOGLE { "deleted" } else { "moved to Deleted Items" };
-        let line = format!("also {goes}, as created with it and empty: `2026/Taxes`");
-        assert_eq!(deleted[1], line, "{account}");
+        let empty = format!("also {goes}, as created with it and empty: `2026/Taxes`");
+        assert_eq!(deleted[1], empty, "{account}");
 
         let found = json!({"q": "in:inbox", "limit": 1, "account": account});
         let found = session.json("mail_search", found).await["messages"][0]["id"].clone();
         let to = json!({"ids": found, "do": "move", "to": "2027/Receipts", "create": true});
         let moved = session.ok("mail_modify", to).await;
-        let line = format!("{account}: created `2027/Receipts`, and above it `2027`");
-        assert!(moved[1].contains(&line), "{moved:?}");
+        let created = format!("{account}: created `2027/Receipts`, and above it `2027`");
+        assert!(moved[1].contains(&created), "{moved:?}");
+        let kind = if account == GOOGLE { "label" } else { "folder" };
+        let undo = json!({"undo": line(&moved, "undo")});
+        let undone = session.ok("mail_modify", undo).await.join("\n");
+        let stay = format!(
+            "`2027/Receipts`, `2027` were created by the change and stay: manage kind={kind} \
+             op=delete id=`2027/Receipts` deletes them while they are empty"
+        );
+        assert!(undone.contains(&stay), "{undone}");
         let error = session.error("manage", folder("create", "2027")).await;
         assert!(error.starts_with("2027 already exists"), "{error}");
     }

@@ -14,7 +14,7 @@ use crate::pipeline::{Pipeline, Response, name_account};
 use crate::provider::Account;
 use crate::provider::mail::{FolderKind, MailState};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
@@ -100,7 +100,8 @@ impl Pipeline {
                 Ok((account, mailbox)) => {
                     let chosen = restored_messages(account, label, mailbox);
                     let named = name_account(self.several_accounts().await, &chosen.label);
-                    choice.notes.extend(left(&chosen, &one.created).await.into_iter().map(named));
+                    let stay = self.left(&chosen, &one.created).await;
+                    choice.notes.extend(stay.into_iter().map(named));
                     works.push(plan(chosen, one.mail).await);
                 }
                 Err(error) => choice.failed.push((label, error)),
@@ -124,6 +125,47 @@ impl Pipeline {
         let report = ChangeReport { op: "undo", undo, dry_run, subjects: subjects(named).await };
         self.report_changes(works, choice, report).await
     }
+
+    /// Returns notes about the folders and labels of a change that still exist: others may use them
+    /// by now, so an undo does not delete them. Levels above one that were created with it are
+    /// deleted with it while they are empty.
+    async fn left(&self, chosen: &ChosenMessages, created: &[CreatedUndo]) -> Vec<Note> {
+        let mailbox = &*chosen.mailbox;
+        let mut notes = Vec::new();
+        for one in created {
+            let has_labels = mailbox.capabilities().has_labels();
+            let (kind, word) = match (one.category, has_labels) {
+                (true, _) => (FolderKind::Label, "category"),
+                (false, true) => (FolderKind::Folder, "label"),
+                (false, false) => (FolderKind::Folder, "folder"),
+            };
+            let Ok(found) = mailbox.find_folder(&one.id, kind, false).await else {
+                continue;
+            };
+            let above = self.store.created_with(&chosen.account.id, &one.id).await;
+            let mut stay = vec![found.name.clone()];
+            for level in above.unwrap_or_default().into_iter().rev() {
+                if mailbox.find_folder(&level, kind, false).await.is_ok() {
+                    stay.push(level);
+                }
+            }
+            notes.push(match stay.len() {
+                1 => note!(
+                    "{} was created by the change and stays: manage kind={} op=delete deletes it",
+                    quoted(&found.name),
+                    ours(word)
+                ),
+                _ => note!(
+                    "{} were created by the change and stay: manage kind={} op=delete id={} \
+                     deletes them while they are empty",
+                    quoted_list(stay),
+                    ours(word),
+                    quoted(&found.name)
+                ),
+            });
+        }
+        notes
+    }
 }
 
 fn restored_messages(
@@ -132,28 +174,6 @@ fn restored_messages(
     mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,
 ) -> ChosenMessages {
     ChosenMessages { account, label, mailbox, ids: Vec::new() }
-}
-
-/// Returns notes about the folders and labels of a change that still exist: others may use them
-/// by now, so an undo does not delete them.
-async fn left(chosen: &ChosenMessages, created: &[CreatedUndo]) -> Vec<Note> {
-    let mut notes = Vec::new();
-    for one in created {
-        let has_labels = chosen.mailbox.capabilities().has_labels();
-        let (kind, word) = match (one.category, has_labels) {
-            (true, _) => (FolderKind::Label, "category"),
-            (false, true) => (FolderKind::Folder, "label"),
-            (false, false) => (FolderKind::Folder, "folder"),
-        };
-        if let Ok(found) = chosen.mailbox.find_folder(&one.id, kind, false).await {
-            notes.push(note!(
-                "{} was created by the change and stays: manage kind={} op=delete deletes it",
-                quoted(&found.name),
-                ours(word)
-            ));
-        }
-    }
-    notes
 }
 
 /// Plans which messages of an account are restored, and how.

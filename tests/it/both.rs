@@ -998,6 +998,19 @@ async fn drafts_show_their_sender_blind_copies_and_lasting_id() {
     }
 }
 
+/// A folder of the provider's own is there when it is empty, too.
+#[tokio::test]
+async fn empty_folders_are_listed() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        let all = json!({"q": "in:spam", "account": account, "do": "move", "to": "inbox"});
+        session.ok("mail_modify", all).await;
+        let spam = json!({"kind": "folders", "q": "spam", "account": account});
+        let row = session.json("lookup", spam).await["folders"][0].clone();
+        assert_eq!([&row["name"], &row["total"]], [&json!("spam"), &json!(0)], "{account}");
+    }
+}
+
 #[tokio::test]
 async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;

@@ -39,10 +39,6 @@ impl Gmail {
         // The other labels of Gmail's own are flags and categories, not places.
         listed.retain(|label| text(label, "type") == "user" || place_of(label).is_some());
         let mut page = self.labels_of(listed, known, projection).await?;
-        page.items.retain(|label| {
-            let is_empty = label.get("messagesTotal") == Some(&0.into());
-            !is_empty || text(label, "type") == "user" || text(label, "id") == "INBOX"
-        });
         for label in &mut page.items {
             if let Some(name) = place_of(label) {
                 rename(label, name);

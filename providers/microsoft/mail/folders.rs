@@ -232,17 +232,24 @@ impl FolderTree {
         self.cut
     }
 
-    /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]; empty ones of
-    /// Outlook's own only if they are the inbox.
+    /// Returns true if [`FolderTree::items`] leaves out empty folders of Outlook's own, which no
+    /// mail is looked for in.
+    pub fn leaves_out_own(&self) -> bool {
+        let is_left_out = |folder: &Folder| self.own.contains(&folder.id) && is_empty(folder);
+        self.folders.iter().any(is_left_out)
+    }
+
+    /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]; of its
+    /// further ones only those with messages.
     pub fn items(&self) -> Vec<Value> {
         let is_shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
         let shown = self.folders.iter().filter(is_shown).filter_map(|folder| {
             let name = self.names.get(&folder.id)?;
-            let is_system = PLACES.contains(&name.as_str()) || self.own.contains(&folder.id);
-            let is_empty = folder.item.get("totalItemCount") == Some(&0.into());
-            if is_system && is_empty && name != "inbox" {
+            let is_own = self.own.contains(&folder.id);
+            if is_own && is_empty(folder) {
                 return None;
             }
+            let is_system = is_own || PLACES.contains(&name.as_str());
             let mut item = folder.item.clone();
             let kind = if is_system { "system" } else { "user" };
             item.as_object_mut()?.insert(KIND.to_owned(), kind.into());
@@ -298,6 +305,10 @@ impl FolderTree {
         Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(requested)))
             .next(similar::instead(requested, names, "folders")))
     }
+}
+
+fn is_empty(folder: &Folder) -> bool {
+    folder.item.get("totalItemCount") == Some(&0.into())
 }
 
 fn ambiguous(requested: &str, several: &[&Folder]) -> Error {

@@ -126,6 +126,9 @@ impl Outlook {
         if tree.is_cut() {
             notes.push("the mailbox has too many folders; some are missing".into());
         }
+        if tree.leaves_out_own() {
+            notes.push("empty Outbox, Sync Issues and the like are left out".into());
+        }
         Ok(Page {
             total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
             items,

@@ -149,7 +149,7 @@ const FIELDS: &[Field] = &In("message").columns([
     .ours()
     .sparse()
     .sources(&[(Gmail, THREAD), (Outlook, THREAD)]),
-    field("chars", Count, "Characters in its text, as mail_read shows it. Only if named.")
+    field("chars", Count, "Characters in its text, with what mail_read folds. Only if named.")
         .level(More)
         .on_request()
         .sources(&[(Gmail, TEXT), (Outlook, TEXT)]),

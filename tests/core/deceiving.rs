@@ -4,7 +4,7 @@
 use daysheet_core::body::{Form, Reading, readable};
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::deceptive;
-use daysheet_core::text::fence::OURS;
+use daysheet_core::text::fence::{Fence, OURS, lengths};
 use daysheet_core::text::orders::{gives_orders, gives_orders_unseen};
 use daysheet_core::text::{TextKind, shown};
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
@@ -400,6 +400,27 @@ fn orders_to_assistants_are_known_in_many_languages() {
         assert!(gives_orders_unseen(text) && !gives_orders(text), "{text}");
     }
     assert!(!gives_orders_unseen("Our best lamps of the week, 50 % off until Sunday"));
+}
+
+/// Lines in place of something count as what they stand for, other lines of ours as they are.
+#[test]
+fn lines_in_place_of_something_are_not_counted() {
+    let fence = Fence::new("text", &[7; 32]);
+    for (text, expected) in cases! {
+        "Yes.", (4, 0);
+        "Yes.\n\n%[signature: 128 characters not shown; signature=true shows it]", (6, 128);
+        "%[12 characters repeated from m3 not shown; quoted=true shows them]\nNo", (2, 12);
+        "a\n%[list footer: 7 characters not shown; signature=true shows it]\n\
+         %[quoted history: 30 characters not shown; quoted=true shows it]", (2, 37);
+        "%[quoted history]\n> a", (20, 0);
+        "see (%goes to a.example)", (23, 0);
+        // A stranger's line has no mark.
+        "[signature: 9 characters not shown; signature=true shows it]", (60, 0);
+    } {
+        let text = text.replace('%', &OURS.to_string());
+        assert_eq!(lengths(&text), expected, "{text}");
+        assert_eq!(fence.chars(&fence.with_word(&text)), expected.0, "{text}");
+    }
 }
 
 /// What is ours has a mark that no text of a stranger has.

@@ -29,6 +29,27 @@ pub fn theirs(text: String) -> String {
     }
 }
 
+/// Returns the number of characters in whose place a line of ours stands, without its mark:
+/// `[signature: 9 characters not shown; …]`.
+fn left_out(line: &str) -> Option<usize> {
+    let (before, after) = line.strip_prefix('[')?.split_once(" characters ")?;
+    let count = before.rsplit(' ').next()?.parse().ok()?;
+    after.contains("not shown; ").then_some(count)
+}
+
+/// Returns the numbers of characters of a text with marks: of what it shows, without our marks and
+/// our lines in place of something, and of what these stand for.
+pub fn lengths(text: &str) -> (usize, usize) {
+    let (mut shown, mut folded) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        match line.strip_prefix(OURS).and_then(left_out) {
+            Some(count) => folded += count,
+            None => shown += line.chars().filter(|char| *char != OURS).count(),
+        }
+    }
+    (shown, folded)
+}
+
 /// A fence for one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
@@ -51,10 +72,13 @@ impl Fence {
         text.replace(OURS, &format!("{} ", self.word))
     }
 
-    /// Returns the number of characters of the text without the words before our lines.
+    /// Returns the number of characters of the text without the words before our lines, and
+    /// without lines in place of what is left out.
     pub fn chars(&self, text: &str) -> usize {
         let word = format!("{} ", self.word);
-        text.chars().count() - text.matches(&word).count() * word.len()
+        let length = |line: &str| line.chars().count() - line.matches(&word).count() * word.len();
+        let stands = |line: &str| line.strip_prefix(&word).and_then(left_out).is_some();
+        text.split_inclusive('\n').filter(|line| !stands(line)).map(length).sum()
     }
 
     /// Returns the word that a sender cannot know.

@@ -1,4 +1,5 @@
-//! The lengths of messages' texts, for lists: a reader sees what reading them would cost.
+//! The lengths of messages' texts, for lists: a reader sees what reading them would cost
+//! at most.
 
 use super::{AT_ONCE, ReadRest, SUBJECT, body_form, text_of};
 use crate::error::Error;
@@ -8,7 +9,7 @@ use crate::project::project;
 use crate::provider::Mailbox;
 use crate::row::{Cell, RowTable};
 use crate::schemas::MESSAGE;
-use crate::text::fence::OURS;
+use crate::text::fence::lengths;
 use crate::tools::mail::Body;
 
 /// The column that shows them.
@@ -52,7 +53,8 @@ impl Pipeline {
                 };
                 match readable {
                     Ok((_, readable)) => {
-                        let length = i64::try_from(length(&readable.text)).unwrap_or(i64::MAX);
+                        let (shown, folded) = lengths(&readable.text);
+                        let length = i64::try_from(shown + folded).unwrap_or(i64::MAX);
                         if let Some(cell) = rows.cell_mut(*at, COLUMN) {
                             *cell = Cell::Count(length);
                         }
@@ -65,9 +67,4 @@ impl Pipeline {
         }
         failed
     }
-}
-
-/// Returns the number of characters of a readable text.
-pub(super) fn length(text: &str) -> usize {
-    text.chars().filter(|char| *char != OURS).count()
 }

@@ -33,7 +33,7 @@ use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::{self, TextKind, note, ours, shown};
+use crate::text::{self, TextKind, fence, note, ours, shown};
 use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
 use crate::words::Words;
@@ -333,13 +333,13 @@ impl Pipeline {
             let text = std::mem::take(&mut one.readable.text);
             let shows = form != Body::None && !text.is_empty();
             let block = shows.then(|| format!("b{}", response.texts.len() + 1));
-            let chars = lengths::length(&text);
+            let (shown, folded) = fence::lengths(&text);
             objects.push(json!({
                 "message": one.target.id,
                 "block": block,
                 "type": one.readable.kind,
-                "chars": chars,
-                "shown": if shows { chars } else { 0 },
+                "chars": shown + folded,
+                "shown": if shows { shown } else { 0 },
             }));
             let inline = one.message.inline.len();
             let inline = (inline > 0)

@@ -38,7 +38,7 @@ const FIELDS: &[Field] = &In("message").columns([
     field("snippet", Text, "How the text begins, without greeting or repeated subject.")
         .beginning(45)
         .sources(&[(Gmail, GMAIL_OPENING), (Outlook, OUTLOOK_OPENING)]),
-    field("flags", Words, "Any of: unread, starred, attachment, important, draft.")
+    field("flags", Words, "Any of: unread, starred, done, attachment, important, draft.")
         .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("draft", Handle('d'), "Handle of the draft, which stays when the draft is edited.")
@@ -193,6 +193,7 @@ pub(super) const GMAIL_FLAGS: &[(&str, Source)] = &[
 pub(super) const OUTLOOK_FLAGS: &[(&str, Source)] = &[
     ("unread", Not("isRead")),
     ("starred", Is("flag/flagStatus", "flagged")),
+    ("done", Is("flag/flagStatus", "complete")),
     ("attachment", Is("hasAttachments", "true")),
     ("important", Is("importance", "high")),
     ("draft", OUTLOOK_DRAFT),

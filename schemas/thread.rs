@@ -97,9 +97,13 @@ const FIELDS: &[Field] = &In("thread").columns([
                 ]),
             ),
         ]),
-    field("flags", Words, "Any of, on any message: unread, starred, attachment, important, draft.")
-        .level(Key)
-        .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+    field(
+        "flags",
+        Words,
+        "Any of, on any message: unread, starred, done, attachment, important, draft.",
+    )
+    .level(Key)
+    .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field(
         "link",
         Text,
@@ -138,6 +142,7 @@ const GMAIL_FLAGS: &[(&str, Source)] = &[
 const OUTLOOK_FLAGS: &[(&str, Source)] = &[
     ("unread", Any("messages", &Not("isRead"))),
     ("starred", Any("messages", &Is("flag/flagStatus", "flagged"))),
+    ("done", Any("messages", &Is("flag/flagStatus", "complete"))),
     ("attachment", Any("messages", &Is("hasAttachments", "true"))),
     ("important", Any("messages", &Is("importance", "high"))),
     ("draft", Any("messages", &Is("isDraft", "true"))),

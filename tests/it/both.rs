@@ -1011,6 +1011,27 @@ async fn empty_folders_are_listed() {
     }
 }
 
+/// A flag that is done is no star, and no message without a flag.
+#[tokio::test]
+async fn flags_that_are_done_are_shown() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let found = json!({"q": "in:inbox", "limit": 1, "account": MICROSOFT});
+    let found = session.json("mail_search", found).await["messages"][0]["id"].clone();
+    for (verb, expected) in [("star", [true, false]), ("done", [false, true])] {
+        session.ok("mail_modify", json!({"ids": found, "do": verb})).await;
+        for (tool, arguments, rows) in cases! {
+            "mail_search", json!({"q": "in:inbox", "account": MICROSOFT}), "messages";
+            "mail_search", json!({"q": "in:inbox", "account": MICROSOFT, "by": "thread"}), "threads";
+            "mail_read", json!({"ids": found}), "messages";
+        } {
+            let row = session.json(tool, arguments).await[rows][0].clone();
+            let flags = row["flags"].to_string();
+            let shown = ["starred", "done"].map(|word| flags.contains(word));
+            assert_eq!(shown, expected, "{tool}: {row}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;

@@ -4,6 +4,9 @@
 //! It can be interrupted anywhere and repeated, and running processes are not disturbed: the old
 //! and the new master key are both available until no data key is sealed with the old one.
 
+use std::time::Duration;
+
+use super::super::engine::locks::Lock;
 use super::super::random::random;
 use super::super::{Store, account_identity};
 use super::data::{DATA_KEYS, FILE_MARK, KEYCHAIN_MARK, Line, MARK, TRIES, line};
@@ -13,6 +16,9 @@ use crate::error::{Error, Kind, Result};
 
 /// How often to look for owners who were added in the meantime.
 const PASSES: usize = 5;
+/// How often, and how many times, to look whether another rotation has ended.
+const LOOK: Duration = Duration::from_millis(50);
+const LOOKS: usize = 1_200;
 
 /// The outcome of a rotation.
 #[derive(Debug, Default)]
@@ -40,6 +46,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Config`] if only one key is configured and already seals all, [`Kind::Store`].
     pub async fn rotate_key(&self, data_keys: bool) -> Result<Rotated> {
+        let _alone = self.rotate_alone().await?;
         let known = self.masters(true, true).await?;
         let given = self.inner.keys.given.as_ref();
         let alone = given.filter(|_| known.len() < 2);
@@ -103,6 +110,19 @@ impl Store {
             self.masters(true, true).await?;
         }
         Ok(rotated)
+    }
+
+    /// Waits until no other process replaces the master key. Of two at once, one would drop the key
+    /// with which the other one seals.
+    async fn rotate_alone(&self) -> Result<Lock> {
+        for _ in 0..LOOKS {
+            if let Some(lock) = self.try_lock("rotate-key".to_owned(), false, false).await? {
+                return Ok(lock);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Err(Error::new(Kind::Conflict, "another process is replacing the master key")
+            .next("repeat this when it has ended"))
     }
 
     /// Adds the keys that sealed the owner's old texts directly to the data keys, if there are

@@ -223,3 +223,22 @@ async fn series_in_both_calendars_is_one() {
     let expected = ["Wed 2036-12-10 10h00", "Thu 2036-12-18 15h00", "Wed 2036-12-24 10h00"];
     assert_eq!(starts(&found), expected);
 }
+
+/// Of two invitations to one event, the earlier one has a time that is no longer right.
+#[tokio::test]
+async fn invitation_to_an_event_that_was_moved_says_so() {
+    let mut session = Session::written(Who::Usual).await;
+    let query =
+        json!({"account": ME, "q": "subject:rehearsal from:henrike.olbrich@nordlicht.example"});
+    let found = session.json("mail_search", query).await;
+    let ids = column(&found, "messages", "id");
+    assert_eq!(ids.len(), 2);
+    let notes = session.ok("mail_read", json!({"ids": ids})).await.pop().unwrap();
+    let moved: Vec<_> =
+        notes.lines().filter(|line| line.contains("in the calendar it is")).collect();
+    assert_eq!(
+        moved,
+        ["`Vesper: rehearsal in the showroom`: this is the invitation's time; in the calendar it \
+             is Mon 2026-11-23 10h00"]
+    );
+}

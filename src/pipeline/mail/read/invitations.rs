@@ -152,6 +152,19 @@ impl Pipeline {
                     ours(event_time::start(entry.start.when(), &self.config.zone))
                 ));
             }
+            // One of the two is older: a later invitation may have moved the event.
+            let here = |time: EventTime| time.instant(&self.config.zone);
+            let moved = same.filter(|facts| {
+                let is_whole = timed && kind == "request" && entry.repeat.is_none();
+                is_whole && here(facts.start) != here(entry.start.when())
+            });
+            if let Some(facts) = moved {
+                notes.push(note!(
+                    "{}: this is the invitation's time; in the calendar it is {}",
+                    quoted(&entry.title),
+                    ours(event_time::start(facts.start, &self.config.zone))
+                ));
+            }
             // An entry without a time has the one in the calendar.
             let known = same.map(|facts| (facts.start, facts.end));
             let times = match timed {

@@ -147,7 +147,7 @@ impl Pipeline {
 
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
         zone_line(&mut document, &request.zone);
-        let mut count = plan.count(table, shown, before, missing.is_empty());
+        let mut count = plan.count(table, shown, before, missing.len());
         if !plan.places.is_empty() {
             plan.now = now;
             let cursor = self.save_cursor(KIND, &plan).await?;
@@ -715,9 +715,10 @@ impl SearchPlan {
     }
 
     /// Formats `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
-    fn count(&self, table: &Table, shown: usize, before: usize, complete: bool) -> String {
+    /// `missing` accounts did not answer.
+    fn count(&self, table: &Table, shown: usize, before: usize, missing: usize) -> String {
         // When the last page is there, the rows have been counted.
-        let counted = self.places.is_empty() && complete;
+        let counted = self.places.is_empty() && missing == 0;
         let total = match self.total {
             _ if counted => format!(" of {}", self.shown),
             Some((total, true)) => format!(" of ~{total}"),
@@ -726,7 +727,8 @@ impl SearchPlan {
         };
         let accounts = match self.accounts {
             0 | 1 => String::new(),
-            count => format!(" in {count} accounts"),
+            count if missing == 0 => format!(" in {count} accounts"),
+            count => format!(" in {} of {count} accounts", count.saturating_sub(missing)),
         };
         let earlier = match before {
             0 => String::new(),

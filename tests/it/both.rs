@@ -1323,7 +1323,7 @@ async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
         let (next, last) = (" 00h00 to Wed 2036-02-06 00h00", " 00h00 to Thu 2036-02-07 00h00");
         assert_eq!(
             found.replace(next, "").replace(last, ""),
-            "no clash, but you are away then: e1 `Leave` Tue 2036-02-05: oof; e2 `Fair` Wed \
+            "you are away then, which is no clash: e1 `Leave` Tue 2036-02-05: oof; e2 `Fair` Wed \
              2036-02-06: elsewhere"
         );
     }

@@ -337,8 +337,9 @@ async fn invitation_is_answered() {
     let call = json!({"id": "main/i", "response": "decline"});
     assert_eq!(
         at_outlook.ok("calendar_respond", call).await,
-        "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|decline|done|it is no longer in the \
-         calendar\n--\nthe organizer was sent the answer; to change it, answer again"
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|decline|done|it is no longer in \
+         the calendar, and only a new invitation brings it back\n--\n\
+         the organizer was sent the answer"
     );
 }
 

@@ -119,7 +119,8 @@ pub(in crate::pipeline) fn meets_absence(
 
 /// Returns the note on events of [`away`], each in words; `None` if there are none.
 pub(in crate::pipeline) fn absences(events: Vec<String>) -> Option<Note> {
-    (!events.is_empty()).then(|| note!("no clash, but you are away then: {}", ours(named(events))))
+    (!events.is_empty())
+        .then(|| note!("you are away then, which is no clash: {}", ours(named(events))))
 }
 
 /// Joins the first few of some events, each in words, and the number of the others.

@@ -356,20 +356,21 @@ pub(super) fn add_answered(
     owner: &Owner,
 ) {
     let sent = match (request.notifies(), &request.comment) {
-        (true, Some(_)) => {
-            "the organizer was sent the answer and the comment; to change it, answer again"
-        }
-        (true, None) => "the organizer was sent the answer; to change it, answer again",
+        (true, Some(_)) => "the organizer was sent the answer and the comment",
+        (true, None) => "the organizer was sent the answer",
         (false, _) => "the organizer was not notified",
     };
-    report.notes.push(sent.into());
+    // What is no longer there cannot be answered.
+    let again = request.notifies() && event.is_some();
+    let again = if again { "; to change it, answer again" } else { "" };
+    report.notes.push(note!("{}{}", sent, again));
     match event {
         Some(event) => report.events.push((owner.clone(), event)),
         None => report.outcomes.push(Outcome::new(
             name,
             word(answer),
             "done",
-            "it is no longer in the calendar",
+            "it is no longer in the calendar, and only a new invitation brings it back",
         )),
     }
 }

@@ -2,6 +2,7 @@
 
 mod chart;
 pub mod docx;
+mod drawing;
 mod numbers;
 mod parts;
 pub mod pptx;

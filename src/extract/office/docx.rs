@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::drawing::{Drawing, EMU, is_vml_shape};
 use super::numbers::Numbers;
 use super::parts::Parts;
 use super::styles::{self, Page, Styles, properties, shading};
@@ -64,12 +65,6 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     give(story.pieces(), out)
 }
 
-/// English Metric Units in a point.
-const EMU: f64 = 12_700.0;
-
-/// The side of a box below which nobody reads what is in it, in points.
-const FLAT: f64 = 2.0;
-
 /// Fields within each other.
 const FIELDS: usize = 64;
 
@@ -90,85 +85,6 @@ struct Field {
     /// True if its result has begun.
     result: bool,
     instruction: String,
-}
-
-/// A drawing that is open: where it is and how large, in points.
-#[derive(Default)]
-struct Drawing {
-    /// How far it is from the edge that is named.
-    x: Option<(f64, String)>,
-    y: Option<(f64, String)>,
-    wide: Option<f64>,
-    high: Option<f64>,
-    /// How it is hidden, if it is.
-    hidden: Option<How>,
-}
-
-impl Drawing {
-    /// Reads the style of a shape of VML (ECMA-376, part 4, 19.1).
-    fn of_style(style: &str) -> Self {
-        let value = |name: &str| {
-            let pairs = style.split(';').filter_map(|pair| pair.split_once(':'));
-            pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
-        };
-        let length = |name: &str| length(value(name)?.1);
-        let side = |margin: &str, side: &str, relative: &str| {
-            let from = value(relative).map_or("", |(_, from)| from);
-            let offset = length(margin).or_else(|| length(side))?;
-            Some((offset, from.to_owned()))
-        };
-        let hidden = value("visibility").is_some_and(|(_, value)| value == "hidden")
-            || value("display").is_some_and(|(_, value)| value == "none");
-        Self {
-            x: side("margin-left", "left", "mso-position-horizontal-relative"),
-            y: side("margin-top", "top", "mso-position-vertical-relative"),
-            wide: length("width"),
-            high: length("height"),
-            hidden: hidden.then_some(How::Marked),
-        }
-    }
-
-    /// Returns how it is hidden, which may be `marked`.
-    fn hides(&self, sheet: &Page, marked: bool) -> Option<How> {
-        let flat = |side: Option<f64>| side.is_some_and(|side| side < FLAT);
-        let x = self.x.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
-        let y = self.y.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
-        if marked {
-            Some(How::Marked)
-        } else if flat(self.wide) || flat(self.high) {
-            Some(How::Clipped)
-        } else if sheet.is_beside(x, self.wide, sheet.wide)
-            || sheet.is_beside(y, self.high, sheet.high)
-        {
-            Some(How::OffPage)
-        } else {
-            None
-        }
-    }
-}
-
-/// Returns true for the elements of VML that have a place, and may have text.
-fn is_vml_shape(name: &str) -> bool {
-    matches!(name, "v:shape" | "v:rect" | "v:roundrect" | "v:oval" | "v:group")
-}
-
-/// Reads a length of CSS in points; none if its unit is not an absolute one.
-fn length(value: &str) -> Option<f64> {
-    let unit =
-        value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
-    let number: f64 = value.strip_suffix(unit)?.parse().ok()?;
-    let points = match unit {
-        "pt" => 1.0,
-        "in" => 72.0,
-        "cm" => 72.0 / 2.54,
-        "mm" => 72.0 / 25.4,
-        "pc" => 12.0,
-        "px" => 0.75,
-        // Zero has none.
-        "" if number == 0.0 => 1.0,
-        _ => return None,
-    };
-    Some(number * points)
 }
 
 /// What is known of the table, the row and the cell that are open.

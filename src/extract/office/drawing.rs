@@ -1,0 +1,93 @@
+//! Drawings of Word documents, as far as their place and size decide whether people see the text
+//! in them: anchored ones (DrawingML) and shapes of VML.
+
+use super::styles::Page;
+use crate::How;
+
+/// English Metric Units in a point.
+pub const EMU: f64 = 12_700.0;
+
+/// The side of a box below which nobody reads what is in it, in points.
+const FLAT: f64 = 2.0;
+
+/// A drawing that is open, with its place and its size in points.
+#[derive(Default)]
+pub struct Drawing {
+    /// Its distance from the edge with this name.
+    pub x: Option<(f64, String)>,
+    /// The same from above.
+    pub y: Option<(f64, String)>,
+    /// Its width.
+    pub wide: Option<f64>,
+    /// Its height.
+    pub high: Option<f64>,
+    /// The way in which it is hidden, if it is.
+    pub hidden: Option<How>,
+}
+
+impl Drawing {
+    /// Reads the style of a shape of VML (ECMA-376, part 4, 19.1).
+    pub fn of_style(style: &str) -> Self {
+        let value = |name: &str| {
+            let pairs = style.split(';').filter_map(|pair| pair.split_once(':'));
+            pairs.map(|(key, value)| (key.trim(), value.trim())).find(|(key, _)| *key == name)
+        };
+        let length = |name: &str| length(value(name)?.1);
+        let side = |margin: &str, side: &str, relative: &str| {
+            let from = value(relative).map_or("", |(_, from)| from);
+            let offset = length(margin).or_else(|| length(side))?;
+            Some((offset, from.to_owned()))
+        };
+        let hidden = value("visibility").is_some_and(|(_, value)| value == "hidden")
+            || value("display").is_some_and(|(_, value)| value == "none");
+        Self {
+            x: side("margin-left", "left", "mso-position-horizontal-relative"),
+            y: side("margin-top", "top", "mso-position-vertical-relative"),
+            wide: length("width"),
+            high: length("height"),
+            hidden: hidden.then_some(How::Marked),
+        }
+    }
+
+    /// Returns the way in which it is hidden: by its mark, its size or its place.
+    pub fn hides(&self, sheet: &Page, marked: bool) -> Option<How> {
+        let flat = |side: Option<f64>| side.is_some_and(|side| side < FLAT);
+        let x = self.x.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
+        let y = self.y.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
+        if marked {
+            Some(How::Marked)
+        } else if flat(self.wide) || flat(self.high) {
+            Some(How::Clipped)
+        } else if sheet.is_beside(x, self.wide, sheet.wide)
+            || sheet.is_beside(y, self.high, sheet.high)
+        {
+            Some(How::OffPage)
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns true for the elements of VML that have a place, and may have text.
+pub fn is_vml_shape(name: &str) -> bool {
+    matches!(name, "v:shape" | "v:rect" | "v:roundrect" | "v:oval" | "v:group")
+}
+
+/// Reads a length of CSS in points; none if its unit is not an absolute one.
+fn length(value: &str) -> Option<f64> {
+    let unit =
+        value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
+    let number: f64 = value.strip_suffix(unit)?.parse().ok()?;
+    let points = match unit {
+        "pt" => 1.0,
+        "in" => 72.0,
+        "cm" => 72.0 / 2.54,
+        "mm" => 72.0 / 25.4,
+        "pc" => 12.0,
+        "px" => 0.75,
+        // Zero has none.
+        "" if number == 0.0 => 1.0,
+        _ => return None,
+    };
+    Some(number * points)
+}

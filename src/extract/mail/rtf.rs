@@ -88,39 +88,46 @@ enum Place {
     Value,
 }
 
+/// How characters look, until `\plain`.
+#[derive(Debug, Clone, Default)]
+struct CharacterState {
+    font: i32,
+    page: Option<&'static Encoding>,
+    vanish: bool,
+    deleted: bool,
+    inserted: bool,
+    /// Half points; none is 12 points.
+    size: Option<i32>,
+    /// The distance of the text above its line, in half points.
+    raised: i32,
+    /// The width of the glyphs in per cent.
+    width: Option<i32>,
+    /// The space added between letters, in twentieths of a point.
+    spacing: i32,
+    colour: usize,
+    /// The colour behind the characters.
+    behind: usize,
+}
+
 /// A group's state, which ends with it.
 #[derive(Debug, Clone, Default)]
 struct State {
     place: Place,
     /// What closes the group, in the text.
     after: &'static str,
-    font: i32,
-    page: Option<&'static Encoding>,
+    characters: CharacterState,
     /// Characters to skip after a `\u`.
     fallback: Option<usize>,
-    vanish: bool,
     in_table: bool,
-    deleted: bool,
-    inserted: bool,
-    /// Half points; none is 12 points.
-    size: Option<i32>,
-    /// How far text is above its line, in half points.
-    raised: i32,
-    /// The width of the glyphs in per cent.
-    width: Option<i32>,
-    /// How much wider than usual letters stand apart, in twentieths of a point.
-    spacing: i32,
-    /// How far lines are from the margin, and the first one from the others, in twentieths of a
-    /// point.
+    /// The distance of lines from the margin, and of the first line from the others, in twentieths
+    /// of a point.
     left: i32,
     first: i32,
     /// The left, upper, right and lower side of the shape, in twentieths of a point.
     shape: [i32; 4],
-    /// How the shape hides its text.
+    /// The way in which the shape hides its text.
     unseen: Option<How>,
-    colour: usize,
-    /// Colours behind the characters and behind the paragraph.
-    behind: usize,
+    /// The colour behind the paragraph.
     paragraph: usize,
     /// True within `\htmlrtf`: RTF that the HTML does not have.
     rtf_only: bool,
@@ -289,7 +296,7 @@ impl Reader<'_> {
             return;
         }
         let bytes = std::mem::take(&mut self.bytes);
-        let page = self.state.page.or(self.page).unwrap_or(WINDOWS_1252);
+        let page = self.state.characters.page.or(self.page).unwrap_or(WINDOWS_1252);
         self.push(&page.decode_without_bom_handling(&bytes).0);
     }
 
@@ -305,10 +312,10 @@ impl Reader<'_> {
                     self.out.push_str(text);
                 }
             }
-            Place::Body if self.state.deleted => self.tally.delete(text),
+            Place::Body if self.state.characters.deleted => self.tally.delete(text),
             Place::Body => {
                 if self.tally.sees(self.sight(), text) {
-                    if self.state.inserted {
+                    if self.state.characters.inserted {
                         self.tally.insert(text);
                     }
                     self.out.push_str(text);
@@ -327,10 +334,11 @@ impl Reader<'_> {
     /// Returns whether text that comes now is seen.
     fn sight(&self) -> Sight {
         let state = &self.state;
+        let characters = &state.characters;
         let covered = state.in_table && self.cells.get(self.cell) == Some(&true);
         let paint =
             |index: usize| self.colours.get(index).map_or(Paint::Other, |rgb| Paint::Rgb(*rgb));
-        let behind = [state.behind, state.paragraph].into_iter().find(|index| *index > 0);
+        let behind = [characters.behind, state.paragraph].into_iter().find(|index| *index > 0);
         let ground = match behind {
             Some(index) => paint(index),
             None if self.ground_unknown => Paint::Other,
@@ -340,13 +348,13 @@ impl Reader<'_> {
         let begins = state.left.min(state.left.saturating_add(state.first));
         let beside = !(-FAR_AWAY..FAR_AWAY).contains(&begins);
         let look = Look {
-            vanish: Some(state.vanish),
-            size: state.size.map(f64::from),
-            raised: Some(f64::from(state.raised) / 2.0),
-            width: state.width.map(f64::from),
-            spacing: Some(f64::from(state.spacing) / 20.0),
+            vanish: Some(characters.vanish),
+            size: characters.size.map(f64::from),
+            raised: Some(f64::from(characters.raised) / 2.0),
+            width: characters.width.map(f64::from),
+            spacing: Some(f64::from(characters.spacing) / 20.0),
             // Colour 0 is the reader's own, which it can see.
-            colour: (state.colour > 0).then(|| paint(state.colour)),
+            colour: (characters.colour > 0).then(|| paint(characters.colour)),
             ..Look::default()
         };
         let hides = [(covered, How::Covered), (beside, How::OffPage)];
@@ -448,36 +456,7 @@ impl Reader<'_> {
             "rdblquote" => self.push("”"),
             "emspace" | "enspace" | "qmspace" => self.push(" "),
             // How characters look.
-            "plain" => {
-                let State {
-                    place,
-                    after,
-                    fallback,
-                    paragraph,
-                    in_table,
-                    left,
-                    first,
-                    shape,
-                    unseen,
-                    rtf_only,
-                    closes,
-                    ..
-                } = self.state;
-                self.state = State {
-                    place,
-                    after,
-                    fallback,
-                    paragraph,
-                    in_table,
-                    left,
-                    first,
-                    shape,
-                    unseen,
-                    rtf_only,
-                    closes,
-                    ..State::default()
-                };
-            }
+            "plain" => self.state.characters = CharacterState::default(),
             "pard" => {
                 (self.state.paragraph, self.state.in_table) = (0, false);
                 (self.state.left, self.state.first) = (0, 0);
@@ -492,19 +471,19 @@ impl Reader<'_> {
             "cellx" if self.state.place == Place::Body && self.cells.len() < MOST => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
             }
-            "v" => self.state.vanish = on,
-            "deleted" => self.state.deleted = on,
-            "revised" => self.state.inserted = on,
-            "fs" => self.state.size = number,
+            "v" => self.state.characters.vanish = on,
+            "deleted" => self.state.characters.deleted = on,
+            "revised" => self.state.characters.inserted = on,
+            "fs" => self.state.characters.size = number,
             // Without a number, three points (RTF 1.9.1).
-            "up" => self.state.raised = number.unwrap_or(6),
-            "dn" => self.state.raised = number.unwrap_or(6).saturating_neg(),
-            "charscalex" => self.state.width = number,
-            "expndtw" => self.state.spacing = number.unwrap_or(0),
+            "up" => self.state.characters.raised = number.unwrap_or(6),
+            "dn" => self.state.characters.raised = number.unwrap_or(6).saturating_neg(),
+            "charscalex" => self.state.characters.width = number,
+            "expndtw" => self.state.characters.spacing = number.unwrap_or(0),
             "li" | "lin" => self.state.left = number.unwrap_or(0),
             "fi" => self.state.first = number.unwrap_or(0),
-            "cf" => self.state.colour = index,
-            "cb" | "highlight" | "chcbpat" => self.state.behind = index,
+            "cf" => self.state.characters.colour = index,
+            "cb" | "highlight" | "chcbpat" => self.state.characters.behind = index,
             "cbpat" => self.state.paragraph = index,
             "clcbpat" | "background" | "clshdng" | "chshdng" | "shading" => {
                 self.ground_unknown = true;
@@ -516,14 +495,15 @@ impl Reader<'_> {
             "ansicpg" => self.page = Some(pages::code_page(u32::try_from(index).unwrap_or(0))),
             "mac" => self.page = Some(pages::code_page(10_000)),
             "f" | "af" if name == "f" => {
-                self.state.font = number.unwrap_or(0);
+                self.state.characters.font = number.unwrap_or(0);
                 if self.state.place != Place::Fonts {
-                    self.state.page = self.fonts.get(&self.state.font).copied();
+                    self.state.characters.page =
+                        self.fonts.get(&self.state.characters.font).copied();
                 }
             }
             "fcharset" if self.state.place == Place::Fonts => {
                 if let Some(page) = pages::of_charset(index) {
-                    self.fonts.insert(self.state.font, page);
+                    self.fonts.insert(self.state.characters.font, page);
                 }
             }
             "red" | "green" | "blue" if self.state.place == Place::Colours => {

@@ -26,7 +26,7 @@ pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a 
 
 /// What the column `known` says of a saved contact.
 pub const SAVED: &str = "saved";
-/// What it says of somebody known from mail alone.
+/// The word for somebody who is known from mail alone.
 pub const FROM_MAIL: &str = "mail";
 
 const FIELDS: &[Field] = &In("contact").columns([

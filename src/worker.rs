@@ -135,10 +135,8 @@ impl Worker {
     /// Waits for a place for a job of about this many bytes; `owner` is one person of many.
     pub async fn place<'w>(&'w self, owner: Option<&'w str>, bytes: usize) -> Place<'w> {
         let small = bytes <= SMALL;
-        let permit = match small {
-            true => self.places.small(owner).await,
-            false => self.places.large(owner).await,
-        };
+        let permit =
+            if small { self.places.small(owner).await } else { self.places.large(owner).await };
         Place { worker: self, owner, small, permit }
     }
 

@@ -355,12 +355,10 @@ impl FromRequest<Arc<Pages>> for Post {
         let fields = fields(&body);
         let token = fields.get(TOKEN).map_or("", String::as_str);
         let most = pages.service.people.base().config.access;
-        match visitor.session.is_token(parts.uri.path(), token) {
-            true => {
-                let manages = visitor.session.access() >= most;
-                Ok(Self { visitor, manages, fields, _room: room })
-            }
-            false => Err(foreign().into_response()),
+        if !visitor.session.is_token(parts.uri.path(), token) {
+            return Err(foreign().into_response());
         }
+        let manages = visitor.session.access() >= most;
+        Ok(Self { visitor, manages, fields, _room: room })
     }
 }

@@ -345,7 +345,7 @@ fn expected(
                         .filter(|(from, long, _)| (*from..from + long).contains(&tick))
                         .map(|(.., show)| *show)
                         .collect();
-                    all.sort_by_key(|show| [1, 2, 0, 3][*show]);
+                    all.sort_by_key(|show| [0, 2, 1, 3][*show]);
                     all.first() == Some(&show)
                 })
             };

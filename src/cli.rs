@@ -29,7 +29,7 @@ fn print(line: &str) {
 mod account;
 mod audit;
 mod call;
-mod check;
+pub mod check;
 pub mod client;
 mod convert;
 #[cfg(feature = "sandbox")]

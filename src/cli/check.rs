@@ -68,6 +68,24 @@ pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::R
     }
 }
 
+/// Checks a document in any notation, as `daysheet check` does, and returns it as JSON.
+///
+/// # Errors
+/// The problems, one line each.
+pub fn checked(text: &str) -> Result<Value, String> {
+    let found = check(text, None).and_then(|_| {
+        let read = notation::read(text, None).map_err(|problem| vec![problem])?;
+        let json = read.value.to_json();
+        serde_json::from_str(&json).map_err(|error| vec![Problem::at(text, 0, error.to_string())])
+    });
+    found.map_err(|problems| {
+        let line = |problem: &Problem| {
+            format!("{}:{}: {}\n", problem.line, problem.column, problem.message)
+        };
+        problems.iter().map(line).collect()
+    })
+}
+
 /// What the document holds, or everything that is wrong with it.
 fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>> {
     let notation = notation.unwrap_or(match text.trim_start().starts_with('{') {

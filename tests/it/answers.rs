@@ -4,9 +4,8 @@
 //! One scenario calls every tool over the sandbox's two mailboxes, once per format.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::Write;
-use std::process::{Command, Stdio};
 
+use daysheet::cli::check::checked;
 use daysheet::cli::sandboxed::Who;
 use daysheet::encode::stc::parse::parse;
 use daysheet::schemas::{TABLES, find_in_document};
@@ -142,27 +141,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("attachment_text", "range"),
 ];
 
-/// Runs the program with a text as its input; what it prints, if it succeeds.
-fn program(arguments: &[&str], input: &str) -> Result<String, String> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
-        .args(arguments)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input.as_bytes()).unwrap();
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    match output.status.success() {
-        true => Ok(text),
-        false => Err(text + &String::from_utf8(output.stderr).unwrap()),
-    }
-}
-
 /// The arguments with what was remembered in them.
 pub fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
     fn fill(value: &mut Value, known: &HashMap<&str, String>) {
@@ -230,13 +208,10 @@ async fn every_answer_is_valid_and_reaches_every_column() {
                 wrong.push(format!("{tool} {call}: {}", blocks[0]));
                 continue;
             }
-            if let Err(problems) = program(&["check", "-"], &blocks[0]) {
-                wrong.push(format!("{tool} {call}:\n{problems}{}", blocks[0]));
-            }
-            let document: Value = match program(&["convert", "-", "--to", "json"], &blocks[0]) {
-                Ok(json) => serde_json::from_str(&json).unwrap(),
-                Err(problem) => {
-                    wrong.push(format!("{tool} {call}:\n{problem}{}", blocks[0]));
+            let document = match checked(&blocks[0]) {
+                Ok(document) => document,
+                Err(problems) => {
+                    wrong.push(format!("{tool} {call}:\n{problems}{}", blocks[0]));
                     continue;
                 }
             };

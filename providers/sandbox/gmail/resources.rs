@@ -9,6 +9,7 @@ use html_escape::encode_text_to_string;
 use serde_json::{Map, Value, json};
 
 use super::attachment_id::AttachmentIds;
+use super::query::matching::is_primary;
 use crate::google::fields::{Shape, shape};
 use crate::store::head;
 use crate::store::labels::{SYSTEM, UserLabel};
@@ -276,7 +277,12 @@ pub(super) fn own_label(label: &UserLabel) -> Value {
 /// One label with its counts.
 pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
     let mut label = labels(mailbox).into_iter().find(|label| label["id"] == id)?;
-    let of_label = mailbox.messages.iter().filter(|message| message.has(id));
+    // Gmail sets this label, which messages here do without.
+    let is_of = |message: &Message| match id {
+        "CATEGORY_PERSONAL" => is_primary(message),
+        _ => message.has(id),
+    };
+    let of_label = mailbox.messages.iter().filter(|message| is_of(message));
     let (mut total, mut unread) = (0usize, 0usize);
     let mut threads = std::collections::HashSet::new();
     let mut unread_threads = std::collections::HashSet::new();

@@ -76,13 +76,16 @@ pub(crate) fn places_named(query: &GmailQuery) -> Vec<&'static str> {
     }
 }
 
-/// The tabs of the inbox. What has none stands in the first.
+/// True for a message of the inbox's first tab, where everything is that no other tab has.
+pub(crate) fn is_primary(message: &Message) -> bool {
+    let other = message.labels.iter().any(|id| id.starts_with("CATEGORY_"));
+    message.has("CATEGORY_PERSONAL") || message.has("INBOX") && !other
+}
+
+/// The tabs of the inbox.
 fn category(name: &str, message: &Message) -> bool {
     match name {
-        "primary" | "personal" => {
-            let other = message.labels.iter().any(|id| id.starts_with("CATEGORY_"));
-            message.has("CATEGORY_PERSONAL") || message.has("INBOX") && !other
-        }
+        "primary" | "personal" => is_primary(message),
         _ => message.has(&format!("CATEGORY_{}", name.to_uppercase())),
     }
 }

@@ -15,7 +15,7 @@ use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::agenda::{self, same};
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{Answer, Guest};
+use daysheet_core::provider::calendar::{Answer, Guest, Show};
 
 /// What is done with a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,9 +109,18 @@ fn respond(
     }
     let place = own_place(context, found)?;
     context.agenda.answer(place, Some(answer), Some(reply), send);
-    if answer == Answer::Declined {
+    match answer {
+        // An invitation is tentative until it is accepted.
+        Answer::Accepted => context.agenda.change(place, false, |event| {
+            if event.show == Show::Tentative {
+                event.show = Show::Busy;
+            }
+        }),
+        Answer::Tentative => {
+            context.agenda.change(place, false, |event| event.show = Show::Tentative);
+        }
         // Outlook takes what was declined out of the calendar.
-        context.agenda.remove(place, false);
+        Answer::Declined => context.agenda.remove(place, false),
     }
     Ok(())
 }

@@ -59,6 +59,12 @@ async fn rules_are_listed_in_words() {
 async fn rules_are_created_changed_and_deleted() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
+    let missing = json!({"kind": "rule", "op": "create", "set": set});
+    assert_eq!(
+        harness.error("manage", missing).await,
+        "there is no My bills: say Bills; create=true creates it"
+    );
+    harness.ana().places.lock().unwrap().insert("My bills".into(), "Label_9".into());
     let made = "rules[1|]{id|name|when|then|enabled|other}:\n  \
                 r1|Bills|\"from:bill@shop.example\"|\"category:\\\"My bills\\\" read\"|true|null\n--\n\
                 it applies to new mail; op=run applies it to the inbox as it is, or with run=all in \
@@ -547,6 +553,42 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
             let question = "Create a rule of ana@example.com? It takes mail out of the inbox: \
                             when from:a@b.example then trash";
             assert_eq!(caller.questions(), [question]);
+        }
+    }
+}
+
+/// Whatever shows a text of somebody else: lists, links of senders, subjects of replies.
+#[tokio::test]
+async fn rule_that_trashes_mail_is_refused_after_untrusted_text_if_nobody_can_be_asked() {
+    let unsubscribe = json!({"ids": ["ana-0001"], "do": "unsubscribe", "dry_run": true});
+    let reply = json!({"mode": "reply", "id": "ana-0001", "body": "Yes."});
+    for (tool, arguments, confirmation, then, is_refused) in cases! {
+        "mail_search", json!({}), Confirmation::Unavailable, "trash", true;
+        "mail_search", json!({}), Confirmation::Unavailable, "read move:Trash", true;
+        "mail_search", json!({}), Confirmation::Unavailable, "archive", false;
+        "mail_search", json!({}), Confirmation::Yes, "trash", false;
+        "mail_modify", unsubscribe, Confirmation::Unavailable, "trash", true;
+        "mail_draft", reply, Confirmation::Unavailable, "trash", true;
+        "lookup", json!({"kind": "labels"}), Confirmation::Unavailable, "trash", false;
+    } {
+        let harness = MailHarness::one(Api::Gmail, "full").await;
+        harness.ana().fill(1);
+        harness.call(tool, arguments).await.unwrap();
+        let set = json!({"when": "from:a@b.example", "then": then});
+        let create = json!({"kind": "rule", "op": "create", "set": set});
+        let caller = FakeUser::says(confirmation);
+        let blocks = harness.call_as("manage", create, &caller).await.unwrap();
+        if is_refused {
+            assert_eq!(
+                blocks,
+                ["outcomes[1|]{item|op|result|detail}:\n  \"from:a@b.example\"|create|refused|\
+                  \"text of unknown senders was shown recently, and this client cannot ask the \
+                  user: archive or label the mail instead, or ask the user to make the rule in the \
+                  mail program\""],
+                "{tool}"
+            );
+        } else {
+            assert!(blocks[0].starts_with("rules[1|]"), "{tool} {then}: {}", blocks[0]);
         }
     }
 }

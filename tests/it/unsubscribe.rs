@@ -148,7 +148,7 @@ async fn the_user_is_asked_first() {
     // Nobody can be asked: the user gets the links, and a draft.
     let blocks = harness.call("mail_modify", all.clone()).await.unwrap();
     let page = "m4|unsubscribe|failed|\"not unsubscribed: its list has a page, and no one-click \
-                request; the user can open https://list.example/off\"";
+                request; the user can open `https://list.example/off`\"";
     let draft = "m3|unsubscribe|waiting|\"not unsubscribed yet: send draft d1, to off@list.example, \
                  with mail_send\"";
     assert_eq!(
@@ -157,7 +157,7 @@ async fn the_user_is_asked_first() {
             "outcomes[4|]{{item|op|result|detail}}:\n  m2|unsubscribe|skipped|the same list as \
              another of the messages\n  {page}\n  m1|unsubscribe|refused|\"not unsubscribed: this \
              client cannot ask the user to confirm; the user can open \
-             http://127.0.0.1:{port}/off?id=7\"\n  {draft}"
+             `http://127.0.0.1:{port}/off?id=7`\"\n  {draft}"
         )
     );
     harness.ana().drafts.lock().unwrap().clear();
@@ -204,12 +204,12 @@ async fn dry_run_says_what_unsubscribing_would_do() {
     let cases = cases! {
         link, ONE_CLICK, Confirmation::Unavailable,
             "refused|\"not unsubscribed: this client cannot ask the user to confirm; the user can \
-             open https://list.example/off?id=7\"";
+             open `https://list.example/off?id=7`\"";
         link, ONE_CLICK, Confirmation::Yes,
             "planned|one-click at list.example, once the user confirms";
         link, "", Confirmation::Yes,
             "failed|\"not unsubscribed: its list has a page, and no one-click request; the user can \
-             open https://list.example/off?id=7\"";
+             open `https://list.example/off?id=7`\"";
         "mailto:off@list.example", "", Confirmation::Unavailable,
             "planned|a draft to off@list.example, for mail_send to send";
     };

@@ -30,6 +30,10 @@ const RUN: &str = "run";
 const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; \
                        also name=…, enabled=false, stop=true, create=true (missing labels), \
                        run=inbox or all (existing mail)";
+/// Why a rule that trashes mail is refused.
+const TRASH_UNASKED: &str = "text of unknown senders was shown recently, and this client cannot ask \
+                             the user: archive or label the mail instead, or ask the user to make \
+                             the rule in the mail program";
 /// The most of a rule that a question shows, in columns.
 const QUESTION: usize = 300;
 
@@ -189,9 +193,14 @@ impl Pipeline {
         let existing = Existing::of(set)?;
         let with = With {
             create: set.flag(CREATE)?.unwrap_or_default(),
+            may_create: op == "create",
             dry_run: request.dry_run,
             ..With::default()
         };
+        if trashes(&rule) && !caller.can_ask() && self.is_tainted().await? {
+            // A text by a stranger may be why the rule is wanted, and what it trashes is not seen.
+            return self.one_outcome(&name, op, "refused", TRASH_UNASKED).await;
+        }
         if hides(&rule) {
             let question = format!(
                 "{} a rule of {}? It takes mail out of the inbox: {}",
@@ -308,9 +317,16 @@ impl Pipeline {
 
     /// Creates the folders and labels that a rule names, if it may; returns true if there were
     /// any to create, which its notes name.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] for a new rule's category that is missing and not to be created.
     async fn create_for(&self, owner: &SettingsContext, rule: &Rule, with: &With) -> Result<bool> {
         let mut created = Vec::new();
-        for step in rule.then.iter().filter(|_| with.create) {
+        // Outlook takes a category that is not there, which no mail program lists.
+        let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
+        let is_read =
+            |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));
+        for step in rule.then.iter().filter(is_read) {
             let (name, kind) = match step {
                 RuleStep::Label(name) => (name, FolderKind::Label),
                 RuleStep::Move(name) => (name, FolderKind::Folder),
@@ -492,6 +508,15 @@ fn hides(rule: &Rule) -> bool {
     let hides =
         |step: &RuleStep| matches!(step, RuleStep::Archive | RuleStep::Trash | RuleStep::Move(_));
     rule.then.iter().any(hides)
+}
+
+/// Returns true for a rule that puts mail where nobody looks for it.
+fn trashes(rule: &Rule) -> bool {
+    rule.then.iter().any(|step| match step {
+        RuleStep::Trash => true,
+        RuleStep::Move(name) => matches!(query::place(name).as_str(), "trash" | "spam"),
+        _ => false,
+    })
 }
 
 /// Returns the rule without its name where rules have none.

@@ -249,7 +249,8 @@ impl Pipeline {
         self.taint.shown.store(true, Ordering::Relaxed);
     }
 
-    async fn is_tainted(&self) -> Result<bool> {
+    /// Returns true if text of unknown senders was shown within a day.
+    pub(in crate::pipeline) async fn is_tainted(&self) -> Result<bool> {
         Ok(self.taint.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
     }
 

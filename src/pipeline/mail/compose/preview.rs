@@ -77,6 +77,10 @@ impl Pipeline {
             (false, None) => "none (manage kind=signature sets one)",
         };
         scalars.push(("signature", Cell::Text(signature.to_owned())));
+        if is_reply || parts.quote.is_some() {
+            // The subject, the people and the quote are of the message that it is about.
+            self.note_untrusted_quote();
+        }
         match parts.quote {
             Some(chars) => {
                 let begins = deceptive::line(&opening(&parts.quoted, &content.subject));

@@ -24,7 +24,7 @@ use crate::unsubscribe::{UnsubscribeMessage, Way, way};
 /// about each list.
 const MOST: usize = 50;
 /// The maximum length of a link that is handed over; a cut one would be dead.
-const LINK: usize = 2_000;
+const LINK: usize = 1_000;
 const OP: &str = "unsubscribe";
 /// The reason against a request that the user cannot be asked about.
 const CANNOT_ASK: &str = "this client cannot ask the user to confirm";
@@ -61,6 +61,8 @@ impl Pipeline {
             report.outcomes.push(Outcome::failed(name, OP, error));
         }
         let lists = self.lists_of(&choice.accounts, &mut report).await?;
+        // Hosts, links and addresses in outcomes are the senders'.
+        self.note_untrusted_quote();
         if dry_run {
             for list in &lists {
                 report.outcomes.push(list.planned(caller.can_ask()));
@@ -303,7 +305,8 @@ fn proof(message: &SourceMessage, api: Api) -> String {
 /// Returns a detail that gives the user the link to open, whole.
 fn hand_over(why: &str, url: &url::Url) -> String {
     if url.as_str().len() <= LINK {
-        format!("not unsubscribed: {why}; the user can open {url}")
+        let url = url.as_str().replace('`', "%60");
+        format!("not unsubscribed: {why}; the user can open `{url}`")
     } else {
         format!("not unsubscribed: {why}; the link is too long to show: open the message")
     }

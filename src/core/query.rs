@@ -19,6 +19,7 @@ use self::tokens::{Token, tokens};
 use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
+use crate::text::words::is_punctuation;
 
 /// The prefix of a query in a provider's own syntax.
 const RAW: &str = "raw:";
@@ -446,8 +447,9 @@ fn is_keyword(name: &str) -> bool {
 
 fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
     let text = || value.to_owned();
-    let words = matches!(name, "from" | "to" | "cc" | "bcc" | "subject" | "body" | "filename");
-    if words && is_marks(value) {
+    // Outlook knows every character of a subject.
+    let words = matches!(name, "from" | "to" | "cc" | "bcc" | "body" | "filename");
+    if words && is_punctuation(value) {
         return Err(nothing(&format!("`{name}:{}`", brief(value))));
     }
     Ok(match name {
@@ -527,18 +529,13 @@ fn is_empty(query: &Query) -> bool {
         Query::All(parts) => parts.iter().any(is_empty) && !parts.iter().any(is_word),
         Query::Any(parts) => parts.iter().any(is_empty),
         Query::Not(part) => is_empty(part),
-        Query::Term(Term::Text(text)) => is_marks(text),
+        Query::Term(Term::Text(text)) => is_punctuation(text),
         Query::Term(_) | Query::Raw(_) => false,
     }
 }
 
 fn is_word(query: &Query) -> bool {
-    matches!(query, Query::Term(Term::Text(text)) if !is_marks(text))
-}
-
-/// Returns true for text without a letter, digit or symbol that can be searched for.
-fn is_marks(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
+    matches!(query, Query::Term(Term::Text(text)) if !is_punctuation(text))
 }
 
 fn nothing(what: &str) -> Error {

@@ -4,7 +4,8 @@
 //! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
 use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
-use daysheet_core::text::Note;
+use daysheet_core::text::words::is_punctuation;
+use daysheet_core::text::{Note, note, ours, quoted};
 
 use crate::labels::{is_category, label};
 
@@ -79,6 +80,14 @@ fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -
 }
 
 fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
+    if let Term::In(part, text) = term
+        && is_punctuation(text)
+    {
+        notes.push(note!(
+            "Gmail does not search signs: {} restricts nothing",
+            ours(format!("{}:{}", part.operator(), quoted(text)))
+        ));
+    }
     match term {
         Term::Text(text) => quote(text),
         Term::In(MessagePart::Body, text) => {

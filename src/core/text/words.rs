@@ -40,6 +40,19 @@ pub fn has_phrase(text: &[String], phrase: &[String]) -> bool {
     phrase.is_empty() || text.windows(phrase.len()).any(|words| words == phrase)
 }
 
+/// Returns true for a text of signs that no mail service searches: punctuation, currencies,
+/// operators. Not for emoji, which Gmail finds.
+pub fn is_punctuation(text: &str) -> bool {
+    text.chars().all(|c| {
+        c.is_ascii_punctuation()
+            || c.is_whitespace()
+            || c.is_control()
+            || matches!(c, '\u{a0}'..='\u{bf}' if !c.is_alphanumeric())
+            || matches!(c, '×' | '÷' | '\u{2000}'..='\u{205f}' | '\u{20a0}'..='\u{20cf}')
+            || matches!(c, '\u{2200}'..='\u{22ff}' | '\u{3000}'..='\u{303f}')
+    })
+}
+
 /// Characters that are written without spaces between words.
 fn is_single(char: char) -> bool {
     matches!(char,

@@ -8,7 +8,7 @@ use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{MessagePart, PLACES, Query, State, Term, one_or};
 use daysheet_core::text::brief;
-use daysheet_core::text::words::words;
+use daysheet_core::text::words::{is_punctuation, words};
 use daysheet_core::text::{Note, note, quoted};
 
 /// A query in its normal form.
@@ -133,16 +133,6 @@ impl Reader {
             self.notes.push(note);
         }
     }
-}
-
-/// Returns true for dashes, dots and the like; not for emoji, which have a meaning.
-fn is_punctuation(text: &str) -> bool {
-    text.chars().all(|c| {
-        c.is_ascii_punctuation()
-            || c.is_whitespace()
-            || matches!(c, '\u{a1}' | '\u{ab}' | '\u{b7}' | '\u{bb}' | '\u{bf}')
-            || matches!(c, '\u{200b}'..='\u{200d}' | '\u{2010}'..='\u{205e}' | '\u{3000}'..='\u{303f}')
-    })
 }
 
 /// Joins parts by AND: never met if one of them is not.

@@ -93,8 +93,16 @@ fn openings_begin_where_a_message_says_something() {
         ("Dear Mira, thanks!", "", "Dear Mira, thanks!"),
         ("Your invoice 7. Hello Ana, it is attached", "Re: Your invoice 7", "it is attached"),
         ("Invoices are due today", "Invoice", "Invoices are due today"),
-        ("Mira Lindqvist wrote: >From the looks of it", "", ">From the looks of it"),
-        ("On 11/10/2026 20:05, Ivo wrote: > Who brings it? I do.", "", "> Who brings it? I do."),
+        (
+            "Mira Lindqvist wrote: >From the looks of it",
+            "",
+            "(begins with a quote) >From the looks of it",
+        ),
+        (
+            "On 11/10/2026 20:05, Ivo wrote: > Who brings it? I do.",
+            "",
+            "(begins with a quote) > Who brings it? I do.",
+        ),
         (
             "b), please, as an adult. On Mon, 9 Nov 2026, Mira wrote: > a) or b)?",
             "",

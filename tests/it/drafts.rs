@@ -119,7 +119,7 @@ async fn simple_reply_gives_a_short_answer() {
              subject: \"Re: Lamps\"\n\
              thread: t1\n\
              signature: yes\n\
-             quote: 115 characters, Do you have lamps? Somebody…\n\
+             quote: 115 characters, Do you have lamps? Jonas\n\
              text: \"Yes, please.\\n\\n--\\nMira\\nLindqvist Lamps\"",
             "remote pictures left out: 1 (setting `remote_pictures`)\n\
              nothing was sent; mail_send id=d1 sends it",
@@ -231,7 +231,7 @@ async fn only_given_arguments_change_a_draft() {
              thread: t1\n\
              undo: u1\n\
              signature: yes\n\
-             quote: 115 characters, Do you have lamps? Somebody…\n\
+             quote: 115 characters, Do you have lamps? Jonas\n\
              text: \"Yes\\n\\n--\\nMira\\nLindqvist Lamps\"",
             "importance: high\nnothing was sent; mail_send id=d1 sends it",
         ]

@@ -137,16 +137,25 @@ pub fn parts(text: &str, html: &str) -> DraftParts {
     }
 }
 
-/// Returns the beginning of the text in a quote, on one line, without the marks and the lines
-/// above it.
+/// Returns the beginning of the text in a quote, on one line, without the marks, the lines above
+/// it, and what it quotes itself.
 fn quoted(quote: &str) -> String {
     let lines = quote.trim().lines();
     let above: Vec<&str> = match quote.trim().starts_with(FORWARDED) {
         true => lines.skip_while(|line| !line.trim().is_empty()).collect(),
         false => lines.skip_while(|line| !line.starts_with('>')).collect(),
     };
-    let bare = above.iter().map(|line| line.trim_start_matches(['>', ' ']).trim());
-    bare.filter(|line| !line.is_empty()).take(QUOTED).collect::<Vec<_>>().join(" ")
+    let bare = above.into_iter().map(|line| line.strip_prefix('>').unwrap_or(line).trim());
+    let lines: Vec<&str> = bare.filter(|line| !line.is_empty()).collect();
+    // What the message itself quotes is not how it begins, unless it has nothing else.
+    let next = lines.iter().skip(1).chain([&""]);
+    let is_quote = |line: &str, next: &str| {
+        line.starts_with('>') || line.ends_with(':') && next.starts_with('>')
+    };
+    let fresh = lines.iter().zip(next).filter(|(line, next)| !is_quote(line, next));
+    let fresh: Vec<&str> = fresh.map(|(line, _)| *line).collect();
+    let shown = if fresh.is_empty() { lines } else { fresh };
+    shown.into_iter().take(QUOTED).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns where the quote of a message that we composed begins: the line of its text,

@@ -131,16 +131,12 @@ fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
     list.iter().filter_map(|one| people::known_person(one, warnings)).collect()
 }
 
-/// Warns if replies go to another domain than the message came from.
+/// Notes that a reply goes to another address than the message came from.
 fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
-    let domain = |person: &Person| {
-        let (_, domain) = person.address.rsplit_once('@')?;
-        Some(domain.to_lowercase())
-    };
     let (Some(from), Some(reply)) = (original.from.first(), original.reply_to.first()) else {
         return;
     };
-    if domain(from) != domain(reply) {
+    if !from.address.eq_ignore_ascii_case(&reply.address) {
         warnings.push(note!(
             "its Reply-To sends replies to {}, but it came from {}",
             quoted_end(&reply.address),

@@ -57,7 +57,9 @@ pub fn opening(raw: &str, subject: &str) -> String {
             _ => break,
         }
     }
-    before_quotation(rest).trim_end().to_owned()
+    let rest = before_quotation(rest).trim_end();
+    // On one line, the writer's own text below a quotation cannot be told from it.
+    if rest.starts_with('>') { format!("(begins with a quote) {rest}") } else { rest.to_owned() }
 }
 
 /// Returns what follows a preheader that is filled up with invisible characters; all of

@@ -1657,8 +1657,8 @@ async fn names_in_place_of_addresses_suggest_contacts() {
         for (tool, call, refused) in [
             (
                 "mail_draft",
-                json!({"to": ["Priya", ME, "Tomasz"], "subject": "S", "body": "B"}),
-                "`to`: `Priya`, `Tomasz` are not addresses",
+                json!({"to": ["Priya", ME], "cc": ["Tomasz"], "subject": "S", "body": "B"}),
+                "`Priya`, `Tomasz` are not addresses",
             ),
             (
                 "calendar_free",

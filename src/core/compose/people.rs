@@ -52,10 +52,7 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         };
         clean(item).map_err(refused)?;
         for one in mailboxes(item).map_err(refused)? {
-            let person = mailbox(one).map_err(|error| match without_addresses(&error, items) {
-                Some(all) => all.context(format!("`{field}`")),
-                None => refused(error),
-            })?;
+            let person = mailbox(one).map_err(refused)?;
             found.warnings.extend(warning(&person));
             if known.insert(person.address.to_lowercase()) {
                 found.people.push(person);
@@ -69,17 +66,12 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
     }
 }
 
-/// Returns, in place of an error about a name without an address, one about all names that have
-/// none, so that one correction is enough; `None` for other errors, and for a single name.
-fn without_addresses(error: &Error, items: &[String]) -> Option<Error> {
-    let all = items.iter().flat_map(|item| mailboxes(item).unwrap_or_default());
-    let names: Vec<&str> = all.filter(|one| is_bare_name(one)).collect();
-    if error.people().is_empty() || names.len() < 2 {
-        return None;
-    }
+/// Returns an error about all names in place of addresses, so that one correction is enough;
+/// `None` for less than two, of which the argument that has it is named.
+pub fn without_addresses(names: &[&str]) -> Option<Error> {
     let shown: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
-    let all = Error::argument(format!("{} are not addresses", shown.join(", ")));
-    Some(names.iter().fold(all.next(BARE), |all, name| all.naming(*name)))
+    let all = Error::argument(format!("{} are not addresses", shown.join(", "))).next(BARE);
+    (names.len() > 1).then(|| names.iter().fold(all, |all, name| all.naming(*name)))
 }
 
 /// Returns the names without an address in an item; none for an item that cannot be read, and for

@@ -398,12 +398,16 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
         secret: &[u8; 32],
     ) -> Result<Response> {
-        let names = self.resolve_names(&mut action).await?;
-        let mut response = match self.build_response(action, format, caller).await {
+        let built = async {
+            let names = self.resolve_names(&mut action).await?;
+            let mut response = self.build_response(action, format, caller).await?;
+            response.notes.extend(names);
+            Ok(response)
+        };
+        let mut response = match built.await {
             Ok(response) => response,
             Err(error) => return Err(self.with_unoffered(self.suggest_people(error).await)),
         };
-        response.notes.extend(names);
         self.note_unoffered(&mut response);
         let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
         response.notes.extend(remarks);

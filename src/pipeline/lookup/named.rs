@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 
-use crate::compose::people::{bare_names, with_addresses};
+use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
 use crate::flatten::{self, Context};
 use crate::pipeline::Pipeline;
@@ -37,12 +37,28 @@ impl Pipeline {
     /// Replaces names of saved contacts in place of addresses; returns notes on them.
     ///
     /// # Errors
-    /// Errors of the store, which has to know that untrusted text was shown.
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if several names are left, in whichever
+    /// arguments; and errors of the store, which has to know that untrusted text was shown.
     pub(in crate::pipeline) async fn resolve_names(
         &self,
         action: &mut Action,
     ) -> Result<Vec<Note>> {
         let mut items = action.people_mut();
+        let notes = self.resolve_saved(&mut items).await?;
+        let mut left: Vec<&str> = Vec::new();
+        for name in items.iter().flat_map(|item| bare_names(item)) {
+            if !left.contains(&name) {
+                left.push(name);
+            }
+        }
+        match without_addresses(&left) {
+            Some(error) => Err(error),
+            None => Ok(notes),
+        }
+    }
+
+    /// Replaces the full names of saved contacts; returns notes on them.
+    async fn resolve_saved(&self, items: &mut [&mut String]) -> Result<Vec<Note>> {
         let mut names: Vec<String> =
             items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
         names.sort();
@@ -73,7 +89,7 @@ impl Pipeline {
         };
         let notes = resolved.iter().map(note).collect();
         let addresses: HashMap<&str, String> = resolved.into_iter().collect();
-        for item in &mut items {
+        for item in items {
             **item = with_addresses(item, &addresses);
         }
         Ok(notes)

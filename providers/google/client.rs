@@ -502,7 +502,7 @@ fn error_of(service: &Service, seen: FailureInfo, body: &Value) -> Error {
         )),
         403 if reason == "forbiddenForNonOrganizer" => {
             Error::new(Kind::Provider(403), "only the organizer may change this of the meeting")
-                .next("ask the organizer, or answer with calendar_respond")
+                .next("ask the organizer, or create an event of your own")
         }
         403 if reason == "requiredAccessLevel" => {
             Error::new(Kind::Provider(403), "this account may not do this in that calendar")

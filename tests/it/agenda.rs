@@ -360,19 +360,30 @@ async fn events_are_shown_by_their_ids() {
     assert_eq!(found["events"][0].get("account"), None);
 }
 
-/// Five people and a count, which is noted; all of them in full and as JSON. And a
+/// Five people and a count, which is noted; all of them of a few events, in full and as JSON. And a
 /// page that has one account's events alone says whose they are.
 #[tokio::test]
 async fn all_guests_are_shown_in_full_detail() {
-    let mut entry = Entry::at("2026-02-03T10:00", 60, "Big");
-    for number in 1..=8 {
-        entry = entry.ask(&format!("p{number}@example.com"), "accepted");
-    }
+    let entry = || {
+        (1..=8).fold(Entry::at("2026-02-03T10:00", 60, "Big"), |entry, number| {
+            entry.ask(&format!("p{number}@example.com"), "accepted")
+        })
+    };
     let ana = FakeCalendars::empty("ana", Api::Gmail).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
-    bo.add("Bo", entry);
-    let harness = over(vec![ana, bo]).await;
+    bo.add("Bo", entry());
+    let few = over(vec![ana, bo]).await;
     let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
+    let blocks = few.call("calendar_search", day.clone()).await.unwrap();
+    assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ p6+ p7+ p8+\t"), "{}", blocks[0]);
+    // Among more events, a row has less room.
+    let ana = FakeCalendars::empty("ana", Api::Gmail).calendar("Ana", "owner");
+    let bo = calendars("bo").calendar("Bo", "owner");
+    bo.add("Bo", entry());
+    for hour in 12..15 {
+        bo.add("Bo", Entry::at(&format!("2026-02-03T{hour}:00"), 30, "Small"));
+    }
+    let harness = over(vec![ana, bo]).await;
     let blocks = harness.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"), "{}", blocks[0]);
     assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
@@ -568,7 +579,7 @@ async fn calendars_and_rooms_are_looked_up() {
              c2\tTeam\treader\tfalse\tEurope/Berlin\tana@example.com\n  \
              c3\tBoss\tbusy\tfalse\tEurope/Berlin\tana@example.com\n  \
              c4\tmain\towner\ttrue\tEurope/Berlin\tbo@example.com",
-            "calendars: 4 of 4\nnew events go to `main` by default",
+            "calendars: 4 of 4\nnew events go to the `main` of their account by default",
         ]
     );
     let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});

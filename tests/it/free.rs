@@ -148,29 +148,32 @@ async fn slots_are_listed_best_first() {
         // Of whom nothing is known, it is said; names are told apart.
         json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
             json!([["09h00", 2, "cy@knows.example unknown"]]),
-            "slots: 1, best first, within known working hours, else 09h00-17h00 of working days, \
-             Mon 2031-03-31\n\
+            "slots: 1, best first, within known working hours (08h00-22h00), else 09h00-17h00 of \
+             working days, Mon 2031-03-31\n\
              slots are a choice spread over the range, without overlaps, on quarter hours: \
              `limit` shows more, `hours` without `duration` all free time\n\
              missing: free/busy of cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
-            "slots: 2, best first, within known working hours, else 09h00-17h00 of working days, \
-             Mon 2031-03-31";
+            "slots: 2, best first, within known working hours (08h00-16h00 America/New_York; \
+             08h00-22h00), else 09h00-17h00 of working days, Mon 2031-03-31";
         json!({"who": "di@partner.example", "duration": "3h"}),
             json!([["14h00", 2, null], ["19h00", 2, null]]),
-            "slots: 2, best first, within everybody's working hours, Mon 2031-03-31";
+            "slots: 2, best first, within everybody's working hours (08h00-16h00 America/New_York; \
+             08h00-22h00), Mon 2031-03-31";
         json!({"who": "di@partner.example", "duration": "3h", "hours": "13:30-18h15"}),
             json!([["14h00", 2, null]]),
-            "slots: 1, best first, within 13h30-18h15 and known working hours, Mon 2031-03-31";
+            "slots: 1, best first, within 13h30-18h15 and known working hours (08h00-16h00 \
+             America/New_York; 08h00-22h00), Mon 2031-03-31";
         json!({"who": "cy@partner.example", "duration": "2 hours", "hours": "4pm - 8:15pm"}),
             json!([["16h00", 2, null], ["18h00", 2, null]]),
-            "slots: 2, best first, within 16h00-20h15 and known working hours, Mon 2031-03-31";
+            "slots: 2, best first, within 16h00-20h15 and known working hours (08h00-22h00), \
+             Mon 2031-03-31";
         // A Saturday, and the hour that is left out on the Sunday after it.
         json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}), json!([]),
-            "slots: 0, best first, within known working hours, else 09h00-17h00 of working days, \
-             Sat 2031-03-29\n\
+            "slots: 0, best first, within known working hours (08h00-22h00), else 09h00-17h00 of \
+             working days, Sat 2031-03-29\n\
              no common free time: try a longer range, a shorter duration, or hours=0-24 for any \
              time, weekends too";
         json!({"who": "cy@partner.example", "from": "2031-03-29 23h50",
@@ -601,7 +604,7 @@ async fn slots_and_free_time_are_listed_by_time() {
         "zone: Europe/Berlin\n\
          slots[1|]{start|end|free|missing}:\n  \
          Tue 2031-04-01 14h00|18h00|3|null\n\
-         free: 1, by time, within 10h00-18h00 and known working hours, Mon 2031-03-31 to Tue 2031-04-01\n\
+         free: 1, by time, within 10h00-18h00 and known working hours (08h00-16h00 America/New_York), Mon 2031-03-31 to Tue 2031-04-01\n\
          also counted: ana@example.com, bo@example.com\n\
          sort=best is for slots: give `duration`"
     );

@@ -158,8 +158,8 @@ async fn change_names_the_version_it_was_made_for() {
         refused(412, "conditionNotMet", "Precondition Failed"), None,
             Err("it was changed meanwhile: read it again, and repeat the change if it still fits");
         refused(403, "forbiddenForNonOrganizer", "Shared properties can only be changed"), None,
-            Err("only the organizer may change this of the meeting: ask the organizer, or answer \
-                 with calendar_respond");
+            Err("only the organizer may change this of the meeting: ask the organizer, or create \
+                 an event of your own");
         refused(410, "deleted", "Resource has been deleted"), None,
             Err("Google Calendar has no such item: it may have been deleted; search again for \
                  its handle");

@@ -216,8 +216,8 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             let whole = read(&*theirs, id).await;
             assert_eq!(
                 theirs.update(&whole, &titled("Mine"), Notify::All).await.unwrap_err().to_string(),
-                "only the organizer may change this of the meeting: ask the organizer, or answer \
-                 with calendar_respond"
+                "only the organizer may change this of the meeting: ask the organizer, or create \
+                 an event of your own"
             );
         }
 

@@ -35,7 +35,7 @@ use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
-use crate::flatten::{self, Context};
+use crate::flatten::{self, Context, Room};
 use crate::ical;
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::{Missing, Pipeline, Response, missing_line, name_account, rows_of};
@@ -63,6 +63,8 @@ struct AgendaPart {
 /// The number of series per account whose rules a page shows.
 const MOST_SERIES: usize = 50;
 
+/// The most rows that are shown at length.
+const FEW: usize = 3;
 /// The kind of its cursors.
 const KIND: &str = "agenda";
 
@@ -254,6 +256,8 @@ impl Pipeline {
             let context = Context {
                 zone,
                 names: &part.gathered.names,
+                // A few rows have the room of as many events read by their ids.
+                room: if shown.len() <= FEW { Room::One } else { Room::List },
                 ..self.context_for(part.port.api(), &part.label, &part.account)
             };
             let mut own = Vec::new();

@@ -115,10 +115,9 @@ impl Daily {
         self.from == 0 && self.to == DAY
     }
 
-    /// Formats `9h00-17h00`.
+    /// Formats `09h00-17h00`.
     pub(super) fn tell(self) -> String {
-        let clock = |minutes: u16| format!("{:02}h{:02}", minutes / 60, minutes % 60);
-        format!("{}-{}", clock(self.from), clock(self.to))
+        tell(self.from, self.to)
     }
 
     /// Returns these hours of the days of a range, only on weekdays if `week`.
@@ -126,6 +125,12 @@ impl Daily {
         let days = if week { &WEEK[..] } else { &[0, 1, 2, 3, 4, 5, 6] };
         daily(range, zone, days, self.from, self.to)
     }
+}
+
+/// Formats two minutes of the day: `09h00-17h00`.
+pub(super) fn tell(from: u16, to: u16) -> String {
+    let clock = |minutes: u16| format!("{:02}h{:02}", minutes / 60, minutes % 60);
+    format!("{}-{}", clock(from), clock(to))
 }
 
 /// Returns a person's own hours in a range; `None` if their zone is unknown.

@@ -27,11 +27,11 @@ use super::agenda::range::{self, Range};
 use super::target::span;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::event_time::{EventTime, zone_label};
+use crate::event_time::{EventTime, find_zone, zone_label};
 use crate::flatten::Context;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
-use crate::provider::calendar::Schedule;
+use crate::provider::calendar::{Hours, Schedule};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
 use crate::text::{Note, NoteKey, note, ours};
@@ -49,6 +49,8 @@ const SLOTS: usize = 5;
 /// The note on slots that are not all that there are.
 const A_CHOICE: &str = "slots are a choice spread over the range, without overlaps, on quarter hours: \
                         `limit` shows more, `hours` without `duration` all free time";
+/// The most different working hours that are listed.
+const HOURS_SHOWN: usize = 3;
 /// Tentative events that are named in a note.
 const NAMED: usize = 5;
 
@@ -110,7 +112,7 @@ impl Pipeline {
                 to: range.to(),
             };
             let open = open(&people, daily, within, &zone);
-            let hours = tell_hours(&people, daily);
+            let hours = tell_hours(&people, daily, &zone);
             let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
             let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
             let (found, count) = match length {
@@ -351,17 +353,33 @@ fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZon
     open
 }
 
-/// Describes these hours in words.
-fn tell_hours(people: &[Person], daily: Option<Daily>) -> String {
-    let known = people.iter().filter(|one| one.hours.is_some()).count();
+/// Describes these hours in words; working hours of another zone than `zone` name theirs.
+fn tell_hours(people: &[Person], daily: Option<Daily>, zone: &TimeZone) -> String {
+    let known: Vec<&Hours> = people.iter().filter_map(|one| one.hours.as_ref()).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for hours in &known {
+        let clock = hours::tell(hours.from, hours.to);
+        let line = match find_zone(&hours.zone) {
+            Some(own) if own != *zone => format!("{clock} {}", zone_label(&own)),
+            _ => clock,
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let values =
+        if lines.len() <= HOURS_SHOWN { format!(" ({})", lines.join("; ")) } else { String::new() };
     match daily {
         Some(daily) if daily.is_any() => "at any time".to_owned(),
-        Some(daily) if known > 0 => format!("within {} and known working hours", daily.tell()),
-        Some(daily) => format!("within {} of working days", daily.tell()),
-        None if known == people.len() => "within everybody's working hours".to_owned(),
-        None if known > 0 => {
-            format!("within known working hours, else {} of working days", Daily::USUAL.tell())
+        Some(daily) if !known.is_empty() => {
+            format!("within {} and known working hours{values}", daily.tell())
         }
+        Some(daily) => format!("within {} of working days", daily.tell()),
+        None if known.len() == people.len() => format!("within everybody's working hours{values}"),
+        None if !known.is_empty() => format!(
+            "within known working hours{values}, else {} of working days",
+            Daily::USUAL.tell()
+        ),
         None => format!("within {} of working days", Daily::USUAL.tell()),
     }
 }

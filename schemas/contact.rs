@@ -80,13 +80,15 @@ const FIELDS: &[Field] = &In("contact").columns([
         (Outlook, Path("jobTitle")),
         (Local, Path("role")),
     ]),
-    field("phone", Text, "First telephone number.").settable().level(More).untrusted(40).sources(
-        &[
+    field("phone", Text, "First telephone number. No column if nobody has one.")
+        .settable()
+        .untrusted(40)
+        .sparse()
+        .sources(&[
             (Gmail, Oldest("phoneNumbers", &Path("value"))),
             (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
             (Local, Path("phone")),
-        ],
-    ),
+        ]),
     field("account", Text, "Address of the account it is in.").level(More).ours().sources(&[
         (Gmail, Account),
         (Outlook, Account),

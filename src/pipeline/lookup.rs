@@ -204,6 +204,9 @@ impl Pipeline {
         }
         plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
+        if plan.fields.is_empty() {
+            rows.drop_empty();
+        }
         let shown = rows.len();
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
         // People are fetched as far as they are shown, and one more.
@@ -228,7 +231,7 @@ impl Pipeline {
         notes.extend(missing.into_iter().map(missing_line));
         match document.tables.first() {
             Some(rows) if *table == CALENDAR && rows.len() > 1 => {
-                notes.push("new events go to `main` by default".into());
+                notes.push("new events go to the `main` of their account by default".into());
             }
             Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
                 "services list only rooms open to you: name another by its address in `people` \

@@ -27,7 +27,7 @@ use crate::pipeline::{
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, HIDDEN, ListRequest, Mailbox, Total};
-use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, Term};
+use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, PLACES, Query, Term};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
@@ -41,6 +41,10 @@ const KIND: &str = "search";
 /// The column of how a text begins, and its width with all columns.
 const SNIPPET: &str = "snippet";
 const FULL_SNIPPET: u16 = 120;
+
+/// What neither service's `has:attachment` counts.
+const NOT_ATTACHED: &str = "has:attachment leaves out pictures within the text and parts without \
+                            a file name; mail_read lists them";
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,6 +164,10 @@ impl Pipeline {
         }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
+        let terms = request.query.iter().flat_map(Query::terms);
+        if before == 0 && terms.into_iter().any(|term| *term == Term::Attachment) {
+            notes.push(NOT_ATTACHED.into());
+        }
         for part in &parts {
             let name = name_account(merged, &part.label);
             notes.extend(part.fetched.notes.iter().cloned().map(&name));
@@ -171,16 +179,7 @@ impl Pipeline {
             }
         }
         if shown == 0 && plan.places.is_empty() {
-            notes.push(match (never_matches(&request), &plan.q, &plan.folder) {
-                (Some(why), ..) => why.into(),
-                (None, None, None) => "no messages outside spam and trash".into(),
-                _ if is_everywhere(&request) => {
-                    "nothing matches: try fewer conditions, or in:anywhere to include spam and trash"
-                        .into()
-                }
-                _ => "nothing matches: try fewer conditions, or lookup kind=folders for folder names"
-                    .into(),
-            });
+            notes.extend(no_match(&request, &parts).map(Note::from));
         }
         Ok(Response {
             document,
@@ -554,8 +553,34 @@ fn is_everywhere(request: &SearchContext<'_>) -> bool {
     request.plan.folder.is_none() && !request.query.as_ref().is_some_and(names_folder)
 }
 
+/// Returns what to try when nothing matches; `None` if the count of matches in spam and trash
+/// says it.
+fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'static str> {
+    if let Some(why) = never_matches(request, parts) {
+        return Some(why);
+    }
+    if request.plan.q.is_none() && request.plan.folder.is_none() {
+        return Some("no messages outside spam and trash");
+    }
+    let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
+    let terms = request.query.iter().flat_map(Query::terms);
+    let named = |term: &Term| matches!(term, Term::Folder(name) if !PLACES.contains(&&**name));
+    match hidden {
+        _ if !is_everywhere(request) => Some(if terms.into_iter().any(named) {
+            "nothing matches: try fewer conditions, or lookup kind=folders for folder names"
+        } else {
+            "nothing matches: try fewer or other words"
+        }),
+        Some(0) => Some("nothing matches, in spam and trash neither: try fewer or other words"),
+        Some(_) => None,
+        None => {
+            Some("nothing matches: try fewer conditions, or in:anywhere to include spam and trash")
+        }
+    }
+}
+
 /// Returns why no message can match, if conditions exclude each other.
-fn never_matches(request: &SearchContext<'_>) -> Option<&'static str> {
+fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'static str> {
     fn required(query: &Query) -> Vec<&Term> {
         match query {
             Query::All(parts) => parts.iter().flat_map(required).collect(),
@@ -565,11 +590,18 @@ fn never_matches(request: &SearchContext<'_>) -> Option<&'static str> {
     }
     let terms: Vec<&Term> = request.query.iter().flat_map(required).collect();
     let pairs = || terms.iter().flat_map(|one| terms.iter().map(move |other| (*one, *other)));
-    let own =
-        |term: &&Term| matches!(term, Term::Folder(name) if name == "sent" || name == "drafts");
+    let is_me = |text: &str| {
+        text == ME || parts.iter().any(|part| part.account.email.eq_ignore_ascii_case(text))
+    };
+    let own = |term: &&Term| match term {
+        Term::Folder(name) => name == "sent" || name == "drafts",
+        Term::In(MessagePart::From, text) => is_me(text),
+        _ => false,
+    };
     if request.listed.answered.is_some() && terms.iter().any(own) {
         return Some(
-            "is:answered and is:unanswered are of received mail: search outside sent mail",
+            "is:answered and is:unanswered are of received mail; of mail you sent, in:sent by=thread \
+             with the column `last` shows who wrote last",
         );
     }
     pairs().find_map(|pair| match pair {

@@ -169,7 +169,13 @@ impl Pipeline {
         let (mut found, others) = self.matching(owner, &people, column, &needle).await?;
         // Nothing tells copies of one contact apart: the first is meant.
         found.sort_by(|one, other| one.key.cmp(&other.key));
+        let all = found.len();
         found.dedup_by(|one, other| one.key == other.key);
+        let copies = all - found.len();
+        if found.len() == 1 && copies > 0 {
+            let line = note!("more contacts with this name and address, which stay: {}", copies);
+            owner.late().push(line);
+        }
         match (found.len(), found.pop(), others) {
             (1, Some(one), _) => Ok(one),
             (0, _, 0) => Err(Error::new(

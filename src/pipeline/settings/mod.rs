@@ -198,6 +198,7 @@ impl Pipeline {
         let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
         response.notes.append(&mut owner.late());
         self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
+        rows.drop_empty();
         response.document.tables.push(rows);
         zone_line(&mut response.document, &self.config.zone);
         response

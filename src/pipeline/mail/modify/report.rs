@@ -63,6 +63,9 @@ impl Pipeline {
         scalars.push((word, number(done)));
         if unchanged > 0 {
             scalars.push(("unchanged", number(unchanged)));
+            if done == 0 && op != "undo" {
+                response.notes.push(note!("unchanged: already as do={} would leave them", op));
+            }
         }
         if let Some(undo) = undo {
             scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));

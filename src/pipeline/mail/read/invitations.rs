@@ -177,7 +177,8 @@ impl Pipeline {
     }
 }
 
-/// Converts an entry to an object of the table; the owner's answer is that of its `event`.
+/// Converts an entry to an object of the table. Guests' answers are those in the calendar's
+/// `event`, if there is one: the message has them as they were when it was sent.
 fn object(
     message: &str,
     kind: &str,
@@ -188,9 +189,19 @@ fn object(
     owner: &Owner,
 ) -> Value {
     let own = &owner.account.email;
+    // A reply is about its own answer.
+    let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
-        let is_me = guest.address.eq_ignore_ascii_case(own);
-        let answer = event.filter(|_| is_me).map_or(guest.answer, |event| event.answer);
+        let is = |address: &str| address.eq_ignore_ascii_case(&guest.address);
+        let is_me = is(own);
+        let there = current.and_then(|event| {
+            let mut guests = event.guests.iter();
+            guests.find(|one| is(&one.address)).map(|one| one.answer)
+        });
+        let answer = match event {
+            Some(event) if is_me => event.answer,
+            _ => there.unwrap_or(guest.answer),
+        };
         Guest { answer, me: is_me, ..guest.clone() }
     });
     let guests: Vec<_> = guests.collect();

@@ -322,7 +322,7 @@ impl Pipeline {
     /// [`Kind::NotFound`] for a new rule's category that is missing and not to be created.
     async fn create_for(&self, owner: &SettingsContext, rule: &Rule, with: &With) -> Result<bool> {
         let mut created = Vec::new();
-        // Outlook takes a category that is not there, which no mail program lists.
+        // Where labels are categories, a rule is taken with one that no mail program lists.
         let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
         let is_read =
             |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));

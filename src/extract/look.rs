@@ -18,10 +18,12 @@ pub const PALE: u8 = 36;
 pub const LARGE: f64 = 24.0;
 /// The size of text that states none, in points.
 const USUAL: f64 = 12.0;
-/// The height of a line below which nobody sees its text, in points.
-const FLAT: f64 = 2.0;
+/// The height of a line, or the side of a box, below which nobody sees its text, in points.
+pub const FLAT: f64 = 2.0;
 /// How far text may be raised or lowered, in points.
 const FAR: f64 = 500.0;
+/// How far it may be raised without leaving a page or a slide, wherever it is.
+const RAISED: f64 = 100.0;
 /// How wide a letter is at most, on average, of its size.
 const ADVANCE: f64 = 0.7;
 /// How much closer letters may stand, of their size: beyond it they lie on each other.
@@ -45,6 +47,14 @@ impl Sight {
         match (self, how) {
             (Self::Seen | Self::Doubt(_), Some(how)) => Self::Hidden(how),
             _ => self,
+        }
+    }
+
+    /// Returns whether text of this sight is seen within something of that one.
+    pub fn within(self, outer: Self) -> Self {
+        match outer {
+            Self::Hidden(_) => outer,
+            _ => self.max(outer),
         }
     }
 }
@@ -122,6 +132,8 @@ pub struct Look {
     pub spacing: Option<f64>,
     /// How far the text is above its line, in points.
     pub raised: Option<f64>,
+    /// The same as a part of its size.
+    pub lift: Option<f64>,
     /// How far lines are from the margin of the page, and the first one from the others, in
     /// points.
     pub left: Option<f64>,
@@ -162,6 +174,7 @@ impl Look {
             scale: self.scale.or(base.scale),
             spacing: self.spacing.or(base.spacing),
             raised: self.raised.or(base.raised),
+            lift: self.lift.or(base.lift),
             left: self.left.or(base.left),
             first: self.first.or(base.first),
             line: self.line.or(base.line),
@@ -178,7 +191,8 @@ impl Look {
         let size = self.points();
         let colour = self.colour.map_or(Sight::Seen, |text| text.on(ground, size));
         let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
-        let raised = self.raised.unwrap_or_default().abs();
+        let lift = self.lift.unwrap_or_default() * self.whole();
+        let raised = (self.raised.unwrap_or_default() + lift).abs();
         let clipped = self.line.is_some_and(|line| line < FLAT || raised >= line);
         let hides = [
             (self.vanish == Some(true), How::Marked),
@@ -190,6 +204,7 @@ impl Look {
         let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
         match colour.or(hides) {
             Sight::Seen if size <= SMALL => Sight::Doubt(How::Tiny),
+            Sight::Seen if raised >= RAISED => Sight::Doubt(How::OffPage),
             sight => sight,
         }
     }
@@ -204,20 +219,59 @@ impl Look {
 }
 
 impl Look {
-    /// Returns the size in points.
-    fn points(&self) -> f64 {
-        self.size.map_or(USUAL, |size| size / 2.0) * self.scale.unwrap_or(1.0)
+    /// Returns the size in points before it is scaled.
+    fn whole(&self) -> f64 {
+        self.size.map_or(USUAL, |size| size / 2.0)
     }
 
-    /// Returns true if a paragraph of this text is beside the page, which is so wide in points:
-    /// all of it is on the left, as far as it could reach, or it begins behind the right edge.
-    /// `margin` is where lines begin that are not moved.
-    pub fn is_off(&self, text: &str, page: f64, margin: f64) -> bool {
+    /// Returns the size in points.
+    fn points(&self) -> f64 {
+        self.whole() * self.scale.unwrap_or(1.0)
+    }
+
+    /// Returns whether a paragraph of this text is on the page, which is so wide in points. It is
+    /// not if all of it is on the left, as far as it could reach, or if it begins behind the
+    /// right edge. `margins` are the least and the most that lines begin at which are not moved.
+    pub fn place(&self, text: &str, page: f64, margins: (f64, f64)) -> Sight {
         let (left, first) = (self.left.unwrap_or_default(), self.first.unwrap_or_default());
-        let lines = text.lines().map(|line| line.chars().count());
-        let reach = lines.max().unwrap_or_default() as f64 * self.points() * ADVANCE;
-        let ends = margin + left.max(left + first) + reach;
-        left.min(left + first) + margin.min(page) >= page || ends < 0.0
+        let reach = |line: &str| line.chars().count() as f64 * self.points() * ADVANCE;
+        let longest = text.lines().map(reach).fold(0.0, f64::max);
+        let opening = text.lines().next().map(reach).unwrap_or_default().min(page);
+        let ends = margins.1 + left.max(left + first) + longest;
+        if left.min(left + first) + margins.0.min(page) >= page || ends < 0.0 {
+            Sight::Hidden(How::OffPage)
+        } else if margins.1 + left + first + opening < 0.0 {
+            // Some programs move the first line back, and some do not.
+            Sight::Doubt(How::OffPage)
+        } else {
+            Sight::Seen
+        }
+    }
+}
+
+/// The largest page of a document, in points.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// How wide it is.
+    pub wide: f64,
+    /// How high it is.
+    pub high: f64,
+    /// The largest margin on its left.
+    pub margin: f64,
+}
+
+impl Page {
+    /// Returns true if something is beside a page that is so long in this direction. It is so far
+    /// from the edge of the page, from its margin, or from something else.
+    pub fn is_beside(&self, (from, edge): (f64, &str), long: Option<f64>, page: f64) -> bool {
+        // Where it may begin at most.
+        let begins = match edge {
+            "page" => 0.0,
+            "margin" => self.margin.max(page / 8.0),
+            _ => page,
+        };
+        // A frame is as large as its words if it states no size.
+        from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
     }
 }
 

@@ -1,5 +1,6 @@
 //! OpenDocument: texts, presentations and sheets.
 
+mod shapes;
 mod sheet;
 mod slides;
 mod styles;

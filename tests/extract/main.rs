@@ -6,6 +6,7 @@
 //! | `cases` | files by other programs give their whole text (`cases/NAME.txt`) |
 //! | `texts`, `rows`, `messages` | text, tables as text; events, contacts, archives; RTF and messages |
 //! | `office`, `odf`, `sheets` | documents, slides and sheets: text that people do not see is left out |
+//! | `unseen` | text that its place, its size or a condition hides, and text that stays |
 //! | `pdf` | PDF: lines, columns and tables, hidden text, limits (`pdf/`) |
 //! | `paging` | reading on from page to page gives everything once |
 //! | `damaged`, `random` | files that are damaged or changed at random are read to an end |
@@ -34,6 +35,7 @@ mod rows;
 mod sheets;
 mod slides;
 mod texts;
+mod unseen;
 
 use daysheet_extract::{End, Kind, Line, Request, extract};
 

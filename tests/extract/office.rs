@@ -177,6 +177,14 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
             hidden(How::OffPage),
         ),
         (
+            "beside the right edge, in a table",
+            format!(
+                "<w:tbl><w:tr><w:tc>{}</w:tc></w:tr></w:tbl>",
+                paragraph("<w:ind w:left='13000'/>", &run(""))
+            ),
+            hidden(How::OffPage),
+        ),
+        (
             "beside the left edge",
             paragraph("<w:ind w:left='-6000'/>", &run("")) + sheet,
             hidden(How::OffPage),
@@ -426,6 +434,8 @@ fn words_that_are_easily_overlooked_are_shown_and_in_doubt() {
         ("a.docx", docx(&format!("{pale}<w:highlight w:val='black'/>")), None),
         ("a.docx", docx("<w:sz w:val='7'/>"), Some("Tiny")),
         ("a.docx", docx("<w:sz w:val='8'/>"), None),
+        ("a.docx", docx("<w:position w:val='240'/>"), Some("OffPage")),
+        ("a.docx", docx("<w:position w:val='40'/>"), None),
         (
             "a.odt",
             odf("text", &format!("<office:text>{}</office:text>", span("pale"))),
@@ -435,6 +445,8 @@ fn words_that_are_easily_overlooked_are_shown_and_in_doubt() {
         ("a.pptx", pptx(&large, LIGHT), None),
         ("a.rtf", rich("cf1").into_bytes(), Some("Colour")),
         ("a.rtf", rich("fs6").into_bytes(), Some("Tiny")),
+        ("a.rtf", rich("up240").into_bytes(), Some("OffPage")),
+        ("a.rtf", rich("up40").into_bytes(), None),
     ];
     for (name, bytes, how) in cases {
         let got = shown(&request(name), &bytes);

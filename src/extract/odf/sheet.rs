@@ -1,6 +1,8 @@
 //! Sheets of OpenDocument.
 
+use super::shapes::is_shape;
 use super::styles::Styles;
+use super::text;
 use crate::look::{Look, WHITE};
 use crate::sheet::{Cell, Format, Grid, Listed, give, time};
 use crate::words::target_after;
@@ -81,9 +83,12 @@ impl Sheet<'_> {
                         row = Row { hidden, repeated, ..Row::default() };
                     }
                     "table-cell" | "covered-table-cell" => {
-                        self.cell(&element, &mut xml, &mut row, grid)?;
+                        self.cell(&element, (&mut xml, text), &mut row, grid)?;
                     }
-                    "shapes" => shapes(&mut xml, grid)?,
+                    "shapes" => {
+                        let from = xml.place();
+                        shapes((&mut xml, text), from, grid, self.styles)?;
+                    }
                     // A table within a cell, or what is no part of the table.
                     "table" | "forms" | "named-expressions" => xml.skip()?,
                     _ => {}
@@ -110,7 +115,7 @@ impl Sheet<'_> {
     fn cell(
         &mut self,
         element: &Element<'_>,
-        xml: &mut Xml<'_>,
+        xml: (&mut Xml<'_>, &str),
         row: &mut Row,
         grid: &mut Grid,
     ) -> Result<(), Failure> {
@@ -208,7 +213,7 @@ struct Shown {
 
 /// Reads the paragraphs of a cell of this look, and its comment.
 fn content(
-    xml: &mut Xml<'_>,
+    (xml, text): (&mut Xml<'_>, &str),
     grid: &mut Grid,
     place: &dyn Fn() -> String,
     (styles, cell): (&Styles, &Look),
@@ -223,6 +228,7 @@ fn content(
     let mut link: Option<(String, usize)> = None;
     let mut depth = 1;
     while depth > 0 {
+        let from = xml.place();
         match xml.step()?.ok_or(Failure::Broken)? {
             Event::Start(element) => {
                 depth += 1;
@@ -235,6 +241,10 @@ fn content(
                     }
                     "date" | "sender-initials" | "creator-initials" => {
                         xml.skip()?;
+                        depth -= 1;
+                    }
+                    name if is_shape(name) && comment.is_none() => {
+                        shapes((&mut *xml, text), from, grid, styles)?;
                         depth -= 1;
                     }
                     "s" => put(&mut shown, &spans, " "),
@@ -284,11 +294,19 @@ fn content(
     Ok(shown)
 }
 
-/// Reads the text of shapes that lie on a sheet.
-fn shapes(xml: &mut Xml<'_>, grid: &mut Grid) -> Result<(), Failure> {
-    let text = xml.text()?;
+/// Reads the text of shapes that lie on a sheet: from this place to the end of the element that
+/// began last.
+fn shapes(
+    (xml, text): (&mut Xml<'_>, &str),
+    from: usize,
+    grid: &mut Grid,
+    styles: &Styles,
+) -> Result<(), Failure> {
+    xml.skip()?;
+    let part = text.get(from..xml.place()).unwrap_or_default();
+    let text = text::shapes(part, styles, &mut grid.tally)?;
     if !text.trim().is_empty() {
-        grid.shapes = format!("{}\n", text.trim());
+        grid.shapes.push_str(&format!("{}\n", text.trim()));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Styles of OpenDocument files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::Failure;
-use crate::look::{Look, Paint, Shift, colour};
+use crate::look::{Look, Page, Paint, Shift, colour};
 use crate::xml::{Element, Event, Xml};
 
 /// Styles that a style may be based on.
@@ -18,6 +18,8 @@ pub struct Style {
     pub hidden: bool,
     /// True if slides of it do not show their footers.
     pub no_footer: bool,
+    /// What the place of a shape is counted from, across and down.
+    pub edges: (Option<String>, Option<String>),
     /// How a shape or a page is filled, and with which colour.
     fill: Option<String>,
     fill_colour: Option<Paint>,
@@ -45,9 +47,16 @@ pub struct Styles {
     pub lists: HashMap<String, Vec<Level>>,
     /// What lies behind pages.
     pub page: Option<Paint>,
-    /// The width and height of a page in points.
-    pub size: Option<(f64, f64)>,
+    /// The layers that are switched off.
+    pub layers: HashSet<String>,
+    /// The width and height of pages in points, by the names of their layouts, and the layouts
+    /// by the masters that use them.
+    sizes: HashMap<String, (f64, f64)>,
+    masters: HashMap<String, String>,
 }
+
+/// The size of pages that state none, in points.
+const PAPER: (f64, f64) = (612.0, 792.0);
 
 impl Styles {
     /// Reads `styles.xml` or what `content.xml` has of them.
@@ -68,7 +77,13 @@ impl Styles {
             };
             let attr = |name: &str| element.attr(name).unwrap_or_default();
             match element.name().as_str() {
-                "body" | "master-page" => xml.skip()?,
+                "body" => xml.skip()?,
+                "master-page" => {
+                    self.masters.insert(attr("name"), attr("page-layout-name"));
+                    xml.skip()?;
+                }
+                "layer" if attr("display") == "none" => drop(self.layers.insert(attr("name"))),
+                "page-layout" => name = attr("name"),
                 "style" | "default-style" => {
                     (family, name) = (attr("family"), attr("name"));
                     let parent = element.attr("parent-style-name");
@@ -80,7 +95,8 @@ impl Styles {
                 }
                 "page-layout-properties" => {
                     let side = |name: &str| points(&attr(name));
-                    self.size = self.size.or(side("page-width").zip(side("page-height")));
+                    let size = side("page-width").zip(side("page-height"));
+                    self.sizes.extend(size.map(|size| (name.clone(), size)));
                     self.page = self.page.or(ground(&element));
                 }
                 "list-style" | "outline-style" => {
@@ -115,10 +131,23 @@ impl Styles {
         Ok(())
     }
 
-    /// Returns what a shape of this kind and style paints; a frame that does not say it, nothing.
+    /// Returns the page of a slide with this master, or that of a text: as large as any is.
+    pub fn sheet(&self, master: Option<&str>) -> Page {
+        let layout = master.and_then(|master| self.masters.get(master));
+        let own = layout.and_then(|layout| self.sizes.get(layout)).copied();
+        let sizes = self.sizes.values().copied();
+        let largest = sizes.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
+        let usual = if master.is_some() { (f64::MAX, f64::MAX) } else { PAPER };
+        let (wide, high) = own.or(largest).unwrap_or(usual);
+        Page { wide, high, margin: wide / 4.0 }
+    }
+
+    /// Returns what a shape of this kind and style paints; a frame or a line that does not say it,
+    /// nothing.
     pub fn shape(&self, kind: &str, name: &str) -> Option<Paint> {
         let own = ["presentation", "graphic"].map(|family| self.style(family, name).fill());
-        let usual = (kind != "frame").then_some(Paint::Other);
+        let bare = matches!(kind, "frame" | "line" | "connector" | "measure" | "polyline");
+        let usual = (!bare).then_some(Paint::Other);
         own.into_iter().flatten().next().unwrap_or(usual)
     }
 
@@ -132,6 +161,8 @@ impl Styles {
             style.look = style.look.over(&own.look);
             style.hidden |= own.hidden;
             style.no_footer |= own.no_footer;
+            style.edges.0 = style.edges.0.or_else(|| own.edges.0.clone());
+            style.edges.1 = style.edges.1.or_else(|| own.edges.1.clone());
             style.fill = style.fill.or_else(|| own.fill.clone());
             style.fill_colour = style.fill_colour.or(own.fill_colour);
             next = own.parent.clone();
@@ -154,7 +185,10 @@ impl Style {
     fn property(&mut self, kind: &str, element: &Element<'_>) {
         let is = |name: &str, value: &str| element.attr(name).is_some_and(|found| found == value);
         if matches!(kind, "graphic-properties" | "drawing-page-properties") {
-            self.fill = element.attr("fill").or(self.fill.take());
+            // What is transparent leaves text on what is behind it.
+            let clear = is_clear(element).then(|| "none".to_owned());
+            self.fill = clear.or(element.attr("fill")).or(self.fill.take());
+            self.edges = (element.attr("horizontal-rel"), element.attr("vertical-rel"));
             let hex = element.attr("fill-color");
             self.fill_colour =
                 hex.map(|hex| colour(&hex).map_or(Paint::Other, Paint::Rgb)).or(self.fill_colour);
@@ -171,7 +205,7 @@ impl Style {
                     self.look.colour = Some(Paint::Other);
                 }
                 // LibreOffice calls the usual colour transparent, too.
-                if is("opacity", "0%") && !element.flag("use-window-font-color") {
+                if is_clear(element) && !element.flag("use-window-font-color") {
                     self.look.empty = Some(true);
                 }
                 for line in ["text-line-through-style", "text-line-through-type"] {
@@ -184,10 +218,12 @@ impl Style {
                     let scale = parts.nth(1).map(|part| part.trim_end_matches('%').parse::<f64>());
                     self.look.scale = scale.and_then(Result::ok).map(|scale| scale / 100.0);
                     let first = position.split_whitespace().next().unwrap_or_default();
+                    let raised: Option<f64> = first.trim_end_matches('%').parse().ok();
+                    self.look.lift = raised.map(|raised| raised / 100.0);
                     self.look.shift = Some(match first {
                         "super" => Shift::Up,
                         "sub" => Shift::Down,
-                        part => Shift::of(part.trim_end_matches('%').parse().unwrap_or_default()),
+                        _ => Shift::of(raised.unwrap_or_default()),
                     });
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));
@@ -228,6 +264,13 @@ impl Style {
 /// Returns what stands beside a number, within limits.
 fn short(text: String) -> String {
     text.chars().take(20).collect()
+}
+
+/// Returns true for an opacity at which nobody sees something.
+fn is_clear(element: &Element<'_>) -> bool {
+    let opacity = element.attr("opacity");
+    let opacity = opacity.and_then(|opacity| opacity.trim_end_matches('%').parse::<f64>().ok());
+    opacity.is_some_and(|opacity| opacity < 10.0)
 }
 
 /// Reads what lies behind something.

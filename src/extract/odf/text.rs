@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use daysheet_core::text::numeral::numeral;
 
+use super::shapes::{condition, is_shape, place};
 use super::slides::grounds;
-use super::styles::{Styles, points};
-use crate::look::{Look, Paint, Sight, WHITE};
+use super::styles::Styles;
+use crate::look::{Look, Page, Paint, Sight, WHITE};
 use crate::story::{Deck, Story, Tally, give};
 use crate::words::Words;
 use crate::xml::{Element, Event, Xml};
@@ -28,6 +29,20 @@ pub fn document(
     story.below(Mark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
     reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
     give(story.pieces(), out)
+}
+
+/// Returns the text of shapes that lie on a sheet, which goes on without an end on the right.
+pub fn shapes(text: &str, styles: &Styles, tally: &mut Tally) -> Result<String, Failure> {
+    let mut reader = Reader::new(styles, Paint::Other);
+    reader.sheet = Page { wide: f64::MAX, high: f64::MAX, margin: 0.0 };
+    reader.on_sheet = true;
+    std::mem::swap(&mut reader.tally, tally);
+    // Pictures on a sheet are not counted.
+    let pictures = reader.tally.pictures;
+    let read = reader.read(text);
+    std::mem::swap(&mut reader.tally, tally);
+    tally.pictures = pictures;
+    read.map(|()| reader.story.plain())
 }
 
 /// Reads a presentation.
@@ -52,9 +67,6 @@ pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -
     deck.end(ended, out)
 }
 
-/// The size of pages that state none, in points.
-const PAPER: (f64, f64) = (612.0, 792.0);
-
 /// A paragraph that is open.
 struct Paragraph {
     words: Words,
@@ -64,8 +76,8 @@ struct Paragraph {
     heading: Option<usize>,
     /// What stands before it in a list.
     label: String,
-    /// True if it is marked as hidden.
-    hidden: bool,
+    /// Whether a field in it hides it.
+    sight: Sight,
 }
 
 /// A list that is open.
@@ -101,8 +113,16 @@ struct Reader<'a> {
     insertions: HashSet<String>,
     /// Insertions that are open.
     inserting: usize,
-    /// How many elements are open in which everything is hidden, and how.
-    hidden: Vec<(usize, How)>,
+    /// The page or the slide that is open, and whether it is part of a workbook.
+    sheet: Page,
+    on_sheet: bool,
+    /// For each frame that is open, whether it has something to show already.
+    filled: Vec<bool>,
+    /// Bookmarks that are open and hide the text up to their end, and whether they do.
+    bookmarks: HashSet<String>,
+    marked: Sight,
+    /// How many elements are open in which everything is hidden, or may be, and how.
+    hidden: Vec<(usize, Sight)>,
 }
 
 impl<'a> Reader<'a> {
@@ -127,6 +147,11 @@ impl<'a> Reader<'a> {
             footer: String::new(),
             insertions: HashSet::new(),
             inserting: 0,
+            sheet: styles.sheet(None),
+            on_sheet: false,
+            filled: Vec::new(),
+            bookmarks: HashSet::new(),
+            marked: Sight::Seen,
             hidden: Vec::new(),
         }
     }
@@ -203,6 +228,7 @@ impl<'a> Reader<'a> {
             "section" if attr("display") == "none" || element.flag("is-hidden") => {
                 self.hide(How::Marked);
             }
+            "section" if attr("display") == "condition" => self.judge(condition(element)),
             "p" | "h" => self.paragraph(name, element),
             "span" => {
                 let look = self.styles.style("text", &attr("style-name")).look;
@@ -223,15 +249,28 @@ impl<'a> Reader<'a> {
             "tab" => self.put("\t"),
             "line-break" => self.put("\n"),
             "hidden-text" => {
-                if element.flag("is-hidden") {
-                    self.tally.hide(How::Marked, &attr("string-value"));
-                } else {
-                    self.put(&attr("string-value"));
-                }
+                let sight = self.sight().within(condition(element));
+                self.show(&attr("string-value"), sight);
                 return true;
             }
-            "hidden-paragraph" if element.flag("is-hidden") => {
-                self.paragraphs.last_mut().into_iter().for_each(|open| open.hidden = true);
+            "hidden-paragraph" => {
+                let open = self.paragraphs.last_mut().into_iter();
+                open.for_each(|open| open.sight = open.sight.max(condition(element)));
+            }
+            "bookmark-start" if element.flag("hidden") => {
+                // Without a condition it always hides its text.
+                let sight = match element.attr("condition") {
+                    Some(text) if !text.is_empty() => condition(element),
+                    _ => Sight::Hidden(How::Marked),
+                };
+                self.bookmarks.insert(attr("name"));
+                self.marked = self.marked.max(sight);
+            }
+            "bookmark-end" => {
+                let closed = self.bookmarks.remove(&attr("name"));
+                if closed && self.bookmarks.is_empty() {
+                    self.marked = Sight::Seen;
+                }
             }
             "list" => {
                 let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
@@ -261,12 +300,17 @@ impl<'a> Reader<'a> {
             }
             // Tables have a picture of themselves.
             "image" if attr("href").contains("TablePreview") => {}
-            "image" => self.tally.pictures += 1,
+            "image" => {
+                self.tally.pictures += 1;
+                self.fill();
+            }
+            "object" | "object-ole" | "plugin" => drop(self.fill()),
             "page" => {
                 let style = self.styles.style("drawing-page", &attr("style-name"));
                 let footer = self.footers.get(&attr("use-footer-name"));
                 self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
                 let shown = !style.hidden;
+                self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
                 self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(Paint::Other);
                 self.slides.push((shown, Story::default()));
                 self.story = Story::default();
@@ -278,12 +322,19 @@ impl<'a> Reader<'a> {
             }
             "frame" if attr("class") == "page-number" => return true,
             "g" => self.shape(element),
-            "frame" | "custom-shape" | "rect" | "ellipse" => {
+            _ if is_shape(name) => {
                 self.grounds.push(self.styles.shape(name, &attr("style-name")));
+                self.filled.push(false);
                 self.shape(element);
             }
-            // Nobody knows what lies behind one in a text.
-            "text-box" => self.grounds.push(self.slides.is_empty().then_some(Paint::Other)),
+            "text-box" => {
+                // Of several things in a frame only the first one is shown.
+                if self.fill() {
+                    self.hide(How::Covered);
+                }
+                // Nobody knows what lies behind one in a text.
+                self.grounds.push(self.slides.is_empty().then_some(Paint::Other));
+            }
             "table" => {
                 self.story.table();
                 let look = self.styles.style("table", &attr("style-name")).look;
@@ -304,6 +355,8 @@ impl<'a> Reader<'a> {
                 let look = self.styles.style("table-cell", &attr("style-name")).look;
                 self.grounds.push(look.ground);
             }
+            // Variables and other fields that are set but not shown.
+            _ if attr("display") == "none" => self.hide(How::Marked),
             _ => {}
         }
         false
@@ -348,8 +401,9 @@ impl<'a> Reader<'a> {
                     .for_each(|(_, slide)| *slide = std::mem::take(&mut story));
             }
             "text-box" => drop(self.grounds.pop()),
-            "frame" | "custom-shape" | "rect" | "ellipse" => {
+            _ if is_shape(name) => {
                 self.grounds.pop();
+                self.filled.pop();
                 self.story.line("");
             }
             "table" => {
@@ -382,7 +436,19 @@ impl<'a> Reader<'a> {
 
     /// Hides all within the element that began last.
     fn hide(&mut self, how: How) {
-        self.hidden.push((self.open.len(), how));
+        self.judge(Sight::Hidden(how));
+    }
+
+    /// Takes whether people see what is in the element that began last.
+    fn judge(&mut self, sight: Sight) {
+        if sight != Sight::Seen {
+            self.hidden.push((self.open.len(), sight));
+        }
+    }
+
+    /// Gives the frame that is open something to show; returns true if it had something.
+    fn fill(&mut self) -> bool {
+        self.filled.last_mut().is_some_and(|filled| std::mem::replace(filled, true))
     }
 
     /// Begins a paragraph or a heading.
@@ -406,7 +472,7 @@ impl<'a> Reader<'a> {
             looks: vec![style.look],
             heading,
             label,
-            hidden: false,
+            sight: Sight::Seen,
         });
     }
 
@@ -440,15 +506,13 @@ impl<'a> Reader<'a> {
         self.tally.paragraph();
         let (text, _) = paragraph.words.end();
         let text = text.trim_end();
-        if paragraph.hidden {
-            return self.tally.hide(How::Marked, text);
-        }
-        // Within a table, a box or a slide nobody knows where lines begin.
+        // Within a table, a box or a slide nobody knows where lines begin on the page.
         let within = !self.grounds.is_empty() || !self.slides.is_empty();
-        let (wide, _) = self.styles.size.unwrap_or(PAPER);
-        let look = paragraph.looks.first().filter(|_| !within);
-        if look.is_some_and(|look| look.is_off(text, wide, wide / 4.0)) {
-            return self.tally.hide(How::OffPage, text);
+        let Page { wide, margin, .. } = self.sheet;
+        let margins = if within { (0.0, wide) } else { (margin, margin) };
+        let place = paragraph.looks.first().map(|look| look.place(text, wide, margins));
+        if !self.tally.sees(place.unwrap_or_default().within(paragraph.sight), text) {
+            return;
         }
         if text.trim().is_empty() {
             return self.story.line("");
@@ -482,17 +546,13 @@ impl<'a> Reader<'a> {
         if attr("display") == "none" {
             return self.hide(How::Marked);
         }
-        let length = |name: &str| points(&attr(name));
-        if let (Some(x), Some(y), Some((width, height))) =
-            (length("x"), length("y"), self.styles.size)
-            && !self.slides.is_empty()
-            && !self.open.iter().any(|open| open == "notes")
-        {
-            let before = x + length("width").unwrap_or(0.0) < 0.0
-                || y + length("height").unwrap_or(0.0) < 0.0;
-            if before || x >= width || y >= height {
-                self.hide(How::OffPage);
-            }
+        if self.styles.layers.contains(&attr("layer")) {
+            return self.hide(How::Layer);
+        }
+        if !self.open.iter().any(|open| open == "notes") {
+            let style = self.styles.style("graphic", &attr("style-name"));
+            let fixed = self.on_sheet || !self.slides.is_empty();
+            self.judge(place(element, &style, &self.sheet, fixed));
         }
     }
 
@@ -524,17 +584,19 @@ impl<'a> Reader<'a> {
 
     /// Returns whether text that comes now is seen.
     fn sight(&self) -> Sight {
-        let marked = self.hidden.last().map(|(_, how)| *how);
+        let around = self.hidden.iter().map(|(_, sight)| *sight).max().unwrap_or_default();
         let look = self.paragraphs.last().and_then(|open| open.looks.last());
         let ground = self.grounds.iter().rev().find_map(|ground| *ground).unwrap_or(self.ground);
-        match marked {
-            Some(how) => Sight::Hidden(how),
-            None => look.map_or(Sight::Seen, |look| look.sight(ground)),
-        }
+        let own = look.map_or(Sight::Seen, |look| look.sight(ground));
+        own.within(around.max(self.marked))
     }
 
     fn put(&mut self, text: &str) {
-        let sight = self.sight();
+        self.show(text, self.sight());
+    }
+
+    /// Adds text of this sight.
+    fn show(&mut self, text: &str, sight: Sight) {
         let Some(open) = self.paragraphs.last_mut() else { return };
         if self.tally.sees(sight, text) {
             let look = open.looks.last().cloned().unwrap_or_default();

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::drawing::{Drawing, EMU, is_vml_shape};
 use super::numbers::Numbers;
 use super::parts::Parts;
-use super::styles::{self, Page, Styles, properties, shading};
-use crate::look::{Look, Paint, Shift, Sight, WHITE, colour};
+use super::styles::{self, Styles, properties, shading};
+use crate::look::{Look, Page, Paint, Shift, Sight, WHITE, colour};
 use crate::package::{Package, Relation};
 use crate::story::{Story, Tally, give};
 use crate::words::{Words, bracketed, shifted};
@@ -492,11 +492,12 @@ impl<'a> Reader<'a> {
         self.carried = open;
         let text = text.trim_end();
         let look = paragraph.look;
-        // Within a table or a box nobody knows where lines begin.
+        // Within a table or a box nobody knows where lines begin on the page.
         let within = !self.grounds.is_empty() || self.boxes > 0;
         let Page { wide, margin, .. } = self.sheet;
-        if paragraph.off || !within && look.is_off(text, wide, margin) {
-            return self.tally.hide(How::OffPage, text);
+        let place = look.place(text, wide, if within { (0.0, wide) } else { (margin, margin) });
+        if !self.tally.sees(place.or(paragraph.off.then_some(How::OffPage)), text) {
+            return;
         }
         if text.trim().is_empty() {
             return self.story.line("");

@@ -1,14 +1,11 @@
 //! Drawings of Word documents, as far as their place and size decide whether people see the text
 //! in them: anchored ones (DrawingML) and shapes of VML.
 
-use super::styles::Page;
 use crate::How;
+use crate::look::{FLAT, Page};
 
 /// English Metric Units in a point.
 pub const EMU: f64 = 12_700.0;
-
-/// The side of a box below which nobody reads what is in it, in points.
-const FLAT: f64 = 2.0;
 
 /// A drawing that is open, with its place and its size in points.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::Failure;
-use crate::look::{Look, Paint, Shift, colour};
+use crate::look::{Look, Page, Paint, Shift, colour};
 use crate::xml::{Element, Event, Xml};
 
 /// Styles that a style may be based on.
@@ -167,17 +167,6 @@ fn style(xml: &mut Xml<'_>) -> Result<(Look, Option<String>), Failure> {
     Ok((look, base))
 }
 
-/// The largest page of a document, in points.
-#[derive(Debug, Clone, Copy)]
-pub struct Page {
-    /// How wide it is.
-    pub wide: f64,
-    /// How high it is.
-    pub high: f64,
-    /// The largest margin on its left.
-    pub margin: f64,
-}
-
 impl Page {
     /// Reads the sizes that the sections of a document state, at the end of each.
     pub fn of(document: &str) -> Self {
@@ -207,19 +196,6 @@ impl Page {
         let ((x, across), (y, down)) = (place(x, "hAnchor"), place(y, "vAnchor"));
         self.is_beside((x, &across), of("w"), self.wide)
             || self.is_beside((y, &down), of("h"), self.high)
-    }
-
-    /// Returns true if something is beside a page that is so long in this direction. It is so far
-    /// from the edge of the page, from its margin, or from something else.
-    pub fn is_beside(&self, (from, edge): (f64, &str), long: Option<f64>, page: f64) -> bool {
-        // Where it may begin at most.
-        let begins = match edge {
-            "page" => 0.0,
-            "margin" => self.margin.max(page / 8.0),
-            _ => page,
-        };
-        // A frame is as large as its words if it states no size.
-        from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
     }
 }
 

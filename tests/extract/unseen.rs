@@ -1,0 +1,301 @@
+//! Text of OpenDocument files that its place, its size or a condition hides, and
+//! ordinary text beside it: what is sure is left out, and what programs show differently is in
+//! doubt.
+
+use std::fmt::Write;
+
+use crate::cases::shown;
+use crate::odf::odf;
+use crate::request;
+
+const STYLES: &str = "<style:style style:name='far' style:family='text'><style:text-properties style:text-position='9999% 100%'/></style:style>
+    <style:style style:name='low' style:family='text'><style:text-properties style:text-position='-9999% 100%'/></style:style>
+    <style:style style:name='high' style:family='text'><style:text-properties style:text-position='1500% 100%'/></style:style>
+    <style:style style:name='super' style:family='text'><style:text-properties style:text-position='super 58%'/></style:style>
+    <style:style style:name='sub' style:family='text'><style:text-properties style:text-position='-33% 58%'/></style:style>
+    <style:style style:name='nothing' style:family='text'><style:text-properties style:text-position='0% 1%'/></style:style>
+    <style:style style:name='thin' style:family='text'><style:text-properties style:text-scale='1%'/></style:style>
+    <style:style style:name='narrow' style:family='text'><style:text-properties style:text-scale='80%'/></style:style>
+    <style:style style:name='tight' style:family='text'><style:text-properties fo:font-size='40pt' fo:letter-spacing='-2pt'/></style:style>
+    <style:style style:name='clear' style:family='text'><style:text-properties loext:opacity='2%'/></style:style>
+    <style:style style:name='white' style:family='text'><style:text-properties fo:color='#ffffff'/></style:style>
+    <style:style style:name='aside' style:family='paragraph'><style:paragraph-properties fo:margin-left='50cm'/></style:style>
+    <style:style style:name='first' style:family='paragraph'><style:paragraph-properties fo:text-indent='-60cm'/></style:style>
+    <style:style style:name='hanging' style:family='paragraph'><style:paragraph-properties fo:margin-left='2cm' fo:text-indent='-2cm'/></style:style>
+    <style:style style:name='paged' style:family='graphic'><style:graphic-properties style:horizontal-rel='page'/></style:style>
+    <style:style style:name='glass' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040' draw:opacity='0%'/></style:style>
+    <style:style style:name='blue' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040' draw:opacity='100%'/></style:style>";
+/// The pages of printed notes come before those of the slides.
+const PAGES: &str = "<style:page-layout style:name='P0'><style:page-layout-properties fo:page-width='21cm' fo:page-height='29cm'/></style:page-layout>
+    <style:page-layout style:name='P1'><style:page-layout-properties fo:page-width='28cm' fo:page-height='21cm'/></style:page-layout>
+    <style:master-page style:name='M' style:page-layout-name='P1'/>
+    <draw:layer-set><draw:layer draw:name='off' draw:display='none'/><draw:layer draw:name='layout'/></draw:layer-set>";
+
+/// A name, the body of a file, and all that is shown of it, but for empty lines.
+type Case<'a> = (&'a str, String, String);
+
+fn check(name: &str, cases: &[Case<'_>], file: impl Fn(&str) -> Vec<u8>) {
+    let mut wrong = String::new();
+    for (what, body, expected) in cases {
+        let got =
+            shown(&request(name), &file(body)).replace("\n\n", "\n").replace("[Slide(1)]\n", "");
+        if got != *expected {
+            writeln!(wrong, "{what}: expected\n{expected}but got\n{got}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn hidden(how: &str) -> String {
+    format!("After.\n[Hidden {{ how: {how}, count: 6, of: Characters }}]\n")
+}
+
+fn doubt(how: &str) -> String {
+    format!("SECRET\nAfter.\n[Doubt {{ how: {how}, count: 6 }}]\n")
+}
+
+fn seen() -> String {
+    "SECRET\nAfter.\n".to_owned()
+}
+
+fn styled(kind: &str, body: &str) -> Vec<u8> {
+    let styles = format!("<office:automatic-styles>{STYLES}{PAGES}</office:automatic-styles>");
+    odf(kind, &format!("</office:body>{styles}<office:body>{body}"))
+}
+
+fn paragraph(style: &str, span: &str) -> String {
+    format!(
+        "<text:p text:style-name='{style}'><text:span text:style-name='{span}'>SECRET</text:span></text:p>"
+    )
+}
+
+/// A shape with these attributes.
+fn drawn(shape: &str, attributes: &str) -> String {
+    let words = paragraph("", "");
+    let within =
+        if shape == "frame" { format!("<draw:text-box>{words}</draw:text-box>") } else { words };
+    format!("<draw:{shape} {attributes}>{within}</draw:{shape}>")
+}
+
+#[test]
+fn writer_text_out_of_sight_is_left_out_or_in_doubt() {
+    let size = "svg:width='5cm' svg:height='2cm'";
+    let field = |name: &str, attributes: &str| {
+        format!("<text:p><text:{name} {attributes} text:string-value='SECRET'/></text:p>")
+    };
+    let around = |name: &str, attributes: &str| {
+        format!("<text:{name} {attributes}>{}</text:{name}>", paragraph("", ""))
+    };
+    let in_paragraph =
+        |attributes: &str| format!("<text:p><text:hidden-paragraph {attributes}/>SECRET</text:p>");
+    let marked = |attributes: &str| {
+        format!(
+            "<text:p><text:bookmark-start text:name='b' {attributes}/>SECRET<text:bookmark-end text:name='b'/></text:p>"
+        )
+    };
+    let frame = |inner: &str| {
+        format!(
+            "<text:p><draw:frame>{inner}<draw:text-box>{}</draw:text-box></draw:frame></text:p>",
+            paragraph("", "")
+        )
+    };
+    let shape =
+        |shape: &str, attributes: &str| format!("<text:p>{}</text:p>", drawn(shape, attributes));
+    let cases: Vec<Case<'_>> = vec![
+        ("plain", paragraph("", ""), seen()),
+        ("raised off the page", paragraph("", "far"), hidden("OffPage")),
+        ("lowered off the page", paragraph("", "low"), hidden("OffPage")),
+        ("raised far", paragraph("", "high"), doubt("OffPage")),
+        ("exponent", paragraph("", "super"), seen()),
+        ("of no size", paragraph("", "nothing"), hidden("Tiny")),
+        ("of no width", paragraph("", "thin"), hidden("Tiny")),
+        ("narrow", paragraph("", "narrow"), seen()),
+        ("a title that is set tight", paragraph("", "tight"), seen()),
+        ("transparent", paragraph("", "clear"), hidden("Transparent")),
+        ("beside the page", paragraph("aside", ""), hidden("OffPage")),
+        (
+            "beside the page, in a table",
+            format!(
+                "<table:table><table:table-row><table:table-cell>{}</table:table-cell></table:table-row></table:table>",
+                paragraph("aside", "")
+            ),
+            hidden("OffPage"),
+        ),
+        ("with a first line beside the page", paragraph("first", ""), doubt("OffPage")),
+        ("hanging", paragraph("hanging", ""), seen()),
+        (
+            "field that is hidden",
+            field("hidden-text", "text:is-hidden='true' text:condition='ooow:x'"),
+            hidden("Marked"),
+        ),
+        (
+            "field whose condition is true",
+            field("hidden-text", "text:is-hidden='false' text:condition='ooow:1'"),
+            hidden("Marked"),
+        ),
+        (
+            "field whose condition is false",
+            field("hidden-text", "text:condition='ooow:FALSE'"),
+            seen(),
+        ),
+        (
+            "field of any condition",
+            field("hidden-text", "text:condition='ooow:1==1'"),
+            doubt("Marked"),
+        ),
+        ("paragraph that is hidden", in_paragraph("text:is-hidden='true'"), hidden("Marked")),
+        (
+            "paragraph whose condition is true",
+            in_paragraph("text:condition='ooow:TRUE'"),
+            hidden("Marked"),
+        ),
+        (
+            "paragraph of any condition",
+            in_paragraph("text:condition='ooow:a &gt; 1'"),
+            doubt("Marked"),
+        ),
+        (
+            "paragraph that is shown",
+            in_paragraph("text:is-hidden='false' text:condition='ooow:0'"),
+            seen(),
+        ),
+        (
+            "section whose condition is true",
+            around("section", "text:display='condition' text:condition='ooow:1'"),
+            hidden("Marked"),
+        ),
+        (
+            "section of any condition",
+            around("section", "text:display='condition' text:condition='ooow:a'"),
+            doubt("Marked"),
+        ),
+        (
+            "section that ignores its condition",
+            around("section", "text:display='true' text:condition='ooow:1'"),
+            seen(),
+        ),
+        (
+            "variable that is not shown",
+            "<text:p><text:variable-set text:display='none'>SECRET</text:variable-set></text:p>"
+                .to_owned(),
+            hidden("Marked"),
+        ),
+        (
+            "variable",
+            "<text:p><text:variable-set text:display='value'>SECRET</text:variable-set></text:p>"
+                .to_owned(),
+            seen(),
+        ),
+        ("bookmark that hides", marked("loext:hidden='true' loext:condition=''"), hidden("Marked")),
+        (
+            "bookmark of any condition",
+            marked("loext:hidden='true' loext:condition='a'"),
+            doubt("Marked"),
+        ),
+        ("bookmark", marked(""), seen()),
+        ("frame", shape("frame", &format!("svg:x='-1cm' svg:y='1cm' {size}")), seen()),
+        (
+            "frame beside the page",
+            shape("frame", &format!("draw:style-name='paged' svg:x='-20cm' {size}")),
+            doubt("OffPage"),
+        ),
+        ("frame that may be on the page", shape("frame", &format!("svg:x='-20cm' {size}")), seen()),
+        (
+            "shape beside the page",
+            shape("custom-shape", &format!("text:anchor-type='page' svg:y='-20cm' {size}")),
+            doubt("OffPage"),
+        ),
+        ("flat frame", shape("frame", "svg:width='5cm' svg:height='0.01cm'"), doubt("Clipped")),
+        ("frame that grows", shape("frame", "svg:width='5cm'"), seen()),
+        (
+            "frame with a picture and text",
+            frame("<draw:image/>"),
+            hidden("Covered") + "[Pictures(1)]\n",
+        ),
+        ("frame with a title", frame("<svg:title>T</svg:title>"), seen()),
+    ];
+    check("a.odt", &cases, |body| {
+        styled("text", &format!("<office:text>{body}<text:p>After.</text:p></office:text>"))
+    });
+}
+
+#[test]
+fn shapes_out_of_sight_on_slides_are_left_out_or_in_doubt() {
+    let size = "svg:width='5cm' svg:height='2cm'";
+    let slide = |shape: &str, attributes: &str| drawn(shape, &format!("{attributes} {size}"));
+    let white = |style: &str| {
+        drawn("rect", &format!("draw:style-name='{style}' svg:x='1cm' svg:y='1cm' {size}"))
+            .replace("text:style-name=''>SECRET", "text:style-name='white'>SECRET")
+    };
+    let boxed = |words: &str| {
+        format!(
+            "<draw:frame svg:x='1cm' svg:y='1cm' {size}><draw:text-box>{words}</draw:text-box></draw:frame>"
+        )
+    };
+    let cases: Vec<Case<'_>> = vec![
+        ("on the slide", slide("frame", "svg:x='1cm' svg:y='1cm'"), seen()),
+        ("beyond the page of the notes", slide("frame", "svg:x='23cm' svg:y='1cm'"), seen()),
+        ("on the left", slide("rect", "svg:x='-20cm' svg:y='1cm'"), hidden("OffPage")),
+        ("below", slide("frame", "svg:x='1cm' svg:y='22cm'"), hidden("OffPage")),
+        ("moved away", slide("frame", "draw:transform='rotate (0.5) translate (-40cm 1cm)'"), hidden("OffPage")),
+        ("turned", slide("frame", "draw:transform='rotate (0.5) translate (4cm, 1cm)'"), seen()),
+        ("changed", slide("frame", "draw:transform='matrix (1 0 0 1 -40cm 0cm)'"), seen()),
+        ("a line on the right", "<draw:line svg:x1='40cm' svg:x2='30cm' svg:y1='1cm' svg:y2='1cm'><text:p>SECRET</text:p></draw:line>".to_owned(), hidden("OffPage")),
+        ("a line", "<draw:line svg:x1='4cm' svg:x2='9cm' svg:y1='1cm' svg:y2='1cm'><text:p>SECRET</text:p></draw:line>".to_owned(), seen()),
+        ("without a size", drawn("ellipse", "svg:x='1cm' svg:y='1cm' svg:width='0cm' svg:height='0cm'"), doubt("Clipped")),
+        ("on a layer that is off", slide("frame", "draw:layer='off'"), hidden("Layer")),
+        ("on a layer", slide("frame", "draw:layer='layout'"), seen()),
+        ("on a fill that is transparent", white("glass"), hidden("Colour")),
+        ("on a fill", white("blue"), seen()),
+        ("indented beyond the slide", boxed(&paragraph("aside", "")), hidden("OffPage")),
+        ("raised", boxed(&paragraph("", "far")), hidden("OffPage")),
+    ];
+    check("a.odp", &cases, |body| {
+        styled(
+            "presentation",
+            &format!(
+                "<office:presentation><draw:page draw:master-page-name='M'>{body}<draw:frame><draw:text-box><text:p>After.</text:p></draw:text-box></draw:frame></draw:page></office:presentation>"
+            ),
+        )
+    });
+}
+
+/// Shapes on a sheet are below its rows, whether they are bound to a cell or to the sheet.
+#[test]
+fn shapes_of_sheets_are_seen_by_their_place_and_look() {
+    let shape = |attributes: &str, span: &str| {
+        drawn("custom-shape", attributes)
+            .replace("style-name=''>S", &format!("style-name='{span}'>S"))
+    };
+    let rows = |finding: &str, after: &str| {
+        format!("[sheet One, rows 1 to 1 of 1]\nA\tB\n\"a\"\t\"b\"\n{after}{finding}")
+    };
+    let hidden =
+        |how: &str| rows(&format!("[Hidden {{ how: {how}, count: 6, of: Characters }}]\n"), "");
+    let cases = [
+        ("far down", shape("svg:x='1cm' svg:y='900cm'", ""), rows("", "SECRET\n")),
+        ("beside", shape("svg:x='-20cm' svg:width='5cm'", ""), hidden("OffPage")),
+        ("off", shape("draw:display='none'", ""), hidden("Marked")),
+        ("thin", shape("", "thin"), hidden("Tiny")),
+    ];
+    for anchor in ["cell", "sheet"] {
+        check("a.ods", &cases, |body| {
+            let cell = |words: &str, more: &str| {
+                format!(
+                    "<table:table-cell office:value-type='string'><text:p>{words}</text:p>{more}</table:table-cell>"
+                )
+            };
+            let (in_cell, on_sheet) = if anchor == "cell" { (body, "") } else { ("", body) };
+            let row = |one: String, other: String| {
+                format!("<table:table-row>{one}{other}</table:table-row>")
+            };
+            let rows = row(cell("A", ""), cell("B", "")) + &row(cell("a", in_cell), cell("b", ""));
+            styled(
+                "spreadsheet",
+                &format!(
+                    "<office:spreadsheet><table:table table:name='One'><table:shapes>{on_sheet}</table:shapes>{rows}</table:table></office:spreadsheet>"
+                ),
+            )
+        });
+    }
+}

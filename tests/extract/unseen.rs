@@ -1,12 +1,13 @@
-//! Text of OpenDocument files that its place, its size or a condition hides, and
+//! Text of OpenDocument files and slides that its place, its size or a condition hides, and
 //! ordinary text beside it: what is sure is left out, and what programs show differently is in
 //! doubt.
 
 use std::fmt::Write;
 
 use crate::cases::shown;
-use crate::odf::odf;
+use crate::odf::{odf, pptx};
 use crate::request;
+use crate::slides::LIGHT;
 
 const STYLES: &str = "<style:style style:name='far' style:family='text'><style:text-properties style:text-position='9999% 100%'/></style:style>
     <style:style style:name='low' style:family='text'><style:text-properties style:text-position='-9999% 100%'/></style:style>
@@ -298,4 +299,130 @@ fn shapes_of_sheets_are_seen_by_their_place_and_look() {
             )
         });
     }
+}
+
+#[test]
+fn slide_text_out_of_sight_is_left_out_or_in_doubt() {
+    let inch = 914_400;
+    // A box at this place in inches, with properties of its body, its list, its paragraph and run.
+    let boxed = |[x, y, wide, high]: [i64; 4],
+                 body: &str,
+                 list: &str,
+                 paragraph: &str,
+                 run: &str| {
+        format!(
+            "<p:sp><p:spPr><a:xfrm><a:off x='{}' y='{}'/><a:ext cx='{}' cy='{}'/></a:xfrm></p:spPr><p:txBody>{body}<a:lstStyle>{list}</a:lstStyle>\
+             <a:p><a:pPr {paragraph}/><a:r><a:rPr {run}/><a:t>SECRET</a:t></a:r></a:p></p:txBody></p:sp>",
+            x * inch,
+            y * inch,
+            wide * inch,
+            high * inch
+        )
+    };
+    let usual = [1, 1, 4, 1];
+    let run = |run: &str| boxed(usual, "", "", "", run);
+    let body = |place: [i64; 4], body: &str| boxed(place, body, "", "", "");
+    let group = |x: i64, inner: &str| {
+        format!(
+            "<p:grpSp><p:grpSpPr><a:xfrm><a:off x='0' y='0'/><a:ext cx='9000000' cy='6000000'/><a:chOff x='{x}' y='0'/><a:chExt cx='9000000' cy='6000000'/></a:xfrm></p:grpSpPr>{inner}</p:grpSp>"
+        )
+    };
+    let turned = |place: [i64; 4]| body(place, "").replace("<a:xfrm>", "<a:xfrm rot='5400000'>");
+    let long = |clip: &str| {
+        body([1, 1, 1, 1], clip).replace(
+            "</a:p>",
+            &format!("</a:p>{}", "<a:p><a:r><a:t>.</a:t></a:r></a:p>".repeat(12)),
+        )
+    };
+    let dots = ".\n".repeat(12);
+    let cases: Vec<Case<'_>> = vec![
+        ("raised off the slide", run("baseline='9999000'"), hidden("OffPage")),
+        ("raised far", run("baseline='900000'"), doubt("OffPage")),
+        ("index", run("baseline='-25000'"), seen()),
+        ("pressed together", run("spc='-10000'"), hidden("Tiny")),
+        ("a title that is set tight", run("sz='4400' spc='-300'"), seen()),
+        (
+            "pressed together by its list",
+            boxed(usual, "", "<a:lvl1pPr><a:defRPr spc='-10000'/></a:lvl1pPr>", "", ""),
+            hidden("Tiny"),
+        ),
+        (
+            "tiny by its list",
+            boxed(usual, "", "<a:lvl1pPr><a:defRPr sz='100'/></a:lvl1pPr>", "", ""),
+            hidden("Tiny"),
+        ),
+        (
+            "a size of its own",
+            boxed(usual, "", "<a:lvl1pPr><a:defRPr sz='100'/></a:lvl1pPr>", "", "sz='1800'"),
+            seen(),
+        ),
+        (
+            "shrunk to nothing",
+            body(usual, "<a:bodyPr><a:normAutofit fontScale='1000'/></a:bodyPr>"),
+            hidden("Tiny"),
+        ),
+        (
+            "shrunk to fit",
+            body(
+                usual,
+                "<a:bodyPr><a:normAutofit fontScale='62.5%' lnSpcReduction='20000'/></a:bodyPr>",
+            ),
+            seen(),
+        ),
+        (
+            "indented beyond the slide",
+            boxed(usual, "", "", "marL='9144000'", ""),
+            hidden("OffPage"),
+        ),
+        (
+            "indented so by its list",
+            boxed(usual, "", "<a:lvl1pPr marL='9144000'/>", "", ""),
+            hidden("OffPage"),
+        ),
+        (
+            "with a first line beside the slide",
+            boxed(usual, "", "", "marL='0' indent='-20000000'", ""),
+            doubt("OffPage"),
+        ),
+        ("hanging", boxed(usual, "", "", "marL='342900' indent='-342900'", ""), seen()),
+        ("pushed out of its box", body(usual, "<a:bodyPr lIns='9144000'/>"), doubt("OffPage")),
+        ("pulled out of its box", body(usual, "<a:bodyPr rIns='9144000'/>"), doubt("OffPage")),
+        (
+            "with insets",
+            body(usual, "<a:bodyPr lIns='182880' tIns='91440' rIns='182880' bIns='91440'/>"),
+            seen(),
+        ),
+        (
+            "in a box that clips and has no height",
+            body([1, 1, 4, 0], "<a:bodyPr vertOverflow='clip'/>"),
+            hidden("Clipped"),
+        ),
+        ("in a box without a height", body([1, 1, 4, 0], "<a:bodyPr/>"), doubt("Clipped")),
+        (
+            "in a box that fits its text",
+            body([1, 1, 0, 0], "<a:bodyPr wrap='none'><a:spAutoFit/></a:bodyPr>"),
+            seen(),
+        ),
+        (
+            "more than its box shows",
+            long("<a:bodyPr vertOverflow='clip'/>"),
+            format!("SECRET\n{dots}After.\n[Doubt {{ how: Clipped, count: 18 }}]\n"),
+        ),
+        ("more than its box holds", long("<a:bodyPr/>"), format!("SECRET\n{dots}After.\n")),
+        (
+            "beside the slide in a group",
+            group(20 * inch, &body([1, 1, 4, 1], "")),
+            hidden("OffPage"),
+        ),
+        (
+            "in a group that moves it to the slide",
+            group(-20 * inch, &body([-20, 1, 4, 1], "")),
+            seen(),
+        ),
+        ("turned onto the slide", turned([-2, 1, 1, 5]), seen()),
+        ("turned beside the slide", turned([-9, 1, 4, 1]), hidden("OffPage")),
+    ];
+    check("a.pptx", &cases, |body| {
+        pptx(&format!("{body}<p:sp><a:p><a:r><a:t>After.</a:t></a:r></a:p></p:sp>"), LIGHT)
+    });
 }

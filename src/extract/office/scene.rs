@@ -4,6 +4,7 @@
 //! and the master, and what these paint themselves. A picture or a pattern has no known colour:
 //! text on it is taken as seen. How far a text fills its box is estimated, and rather too wide.
 
+mod place;
 mod read;
 
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ const PAINTED: usize = 2_000;
 /// How much of a text something has to lie behind to be its ground, of 1.
 const SHARE: f64 = 0.1;
 /// Units of drawings in a point.
-const POINT: f64 = 12_700.0;
+pub const POINT: f64 = 12_700.0;
 /// The room between a shape's edge and its text.
 const INSET: f64 = 91_440.0;
 /// The size of text that states none, in points.
@@ -100,6 +101,11 @@ struct Text {
     paragraphs: Vec<(f64, f64)>,
     /// True if it does not begin at the top left of its shape, or its size is not known.
     elsewhere: bool,
+    /// How far it is from the left, upper, right and lower edge, where that is stated.
+    insets: [Option<f64>; 4],
+    /// True if what does not fit into the shape is cut off, and if something makes it fit.
+    clips: bool,
+    fits: bool,
 }
 
 /// A group: how places in it become places of the slide, and its fill.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::scene::{SIZE, SLIDE, Scene};
+use super::scene::{POINT, SIZE, SLIDE, Scene};
 use crate::look::{Look, Paint, Shift, Sight};
 use crate::package::Package;
 use crate::story::{Story, Tally};
@@ -44,8 +44,12 @@ pub struct Slide {
     whole: Option<String>,
     link: Option<String>,
     before: Option<String>,
-    /// The way in which the open shape is hidden.
-    shape: Option<How>,
+    /// Whether the open shape shows its text.
+    shape: Sight,
+    /// How much smaller than stated its text is, to fit it.
+    fit: Option<f64>,
+    /// How far lines of the paragraph are from the edge, and the first one from the others.
+    margin: (Option<f64>, Option<f64>),
     /// The kind of the placeholder that is open; `None` outside of one.
     holder: Option<String>,
     /// The visibility of the open run.
@@ -57,9 +61,9 @@ pub struct Slide {
     in_cell: bool,
     /// The colours that may lie behind the text of the shape or the cell that is open.
     grounds: Vec<Paint>,
-    /// The colours of text that says nothing of its own: of the shape, and by level.
+    /// How text looks that says nothing of its own: its colour in the shape, and by level.
     usual: Option<Paint>,
-    levels: HashMap<usize, Paint>,
+    levels: HashMap<usize, Look>,
     /// Groups that are open; whether properties are those of the last; and the hidden one.
     groups: usize,
     within: bool,
@@ -85,7 +89,9 @@ impl Default for Slide {
             whole: None,
             link: None,
             before: None,
-            shape: None,
+            shape: Sight::Seen,
+            fit: None,
+            margin: (None, None),
             holder: None,
             run: Sight::Seen,
             look: Look::default(),
@@ -135,9 +141,9 @@ impl Slide {
                 self.within = true;
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
-                (self.shape, self.holder, self.within) = (None, None, false);
+                (self.shape, self.holder, self.within) = (Sight::Seen, None, false);
                 (self.usual, self.levels, self.whole) = (None, HashMap::new(), None);
-                self.at.0 += 1;
+                (self.at.0, self.fit) = (self.at.0 + 1, None);
                 self.ground();
             }
             "fontRef" => {
@@ -157,11 +163,17 @@ impl Slide {
                 self.whole = element.link().and_then(|id| self.links.get(&id).cloned());
             }
             "ph" => self.holder = Some(element.attr("type").unwrap_or_default()),
-            "xfrm" => self.placed(xml)?,
+            "xfrm" if self.within => self.placed(xml)?,
+            "normAutofit" => {
+                let scale = element.attr("fontScale");
+                self.fit = scale.and_then(|scale| share(&scale));
+            }
             "blip" => self.tally.pictures += 1,
             "dgm:relIds" | "c:chart" => {
                 let id = element.relation("dm").or_else(|| element.link());
-                self.unseen.extend(id.zip(self.hides()));
+                if let Sight::Hidden(how) = self.around() {
+                    self.unseen.extend(id.map(|id| (id, how)));
+                }
             }
             "tbl" => self.story.table(),
             "tc" => {
@@ -173,10 +185,11 @@ impl Slide {
             }
             "p" => {
                 (self.words, self.level, self.run) = (Words::default(), 0, Sight::Seen);
-                (self.link, self.before) = (None, None);
+                (self.link, self.before, self.margin) = (None, None, (None, None));
             }
             "pPr" => {
                 self.level = element.number("lvl").unwrap_or_default().clamp(0.0, 8.0) as usize;
+                self.margin = margin(element);
                 xml.skip()?;
             }
             "r" | "fld" => {
@@ -202,13 +215,14 @@ impl Slide {
                 self.hidden = self.hidden.filter(|(depth, _)| *depth <= self.groups);
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
-                (self.shape, self.holder) = (None, None);
+                (self.shape, self.holder) = (Sight::Seen, None);
                 self.story.line("");
             }
             "p" => {
                 let (mut text, _) = std::mem::take(&mut self.words).end();
                 self.tally.paragraph();
-                if text.trim().is_empty() {
+                let place = self.begins(&text);
+                if text.trim().is_empty() || !self.tally.sees(place, &text) {
                     return;
                 }
                 let whole = self.whole.take().and_then(|target| target_after(&text, &target));
@@ -239,23 +253,37 @@ impl Slide {
             return;
         };
         self.grounds = scene.grounds(shape, cell.filter(|_| self.in_cell));
-        if scene.covered(shape) {
-            self.shape.get_or_insert(How::Covered);
-        }
+        let covered = scene.covered(shape).then_some(How::Covered);
+        self.shape = self.shape.max(scene.place(shape, self.size)).or(covered);
+    }
+
+    /// Returns whether a paragraph of this text is on the slide, by its margins.
+    fn begins(&self, text: &str) -> Sight {
+        let wide = self.size.0 / POINT;
+        let usual = self.levels.get(&self.level);
+        let left = self.margin.0.or(usual.and_then(|usual| usual.left));
+        let first = self.margin.1.or(usual.and_then(|usual| usual.first));
+        let look = Look { left, first, size: Some(2.0 * SIZE), ..Look::default() };
+        let edge = self.scene.as_ref().zip(self.at.0.checked_sub(1));
+        let edge = edge.and_then(|(scene, shape)| scene.edge(shape));
+        // It begins there or, if it is centred, anywhere behind.
+        look.place(text, wide, (edge.unwrap_or_default(), wide))
     }
 
     /// Returns whether the run that is open is seen, on a marker or on what is behind it.
     fn sight(&self, marker: Option<Paint>) -> Sight {
-        let usual = self.levels.get(&self.level).copied().or(self.usual);
-        let colour = self.look.colour.or(usual).filter(|_| self.scene.is_some());
-        let look = Look { colour, size: self.look.size.or(Some(2.0 * SIZE)), ..self.look.clone() };
+        let usual = self.levels.get(&self.level).cloned().unwrap_or_default();
+        let look = self.look.over(&usual);
+        let colour = look.colour.or(self.usual).filter(|_| self.scene.is_some());
+        let size = look.size.or(Some(2.0 * SIZE));
+        let look = Look { colour, size, scale: self.fit, ..look };
         let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
         let sights = grounds.iter().map(|ground| look.sight(*ground));
         // One ground on which it is seen is enough.
         sights.min().unwrap_or_else(|| look.sight(Paint::Other))
     }
 
-    /// Reads the colours that a shape gives to the text of each level.
+    /// Reads how a shape makes the text of each level look.
     fn levels(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
         let Some(scene) = &self.scene else { return xml.skip() };
         let mut level = None;
@@ -265,11 +293,21 @@ impl Slide {
                     let name = element.name();
                     let number = name.strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
                     match (name.as_str(), number.and_then(|number| number.parse::<usize>().ok())) {
-                        (_, Some(number)) => level = number.checked_sub(1),
+                        (_, Some(number)) => {
+                            level = number.checked_sub(1);
+                            let (left, first) = margin(&element);
+                            let look = Look { left, first, ..Look::default() };
+                            self.levels.extend(level.map(|level| (level, look)));
+                        }
+                        ("defRPr", _) => {
+                            let open = level.and_then(|level| self.levels.get_mut(&level));
+                            open.into_iter().for_each(|look| stated(look, &element));
+                        }
                         ("ln" | "highlight" | "effectLst" | "extLst" | "buClr", _) => xml.skip()?,
                         ("solidFill", _) => {
-                            let coat = scene.theme.coat(xml)?;
-                            self.levels.extend(level.zip(coat.map(|coat| coat.paint)));
+                            let colour = scene.theme.coat(xml)?.map(|coat| coat.paint);
+                            let open = level.and_then(|level| self.levels.get_mut(&level));
+                            open.into_iter().for_each(|look| look.colour = colour);
                         }
                         _ => {}
                     }
@@ -282,11 +320,7 @@ impl Slide {
 
     /// Reads the properties of a run, which decide whether it is seen.
     fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
-        self.look.size = run.number("sz").map(|size| size / 50.0);
-        self.look.struck = run.attr("strike").map(|strike| strike != "noStrike");
-        let baseline = run.attr("baseline").unwrap_or_default();
-        let baseline = baseline.trim_end_matches('%').parse().ok();
-        self.look.shift = baseline.map(Shift::of);
+        stated(&mut self.look, run);
         let mut marker = None;
         let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
         loop {
@@ -325,11 +359,11 @@ impl Slide {
         if self.within {
             self.hidden.get_or_insert((self.groups, how));
         } else {
-            self.shape.get_or_insert(how);
+            self.shape = self.shape.or(Some(how));
         }
     }
 
-    /// Reads where the shape that is open lies; within groups, places are those of the group.
+    /// Reads where the group that is open lies; within others, places are those of the group.
     fn placed(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
         let (mut place, mut extent) = (None, (0.0, 0.0));
         xml.within(|element| {
@@ -341,7 +375,7 @@ impl Slide {
             }
         })?;
         if let Some((x, y)) = place
-            && self.groups == usize::from(self.within)
+            && self.groups == 1
         {
             let before = x + extent.0 < 0.0 || y + extent.1 < 0.0;
             if before || x >= self.size.0 || y >= self.size.1 {
@@ -351,10 +385,11 @@ impl Slide {
         Ok(())
     }
 
-    /// Returns how the shape or the cell that is open is hidden.
-    fn hides(&self) -> Option<How> {
+    /// Returns whether the shape or the cell that is open shows its text.
+    fn around(&self) -> Sight {
         let covered = self.covered.then_some(How::Covered);
-        self.hidden.map(|(_, how)| how).or(self.shape).or(covered)
+        let group = self.hidden.map_or(Sight::Seen, |(_, how)| Sight::Hidden(how));
+        self.shape.within(group).or(covered)
     }
 
     fn put(&mut self, text: &str) {
@@ -364,7 +399,7 @@ impl Slide {
         {
             return;
         }
-        if !self.tally.sees(self.hides().map_or(self.run, Sight::Hidden), text) {
+        if !self.tally.sees(self.run.within(self.around()), text) {
             return;
         }
         // Words of a link may come in several runs.
@@ -376,5 +411,29 @@ impl Slide {
             self.before.clone_from(&self.link);
         }
         self.words.run(text, &self.look);
+    }
+}
+
+/// Reads what a run, or a level of a list, states of its text.
+fn stated(look: &mut Look, run: &Element<'_>) {
+    look.size = run.number("sz").map(|size| size / 50.0);
+    look.spacing = run.number("spc").map(|spacing| spacing / 100.0);
+    look.struck = run.attr("strike").map(|strike| strike != "noStrike");
+    look.lift = run.attr("baseline").and_then(|baseline| share(&baseline));
+    look.shift = look.lift.map(Shift::of);
+}
+
+/// Reads how far lines are from the edge of their shape, and the first one from the others, in
+/// points.
+fn margin(paragraph: &Element<'_>) -> (Option<f64>, Option<f64>) {
+    let length = |name: &str| paragraph.number(name).map(|length| length / POINT);
+    (length("marL"), length("indent"))
+}
+
+/// Reads a share of 1: thousandths of a per cent, or per cent.
+fn share(value: &str) -> Option<f64> {
+    match value.trim().strip_suffix('%') {
+        Some(percent) => percent.parse().ok().map(|percent: f64| percent / 100.0),
+        None => value.trim().parse().ok().map(|part: f64| part / 100_000.0),
     }
 }

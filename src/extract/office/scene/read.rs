@@ -164,9 +164,17 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
                 let own = own.into_iter().any(|name| {
                     element.attr(name).is_some_and(|value| !matches!(value.as_str(), "0" | "1"))
                 });
+                let clips = element.attr("vertOverflow");
                 if let Some(shape) = part.shapes.last_mut() {
                     shape.text.elsewhere |= !top || !straight || own;
+                    shape.text.insets =
+                        ["lIns", "tIns", "rIns", "bIns"].map(|side| element.number(side));
+                    shape.text.clips = clips.is_some_and(|clips| clips != "overflow");
+                    shape.text.fits = element.attr("wrap").is_some_and(|wrap| wrap == "none");
                 }
+            }
+            "spAutoFit" | "normAutofit" => {
+                part.shapes.last_mut().into_iter().for_each(|shape| shape.text.fits = true);
             }
             "lstStyle" => {
                 let mut says = false;

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::accounts::Accounts;
+use crate::body;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::error::Result;
@@ -30,7 +31,7 @@ pub const URI: &str = "daysheet://output/";
 /// The characters of a hash.
 const HASH: usize = 10;
 /// The maximum size of one output, in bytes.
-const MOST: usize = 1 << 20;
+const MOST: usize = body::MOST;
 /// The maximum size of all outputs in memory, in bytes.
 const ALL: usize = 4 << 20;
 /// The space for the line about the missing rest, in bytes.

@@ -17,12 +17,13 @@ use http_body_util::BodyExt;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
 use hyper::{HeaderMap, Method};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::wire::{Failed, LISTS};
 use crate::limiter::{self, RateLimiter};
-use crate::net;
+use crate::net::{self, Read, Turn};
 use daysheet_core::access::Access;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, Kind, Result};
@@ -204,14 +205,26 @@ impl Google {
 
     /// Fetches JSON from a Google API that has no generated client here.
     pub async fn get(&self, url: &Url) -> Result<Value> {
+        Ok(self.get_as(url, LISTS, &json).await?.0)
+    }
+
+    /// Fetches a response of at most `most` bytes without the generated client, which holds it
+    /// several times over, and takes from it what `take` does. Its turn, if it is a long one, is
+    /// to be kept until the result is smaller again.
+    pub async fn get_as<T>(
+        &self,
+        url: &Url,
+        most: usize,
+        take: &(impl Fn(&[u8]) -> Result<T> + Sync),
+    ) -> Result<(T, Option<Turn>)> {
         self.limiter
             .read(|token| async move {
                 let request = hyper::Request::get(url.as_str())
                     .header(AUTHORIZATION, format!("Bearer {token}"))
                     .body(Vec::new())
                     .map_err(unwritten)?;
-                match net::exchange(request, LISTS, Some(self.limiter.share())).await {
-                    Ok(read) => self.success_json(&read.answer),
+                match net::exchange(request, most, Some(self.limiter.share())).await {
+                    Ok(Read { answer, turn }) => Ok((self.success(&answer, take)?, turn)),
                     Err(failure) => Err(Failed::from(&failure).error()),
                 }
             })
@@ -331,8 +344,16 @@ impl Google {
     }
 
     fn success_json(&self, answer: &hyper::Response<Vec<u8>>) -> Result<Value> {
+        self.success(answer, json)
+    }
+
+    fn success<T>(
+        &self,
+        answer: &hyper::Response<Vec<u8>>,
+        take: impl Fn(&[u8]) -> Result<T>,
+    ) -> Result<T> {
         if answer.status().is_success() {
-            return json(answer.body());
+            return take(answer.body());
         }
         let seen = FailureInfo {
             status: answer.status().as_u16(),
@@ -412,13 +433,21 @@ fn recover(
 
 /// Reads the JSON of a response. All of Google's are objects: to take anything else for
 /// an empty one would make a broken service an empty mailbox.
-fn json(body: &[u8]) -> Result<Value> {
-    match serde_json::from_slice(body) {
-        Ok(object @ Value::Object(_)) => Ok(object),
-        Ok(_) => Err(not_ours("object")),
-        Err(error) if error.is_eof() => Err(broken_off()),
-        Err(_) => Err(not_ours("JSON")),
+pub fn json(body: &[u8]) -> Result<Value> {
+    match parse(body)? {
+        object @ Value::Object(_) => Ok(object),
+        _ => Err(not_ours("object")),
     }
+}
+
+/// Reads the JSON object of a response into a type of its own.
+pub fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T> {
+    // A list would be taken for the fields of the type, in their order.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(not_ours("object"));
+    }
+    serde_json::from_slice(body)
+        .map_err(|error| if error.is_eof() { broken_off() } else { not_ours("JSON") })
 }
 
 /// Returns the error for an unexpected response.

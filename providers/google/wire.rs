@@ -33,10 +33,10 @@ pub const LISTS: usize = 8 << 20;
 /// The longest list of ids, in bytes: 500 of them, at 60 bytes each.
 const IDS: usize = 256 << 10;
 /// The maximum size of a message, in bytes as Gmail writes it.
-const MESSAGES: usize = 64 << 20;
+pub const MESSAGES: usize = 64 << 20;
 /// The maximum size of an attachment, in bytes as Gmail writes it: Base64 of the 50 MB
 /// that it accepts.
-const FILES: usize = 72 << 20;
+pub const FILES: usize = 72 << 20;
 
 /// The header by which our response marks one that did not arrive completely.
 const FAILED: &str = "daysheet-failed";
@@ -94,19 +94,8 @@ impl From<&Failure> for Failed {
 
 /// Returns the maximum size of the response to a request, in bytes.
 fn most(uri: &Uri) -> usize {
-    let (path, query) = (uri.path(), uri.query().unwrap_or_default());
-    let asks = |what: &str| query.split('&').any(|one| one == what);
-    if path.contains("/attachments/") {
-        FILES
-    } else if path.contains("/threads/") {
-        LISTS
-    } else if asks("format=full") || asks("format=raw") {
-        MESSAGES
-    } else if path.ends_with("/me/messages") || path.ends_with("/me/threads") {
-        IDS
-    } else {
-        LISTS
-    }
+    let path = uri.path();
+    if path.ends_with("/me/messages") || path.ends_with("/me/threads") { IDS } else { LISTS }
 }
 
 /// Forwards a request of the generated client to its real destination.

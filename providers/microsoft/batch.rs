@@ -5,6 +5,7 @@
 //! and sent again only if the response says that nothing has been done.
 
 use std::collections::HashMap;
+use std::convert::identity;
 use std::time::Duration;
 
 use graph_rs_sdk::http::Method;
@@ -48,7 +49,20 @@ impl Graph {
         if let [one] = requests {
             return vec![self.get(one).await];
         }
-        self.batch_with(requests, &json!({ "Prefer": PREFER })).await
+        self.batch_with(requests, &json!({ "Prefer": PREFER }), identity).await
+    }
+
+    /// Does the same as [`Graph::batch`], and reduces each result by `keep` before the next is
+    /// fetched, if they are too long together.
+    pub async fn batch_of_large(
+        &self,
+        requests: &[String],
+        keep: fn(Value) -> Value,
+    ) -> Vec<Result<Value>> {
+        if let [one] = requests {
+            return vec![self.get(one).await.map(keep)];
+        }
+        self.batch_with(requests, &json!({ "Prefer": PREFER }), keep).await
     }
 
     /// Does the same as [`Graph::batch`], without OData's annotations.
@@ -56,28 +70,38 @@ impl Graph {
         if let [one] = requests {
             return vec![self.get(one).await];
         }
-        self.batch_with(requests, &json!({ "Prefer": PREFER, "Accept": BARE })).await
+        self.batch_with(requests, &json!({ "Prefer": PREFER, "Accept": BARE }), identity).await
     }
 
     /// Does the same as [`Graph::batch`], for lists whose page size is set only by a preference.
     pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
         let prefer = format!("{PREFER}, odata.maxpagesize={size}");
-        self.batch_with(requests, &json!({ "Prefer": prefer })).await
+        self.batch_with(requests, &json!({ "Prefer": prefer }), identity).await
     }
 
-    async fn batch_with(&self, requests: &[String], headers: &Value) -> Vec<Result<Value>> {
+    async fn batch_with(
+        &self,
+        requests: &[String],
+        headers: &Value,
+        keep: fn(Value) -> Value,
+    ) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
         // One after the other: each takes all the calls that the mailbox allows.
         course::expect("items", requests.len());
         for some in requests.chunks(BATCH) {
-            answers.extend(self.some(some, headers).await);
+            answers.extend(self.some(some, headers, keep).await);
             course::done("items", some.len());
         }
         answers
     }
 
     /// Fetches 20 requests at most.
-    async fn some(&self, requests: &[String], headers: &Value) -> Vec<Result<Value>> {
+    async fn some(
+        &self,
+        requests: &[String],
+        headers: &Value,
+        keep: fn(Value) -> Value,
+    ) -> Vec<Result<Value>> {
         let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
         let mut open: Vec<usize> = (0..requests.len()).collect();
         let mut attempt = 0;
@@ -89,7 +113,7 @@ impl Graph {
                     for at in open {
                         let request = requests.get(at).map_or("", String::as_str);
                         // Too long only together: each is fetched alone.
-                        answers.insert(at, self.get(request).await);
+                        answers.insert(at, self.get(request).await.map(keep));
                     }
                     break;
                 }
@@ -120,7 +144,7 @@ impl Graph {
                     }
                     None => {
                         let request = requests.get(at).map_or("", String::as_str);
-                        let answer = answer.map_err(|error| {
+                        let answer = answer.map(keep).map_err(|error| {
                             self.with_account(request, self.limiter.advise(error))
                         });
                         answers.insert(at, answer);

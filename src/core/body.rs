@@ -11,7 +11,7 @@ pub mod tnef;
 
 use serde::{Deserialize, Serialize};
 
-use crate::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use crate::provider::{MessageContent, Obstacle, TextPart};
 use crate::text;
 use crate::text::deceptive::{self, Disarmed};
 use crate::text::fence::{OURS, theirs};
@@ -20,6 +20,11 @@ use crate::text::invisible::{self, Unseen};
 use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
 use crate::text::{Note, TextKind, note, ours, shown};
+
+/// The most of a text that is read, in bytes: an output keeps no more.
+pub const MOST: usize = 1 << 20;
+/// The most of all the texts of a message that is kept until it is read, in bytes.
+const ALL: usize = 4 << 20;
 
 /// Plain text with so many times the words of the HTML is worth a note.
 const MORE: usize = 4;
@@ -80,6 +85,29 @@ pub struct Reading {
     pub links: bool,
 }
 
+/// Drops those ends of large texts that [`readable`] does not read, so that they fill no memory
+/// until then. Returns a note if a message has too many texts; `readable` makes the others.
+pub fn shorten<'p>(parts: impl IntoIterator<Item = &'p mut TextPart>) -> Option<Note> {
+    let mut left = ALL;
+    let mut lost = false;
+    for part in parts {
+        let text = match part {
+            TextPart::Plain(plain) => {
+                text::truncate(&mut plain.text, MOST);
+                &mut plain.text
+            }
+            TextPart::Html(source) => {
+                text::html::shorten(source);
+                source
+            }
+        };
+        lost |= text.len() > left;
+        text.truncate(text.floor_char_boundary(left));
+        left -= text.len();
+    }
+    lost.then(|| "its texts are too large to read whole: the rest of them is left out".into())
+}
+
 /// Makes the texts of a message readable.
 pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
     let mut out = Readable::default();
@@ -88,6 +116,9 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
     for found in message.parts.iter().flat_map(|forms| richest(forms, reading)) {
         left_out.add(&found);
         out.notes.extend(found.unseen.notes());
+        if found.short {
+            out.notes.push("its text is too large to read whole: this is its first MiB".into());
+        }
         if found.text.trim().is_empty() {
             continue;
         }
@@ -245,7 +276,7 @@ impl LeftOut {
             notes.push(STYLES_UNREAD.into());
         }
         if self.cut {
-            notes.push("the HTML is too large to read whole; body=html has all of it".into());
+            notes.push("the HTML is too large to read whole; body=html has its first MiB".into());
         }
         notes
     }
@@ -277,6 +308,8 @@ struct ChosenText {
     unseen: Unseen,
     deep: usize,
     cut: bool,
+    /// True if it is the beginning of a longer text.
+    short: bool,
     pictures: usize,
     note: Option<Note>,
 }
@@ -288,6 +321,7 @@ impl ChosenText {
             || self.unseen.spelling > 0
             || self.deep > 0
             || self.cut
+            || self.short
             || self.pictures > 0
     }
 
@@ -324,11 +358,14 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
             TextPart::Html(_) => 0,
         };
         let unshown: usize = plain.iter().map(text).sum();
+        let long = |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MOST);
+        let over = if plain.iter().any(long) { "over " } else { "" };
         first.note = match from_html {
             true => (unshown >= MORE * shown.max(1)).then(|| {
                 note!(
-                    "its plain-text part, which mail programs do not show, has {} words; this HTML \
-                     text has {}; body=raw has both",
+                    "its plain-text part, which mail programs do not show, has {}{} words; this \
+                     HTML text has {}; body=raw has both",
+                    over,
                     unshown,
                     shown
                 )
@@ -353,7 +390,8 @@ fn read(part: &TextPart, reading: &Reading) -> ChosenText {
     };
     match part {
         TextPart::Html(source) if reading.form == Form::Html => {
-            ChosenText { kind: "html", text: source.clone(), ..ChosenText::default() }
+            let (text, short) = beginning(source);
+            ChosenText { kind: "html", text: text.to_owned(), short, ..ChosenText::default() }
         }
         TextPart::Html(source) => {
             let html = text::html::marked(source, style, reading.links);
@@ -367,21 +405,28 @@ fn read(part: &TextPart, reading: &Reading) -> ChosenText {
                 deep: html.deep,
                 cut: html.cut,
                 pictures: html.pictures,
-                note: None,
+                ..ChosenText::default()
             }
         }
         TextPart::Plain(plain) => {
             let mut unseen = Unseen::default();
-            invisible::scan(&plain.text, &mut unseen);
-            let text = text::armour::named(&theirs(plain_text(plain)));
-            ChosenText { kind: "plain", text, unseen, ..ChosenText::default() }
+            let (text, short) = beginning(&plain.text);
+            invisible::scan(text, &mut unseen);
+            let text = text::armour::named(&theirs(plain_text(text, plain.flowed)));
+            ChosenText { kind: "plain", text, unseen, short, ..ChosenText::default() }
         }
     }
 }
 
-fn plain_text(plain: &PlainText) -> String {
-    match plain.flowed {
-        Some(delsp) => text::lines(&text::flowed::unflow(&plain.text, delsp)),
-        None => text::lines(&plain.text),
+/// Returns as much of a text as is read, and whether it has more.
+fn beginning(text: &str) -> (&str, bool) {
+    let (beginning, rest) = text.split_at(text.floor_char_boundary(MOST));
+    (beginning, !rest.is_empty())
+}
+
+fn plain_text(text: &str, flowed: Option<bool>) -> String {
+    match flowed {
+        Some(delsp) => text::lines(&text::flowed::unflow(text, delsp)),
+        None => text::lines(text),
     }
 }

@@ -219,6 +219,16 @@ pub fn lines(s: &str) -> String {
     out
 }
 
+/// Cuts a text of more than `most` bytes; what is left is one character longer than that, so that
+/// it is seen to be cut.
+pub fn truncate(text: &mut String, most: usize) {
+    let end = text.ceil_char_boundary(most.saturating_add(1));
+    if end < text.len() {
+        text.truncate(end);
+        text.shrink_to_fit();
+    }
+}
+
 /// Appends one line without the white space at its end; false if it is blank.
 fn push_line(out: &mut String, line: &str) -> bool {
     let mut any = false;

@@ -2,12 +2,16 @@
 //! the sandbox's and hostile ones.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use daysheet_core::body::MOST;
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::project;
-use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Role, Total};
+use daysheet_core::provider::{
+    BodyForm, ListRequest, Mailbox, Page, People, Role, TextPart, Total,
+};
 use daysheet_core::query::{DateContext, Query, parse};
 use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
 use futures_util::future::join_all;
@@ -18,7 +22,7 @@ use tempfile::TempDir;
 use crate::common::client::ME;
 use crate::common::messages::{mailboxes, write_message};
 
-use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
+use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, long, respond};
 
 fn query(q: &str) -> Option<Query> {
     let clock = DateContext { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
@@ -810,6 +814,32 @@ async fn raw_messages_and_responses_are_capped() {
         error.unwrap_err().to_string(),
         "Outlook's response is longer than 33554432 bytes: ask for fewer items, or for body=headers"
     );
+}
+
+/// Messages that are too long together are fetched one after the other, and each is short before
+/// the next is read.
+#[tokio::test]
+async fn large_messages_are_fetched_alone_and_kept_short() {
+    let outlook = Outlook::scripted(|seen| {
+        // 40 MiB together, and 31 each.
+        Some(if seen.target.contains("batch") {
+            long("{\"responses\":[\"", 640, "\"]}")
+        } else {
+            long("{\"id\":\"a\",\"body\":{\"contentType\":\"text\",\"content\":\"", 496, "\"}}")
+        })
+    })
+    .await;
+    let ids: Vec<String> = (0..4).map(|n| format!("AAMkAGI2TG93AAA=LONG{n}")).collect();
+    let projection = ask(&MESSAGE, &["id"], "", 1).projection;
+    let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::Parts).await;
+    for message in messages {
+        let message = message.unwrap();
+        let TextPart::Plain(plain) = &message.parts[0][0][0] else { panic!("{message:?}") };
+        assert_eq!(plain.text.len(), MOST + 1);
+        assert_eq!(message.item, json!({"id": "a"}));
+    }
+    assert_eq!(outlook.tap.requests().len(), 5);
+    assert_eq!(outlook.tap.taken.at_once.load(Ordering::Relaxed), 1);
 }
 
 /// A rule that gives the requested path and query to `answer`.

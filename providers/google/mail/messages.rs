@@ -7,10 +7,9 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde_json::Value;
 
-use super::parts::{self, decode, header, is_attached, is_text, shown_part};
-use super::{Gmail, ME, Scope, check};
+use super::parts::{self, Data, header, is_attached, is_text, shown_part};
+use super::{Gmail, check};
 use crate::json::text;
-use crate::net::path_segment;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
@@ -62,8 +61,7 @@ impl Gmail {
         let id = text(item, "id");
         let mut tree = parts::read(id, item);
         for part in tree.elsewhere() {
-            let data = self.fetch_part(id, part.attachment()).await?;
-            part.bring(data);
+            part.bring(self.fetch_part(id, part.attachment()).await?.0);
         }
         Ok(texts(&tree.into_message(Value::Null).parts))
     }
@@ -91,19 +89,14 @@ impl Gmail {
         if file.size > most {
             return Err(too_large(file.size, most));
         }
-        let (bytes, damaged) = match file.data {
-            Some(data) => decode(data),
-            None if file.attachment.is_empty() && file.size == 0 => (Vec::new(), false),
+        let Data { bytes, damaged } = match file.data {
+            Some(data) => Data::of(data),
+            None if file.attachment.is_empty() && file.size == 0 => Data::default(),
             None if file.attachment.is_empty() => {
                 return Err(Error::argument("Gmail does not hand out this part as a file")
                     .next("read the message with mail_read"));
             }
-            None => {
-                let (id, attachment) = (text(item, "id"), &path_segment(file.attachment));
-                let answer = call!(self, "data,size", |users| users
-                    .messages_attachments_get(ME, id, attachment))?;
-                decode(text(&answer, "data"))
-            }
+            None => self.fetch_part(text(item, "id"), file.attachment).await?.0,
         };
         if damaged {
             return Err(Error::new(

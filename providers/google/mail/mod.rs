@@ -19,12 +19,14 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
+use self::parts::Data;
 use super::client::{self, GMAIL, Google, GoogleTokens, IN_FLIGHT};
 use super::wire::{self, Wire};
 use crate::json::text;
 use crate::labels::same_label;
-use crate::net;
+use crate::net::Turn;
 use crate::oldest;
+use daysheet_core::body;
 use daysheet_core::call::course::counted;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
@@ -191,12 +193,23 @@ impl Gmail {
     }
 
     async fn message(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
+        Ok(self.message_in_turn(id, projection, format).await?.0)
+    }
+
+    /// Returns a message as [`Gmail::message`] does, with its turn if it is a long one.
+    async fn message_in_turn(
+        &self,
+        id: &str,
+        projection: &Projection,
+        format: &str,
+    ) -> Result<(Value, Option<Turn>)> {
         check(id)?;
-        let fields = &mask(projection);
-        call!(self, fields, |users| with_headers!(
-            users.messages_get(ME, id).format(format),
-            projection
-        ))
+        let fields = mask(projection);
+        let headers = projection.headers.iter().map(|name| ("metadataHeaders", *name));
+        let params = [("format", format), ("fields", fields.as_str())];
+        let params: Vec<_> = params.into_iter().chain(headers).collect();
+        let most = if matches!(format, "full" | "raw") { wire::MESSAGES } else { wire::LISTS };
+        self.google.get_as(&self.at(&["messages", id], &params)?, most, &client::json).await
     }
 
     async fn conversation(&self, id: &str, projection: &Projection, format: &str) -> Result<Value> {
@@ -278,12 +291,11 @@ impl Gmail {
         Ok(compiled)
     }
 
-    /// Fetches a text part that Gmail left out for its size, as base64url.
-    async fn fetch_part(&self, message: &str, attachment: &str) -> Result<String> {
-        let attachment = &net::path_segment(attachment);
-        let answer = call!(self, "data,size", |users| users
-            .messages_attachments_get(ME, message, attachment))?;
-        Ok(text(&answer, "data").to_owned())
+    /// Fetches a part that Gmail left out for its size, with its turn if it is a long one.
+    async fn fetch_part(&self, message: &str, attachment: &str) -> Result<(Data, Option<Turn>)> {
+        let path = ["messages", message, "attachments", attachment];
+        let url = self.at(&path, &[("fields", "data,size")])?;
+        self.google.get_as(&url, wire::FILES, &Data::of_part).await
     }
 
     async fn primary_address(&self) -> Result<String> {
@@ -309,7 +321,7 @@ impl Gmail {
         }
         let only_raw = Projection { paths: vec!["raw".to_owned()], ..Projection::default() };
         let answer = self.message(id, &only_raw, "raw").await?;
-        let (bytes, damaged) = parts::decode(text(&answer, "raw"));
+        let Data { bytes, damaged } = Data::of(text(&answer, "raw"));
         let mut notes = Vec::new();
         if damaged {
             notes.push("the raw message is damaged base64; it is shown up to the damage".into());
@@ -398,7 +410,7 @@ impl Mailbox for Gmail {
         for item in items {
             let id = text(&item, "id").to_owned();
             // What cannot be completed is read again, with its error.
-            if let Ok(content) = self.content(&id, item, form).await {
+            if let Ok(content) = self.content(&id, item, None, form).await {
                 thread.contents.insert(id, content);
             }
         }
@@ -445,14 +457,20 @@ impl Gmail {
         match requested(projection, form) {
             None => self.raw(id, projection).await,
             Some((projection, format)) => {
-                let item = self.message(id, &projection, format).await?;
-                self.content(id, item, form).await
+                let (item, turn) = self.message_in_turn(id, &projection, format).await?;
+                self.content(id, item, turn, form).await
             }
         }
     }
 
-    /// Reads a message that was fetched as [`requested`] says.
-    async fn content(&self, id: &str, item: Value, form: BodyForm) -> Result<MessageContent> {
+    /// Reads a message that was fetched as [`requested`] says, in its turn if it is a long one.
+    async fn content(
+        &self,
+        id: &str,
+        mut item: Value,
+        turn: Option<Turn>,
+        form: BodyForm,
+    ) -> Result<MessageContent> {
         match form {
             BodyForm::None | BodyForm::Raw => {
                 Ok(MessageContent { item, ..MessageContent::default() })
@@ -464,11 +482,20 @@ impl Gmail {
             }),
             BodyForm::Parts => {
                 let mut tree = parts::read(id, &item);
-                for part in tree.elsewhere() {
-                    let data = self.fetch_part(id, part.attachment()).await?;
+                parts::strip(&mut item);
+                tree.shorten();
+                // Another turn may be needed: a call that has one waits for none.
+                drop(turn);
+                loop {
+                    let part = tree.elsewhere().next();
+                    let Some(part) = part else { break };
+                    let (data, _turn) = self.fetch_part(id, part.attachment()).await?;
                     part.bring(data);
+                    tree.shorten();
                 }
-                Ok(tree.into_message(item))
+                let mut message = tree.into_message(item);
+                message.notes.extend(body::shorten(message.parts.iter_mut().flatten().flatten()));
+                Ok(message)
             }
         }
     }

@@ -4,16 +4,22 @@
 //! from attachments, keeps alternatives together, and decodes bytes and charsets, by libraries.
 //! No network here: the adapter fetches what Gmail left out for its size.
 
+use std::borrow::Cow;
+use std::mem::take;
+
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::google::client;
 use crate::json::text;
 use daysheet_core::body::entity::{self, Child, root};
 use daysheet_core::body::report::REPORTS;
-use daysheet_core::body::{signed, tnef};
+use daysheet_core::body::{self, signed, tnef};
+use daysheet_core::error::Result;
 use daysheet_core::ical;
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
@@ -60,9 +66,11 @@ pub enum BodyPart {
     Here {
         /// Media type and its parameters.
         kind: ContentType,
-        /// base64url.
-        data: String,
+        /// The bytes.
+        data: Data,
     },
+    /// It has been decoded, and its end dropped if it is large.
+    Read(TextPart, Vec<Note>),
     /// Gmail left the bytes out for their size.
     Elsewhere {
         /// Media type and its parameters.
@@ -70,6 +78,15 @@ pub enum BodyPart {
         /// The id to fetch them by.
         attachment: String,
     },
+}
+
+/// Bytes of base64url; if it was damaged, those up to the damage.
+#[derive(Debug, Default)]
+pub struct Data {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// True if it was damaged.
+    pub damaged: bool,
 }
 
 /// The `AttachmentContent-Type` of a text.
@@ -86,13 +103,13 @@ impl BodyPart {
     /// Returns the id to fetch, if the bytes were left out.
     pub fn attachment(&self) -> &str {
         match self {
-            Self::Here { .. } => "",
+            Self::Here { .. } | Self::Read(..) => "",
             Self::Elsewhere { attachment, .. } => attachment,
         }
     }
 
-    /// Replaces the reference by the fetched bytes, as base64url.
-    pub fn bring(&mut self, data: String) {
+    /// Replaces the reference by the fetched bytes.
+    pub fn bring(&mut self, data: Data) {
         if let Self::Elsewhere { kind, .. } = self {
             *self = Self::Here { kind: std::mem::take(kind), data };
         }
@@ -124,6 +141,20 @@ impl MessageTree {
             .chain(&mut self.report)
             .chain(&mut self.packed)
             .filter(|part| matches!(part, BodyPart::Elsewhere { .. }))
+    }
+
+    /// Decodes the texts that are here, and drops what is not read of them.
+    pub fn shorten(&mut self) {
+        for part in self.texts.iter_mut().flat_map(|text| &mut text.forms).flatten() {
+            if let BodyPart::Here { kind, data } = part {
+                let whole = BodyPart::Here { kind: take(kind), data: take(data) };
+                let mut notes = Vec::new();
+                if let Some(mut text) = whole.text(&mut notes) {
+                    notes.extend(body::shorten([&mut text]));
+                    *part = BodyPart::Read(text, notes);
+                }
+            }
+        }
     }
 
     /// Returns the message, once all texts are complete.
@@ -249,7 +280,7 @@ impl MessageTree {
         self.report.extend(form(part, mime));
         for child in part.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let fields = headers(&json!({"payload": {"headers": child.get("headers")}}));
-            let data = BASE64.encode(fields);
+            let data = Data { bytes: fields.into_bytes(), damaged: false };
             self.report.push(BodyPart::Here { kind: ContentType::default(), data });
             self.report(child, mime);
         }
@@ -313,17 +344,21 @@ fn file_object(id: &str, part: &Value, mime: &str, name: &str) -> Value {
 impl BodyPart {
     fn bytes(self) -> Option<Vec<u8>> {
         match self {
-            Self::Here { data, .. } => Some(decode(&data).0),
-            Self::Elsewhere { .. } => None,
+            Self::Here { data, .. } => Some(data.bytes),
+            Self::Elsewhere { .. } | Self::Read(..) => None,
         }
     }
 
     fn text(self, notes: &mut Vec<Note>) -> Option<TextPart> {
-        let Self::Here { kind, data } = self else {
-            return None;
+        let (kind, data) = match self {
+            Self::Here { kind, data } => (kind, data),
+            Self::Elsewhere { .. } => return None,
+            Self::Read(text, found) => {
+                notes.extend(found);
+                return Some(text);
+            }
         };
-        let bytes = sound(&data, notes);
-        let (text, note) = charset::decode(&bytes, kind.charset.as_deref());
+        let (text, note) = charset::decode(&data.sound(notes), kind.charset.as_deref());
         notes.extend(note.map(Note::from));
         Some(if kind.html {
             TextPart::Html(text)
@@ -336,19 +371,26 @@ impl BodyPart {
         let Self::Here { kind, data } = self else {
             return None;
         };
-        let (text, note) = ical::decode(&sound(&data, notes), kind.charset.as_deref());
+        let (text, note) = ical::decode(&data.sound(notes), kind.charset.as_deref());
         notes.extend(note.map(Note::from));
         Some(ical::with_method(text, kind.method.as_deref()))
     }
 }
 
-/// Returns the bytes of base64url; with a note if they are damaged.
-fn sound(data: &str, notes: &mut Vec<Note>) -> Vec<u8> {
-    let (bytes, damaged) = decode(data);
-    if damaged {
-        notes.push("a text part is damaged base64; it is shown up to the damage".into());
+/// Drops the texts that were taken from a message, if they are large.
+pub fn strip(item: &mut Value) {
+    let Some(payload) = item.get_mut("payload") else {
+        return;
+    };
+    let mut pending = vec![payload];
+    while let Some(part) = pending.pop() {
+        if let Some(data) = part.pointer_mut("/body/data")
+            && data.as_str().is_some_and(|data| data.len() > body::MOST)
+        {
+            *data = Value::Null;
+        }
+        pending.extend(part.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten());
     }
-    bytes
 }
 
 /// Returns the header lines of a message, in its order.
@@ -363,28 +405,56 @@ pub fn headers(item: &Value) -> String {
     lines
 }
 
-/// Bytes of base64url, and whether it was damaged; up to the damage then.
-pub fn decode(data: &str) -> (Vec<u8>, bool) {
-    match BASE64.decode(data) {
-        Ok(bytes) => (bytes, false),
-        Err(_) => {
-            let sound: String = data
-                .chars()
-                .filter(|c| !c.is_ascii_whitespace())
-                .map(|c| match c {
-                    '+' => '-',
-                    '/' => '_',
-                    other => other,
-                })
-                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
-                .collect();
-            let damaged = sound.len() < data.trim_end_matches(['=', '\n', '\r']).len();
-            // A single character left over encodes nothing.
-            let whole = sound.get(..sound.len() - usize::from(sound.len() % 4 == 1));
-            let bytes = BASE64.decode(whole.unwrap_or_default()).unwrap_or_default();
-            (bytes, damaged)
+impl Data {
+    /// Decodes base64url.
+    pub fn of(data: &str) -> Self {
+        match BASE64.decode(data) {
+            Ok(bytes) => Self { bytes, damaged: false },
+            Err(_) => Self::up_to_damage(data),
         }
     }
+
+    /// Decodes the response with a part.
+    ///
+    /// # Errors
+    /// [`Kind::Provider`](daysheet_core::error::Kind::Provider) if it is none.
+    pub fn of_part(body: &[u8]) -> Result<Self> {
+        let part: PartData = client::parse(body)?;
+        Ok(Self::of(&part.data))
+    }
+
+    fn up_to_damage(data: &str) -> Self {
+        let sound: String = data
+            .chars()
+            .filter(|c| !c.is_ascii_whitespace())
+            .map(|c| match c {
+                '+' => '-',
+                '/' => '_',
+                other => other,
+            })
+            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+            .collect();
+        let damaged = sound.len() < data.trim_end_matches(['=', '\n', '\r']).len();
+        // A single character left over encodes nothing.
+        let whole = sound.get(..sound.len() - usize::from(sound.len() % 4 == 1));
+        let bytes = BASE64.decode(whole.unwrap_or_default()).unwrap_or_default();
+        Self { bytes, damaged }
+    }
+
+    /// Returns the bytes; with a note if they are damaged.
+    fn sound(self, notes: &mut Vec<Note>) -> Vec<u8> {
+        if self.damaged {
+            notes.push("a text part is damaged base64; it is shown up to the damage".into());
+        }
+        self.bytes
+    }
+}
+
+/// Gmail's response with a part.
+#[derive(Deserialize)]
+struct PartData<'a> {
+    #[serde(borrow, default)]
+    data: Cow<'a, str>,
 }
 
 fn form(part: &Value, mime: &str) -> Option<BodyPart> {
@@ -393,7 +463,7 @@ fn form(part: &Value, mime: &str) -> Option<BodyPart> {
     let body = part.get("body")?;
     let attachment = text(body, "attachmentId");
     if let Some(data) = body.get("data").and_then(Value::as_str) {
-        return Some(BodyPart::Here { kind, data: data.to_owned() });
+        return Some(BodyPart::Here { kind, data: Data::of(data) });
     }
     (!attachment.is_empty())
         .then(|| BodyPart::Elsewhere { kind, attachment: attachment.to_owned() })

@@ -13,12 +13,13 @@ use crate::microsoft::client::Graph;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::body::report::REPORTS;
-use daysheet_core::body::signed;
+use daysheet_core::body::{self, signed};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::ical;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
+use daysheet_core::text::html::MAX_INPUT;
 use daysheet_core::text::note;
 
 /// A message larger than this is not shown raw, in bytes.
@@ -63,7 +64,7 @@ pub async fn fetch(
     let options = options.get(..if sized { 2 } else { 1 }).unwrap_or_default();
     let requests: Vec<String> = ids.iter().map(|id| graph.mailbox_url(&at(id), options)).collect();
     // Projections begin with the key: an answer without an id is no message.
-    let items = graph.batch(&requests).await.into_iter();
+    let items = graph.batch_of_large(&requests, shortened).await.into_iter();
     let items = items.map(|item| {
         item.and_then(|mut item| match text(&item, "id") {
             "" => Err(not_ours("message")),
@@ -120,20 +121,45 @@ fn at(id: &str) -> String {
     format!("messages/{}", net::path_segment(id))
 }
 
+/// Takes the text out of a message, without what is not read of a large one.
+fn take_text(item: &mut Value) -> Option<TextPart> {
+    let body = item.get_mut("body")?;
+    let html = text(body, "contentType").eq_ignore_ascii_case("html");
+    let Value::String(text) = body.get_mut("content")?.take() else {
+        return None;
+    };
+    let mut part =
+        if html { TextPart::Html(text) } else { TextPart::Plain(PlainText { text, flowed: None }) };
+    // One text is never too many.
+    body::shorten([&mut part]);
+    Some(part)
+}
+
+/// Returns a message without what is not read of its text.
+fn shortened(mut item: Value) -> Value {
+    if let Some(TextPart::Html(text) | TextPart::Plain(PlainText { text, .. })) =
+        take_text(&mut item)
+        && let Some(content) = item.pointer_mut("/body/content")
+    {
+        *content = text.into();
+    }
+    item
+}
+
 /// Returns a message with its text, without its attachments.
 fn parts(mut item: Value) -> MessageContent {
-    let body = item.as_object_mut().and_then(|item| item.remove("body")).unwrap_or_default();
-    let content = text(&body, "content").to_owned();
-    let part = if text(&body, "contentType").eq_ignore_ascii_case("html") {
-        TextPart::Html(content)
-    } else {
-        TextPart::Plain(PlainText { text: content, flowed: None })
+    let part = take_text(&mut item);
+    if let Some(item) = item.as_object_mut() {
+        item.remove("body");
+    }
+    let is_empty = |part: &TextPart| match part {
+        TextPart::Html(text) | TextPart::Plain(PlainText { text, .. }) => text.is_empty(),
     };
-    let empty = text(&body, "content").is_empty();
+    let part = part.filter(|part| !is_empty(part));
     MessageContent {
         obstacle: content_type(&item).and_then(Obstacle::of),
         item,
-        parts: if empty { Vec::new() } else { vec![vec![vec![part]]] },
+        parts: part.map(|part| vec![vec![part]]).into_iter().collect(),
         ..MessageContent::default()
     }
 }
@@ -142,7 +168,10 @@ fn parts(mut item: Value) -> MessageContent {
 /// HTML shows, so the HTML is searched as well.
 fn may_have_files(message: &MessageContent) -> bool {
     let shows = |part: &TextPart| match part {
-        TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
+        // The end of a large one is not there.
+        TextPart::Html(html) => {
+            html.len() > MAX_INPUT || html.to_ascii_lowercase().contains("cid:")
+        }
         TextPart::Plain(_) => false,
     };
     message.item.get("hasAttachments") == Some(&Value::Bool(true))

@@ -23,6 +23,7 @@ mod writer;
 use std::collections::BTreeSet;
 
 pub use css::WORK;
+pub use parse::{MAX_INPUT, shorten};
 
 use super::fence::theirs;
 use super::invisible::Unseen;

@@ -1,13 +1,13 @@
 //! Answers that are too long, of another shape, or more than requested: none
 //! fills the memory, costs further calls, or passes for an empty mailbox.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use daysheet_core::body::MOST;
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::{BodyForm, ListRequest, People, Total};
+use daysheet_core::provider::{BodyForm, ListRequest, MessageContent, People, TextPart, Total};
 use daysheet_core::schemas::{Api, CONTACT, EVENT, FOLDER, Level, MESSAGE};
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -166,24 +166,42 @@ async fn oldest_are_found_by_ids_alone() {
     assert_eq!(gmail.tap.requests().len(), 4);
 }
 
-/// Large messages are read one after the other, small ones at once.
+/// Large messages are read one after the other, and each is short before the next is read.
 #[tokio::test]
 async fn large_messages_are_read_one_at_a_time() {
-    let most = Arc::new(AtomicUsize::new(0));
-    let requests = most.clone();
-    let gmail = Gmail::scripted(move |_| {
-        requests.fetch_add(1, Ordering::Relaxed);
-        // 31 MB.
-        let begin = r#"{"id":"a1","payload":{"mimeType":"text/plain","body":{"size":9,"data":""#;
-        Some(long(begin, 496, "\"}}}"))
-    })
-    .await;
-    let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
-    let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
-    let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
-    assert!(messages.iter().all(Result::is_ok), "{:?}", messages[0].as_ref().err());
-    assert_eq!(most.load(Ordering::Relaxed), 4);
-    assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
+    let part = r#"{"id":"a1","payload":{"mimeType":"text/plain","body":{"size":9,"#;
+    // 31 MB, in the message or apart from it.
+    for (place, whole, requested) in [("data", true, 4), ("attachmentId", false, 8)] {
+        let gmail = Gmail::scripted(move |request| {
+            Some(if request.target.contains("attachments") {
+                long("{\"data\":\"", 496, "\"}")
+            } else if whole {
+                long(&format!("{part}\"data\":\""), 496, "\"}}}")
+            } else {
+                empty(200).body(format!("{part}\"attachmentId\":\"x\"}}}}}}"))
+            })
+        })
+        .await;
+        let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
+        let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+        let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
+        for message in messages {
+            let message = message.unwrap();
+            assert_eq!(kept(&message), MOST + 1, "{place}");
+            assert!(message.item.to_string().len() < 1_000, "{place}: the source is kept");
+        }
+        assert_eq!(gmail.tap.requests().len(), requested, "{place}");
+        assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1, "{place}");
+    }
+}
+
+/// Returns the bytes of a message's texts.
+fn kept(message: &MessageContent) -> usize {
+    let length = |part: &TextPart| match part {
+        TextPart::Plain(plain) => plain.text.len(),
+        TextPart::Html(source) => source.len(),
+    };
+    message.parts.iter().flatten().flatten().map(length).sum()
 }
 
 /// A message is requested in parts, and one part without padding costs none of it.

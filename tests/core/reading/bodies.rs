@@ -3,7 +3,7 @@
 
 use daysheet_core::body::report;
 use daysheet_core::body::tnef::{self, Tnef};
-use daysheet_core::body::{Form, Readable, Reading, readable};
+use daysheet_core::body::{Form, MOST, Readable, Reading, readable, shorten};
 use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
 use daysheet_core::text::armour;
 use daysheet_core::text::fence::OURS;
@@ -30,6 +30,66 @@ fn read(parts: Vec<TextPart>, obstacle: Option<Obstacle>) -> Readable {
             links: false,
         },
     )
+}
+
+/// What is dropped of large texts in advance changes nothing of what is read.
+#[test]
+fn large_texts_are_read_up_to_a_limit() {
+    const SHORT: &str = "its text is too large to read whole: this is its first MiB";
+    const HTML: &str = "the HTML is too large to read whole; body=html has its first MiB";
+    let words = |count: usize| "a b".repeat(count / 3 + 1).split_at(count).0.to_owned();
+    let of_length = |count| plain(&words(count));
+    let page = |count| html(&format!("<p>{}", words(count - 3)));
+    let picture =
+        format!("<p>On</p><img alt=\"\" src=\"data:image/png;base64,{}\">", "A".repeat(3 * MOST));
+    let wide = |before: usize| plain(&format!("{}\u{1f4a1}b", words(before)));
+    let cases = [
+        (vec![of_length(MOST)], Form::Text, MOST, &[][..], None),
+        (vec![of_length(MOST + 1)], Form::Text, MOST, &[SHORT][..], None),
+        (vec![of_length(31 * MOST)], Form::Markdown, MOST, &[SHORT], None),
+        (
+            vec![plain(&format!("{}b", " ".repeat(MOST)))],
+            Form::Text,
+            0,
+            &[SHORT, "it has no text at all"],
+            None,
+        ),
+        // No character is cut in two.
+        (vec![wide(MOST - 4)], Form::Text, MOST, &[SHORT], None),
+        (vec![wide(MOST - 3)], Form::Text, MOST - 3, &[SHORT], None),
+        // Of HTML, as much is read as before, without its pictures.
+        (vec![page(2 * MOST)], Form::Text, 2 * MOST - 4, &[], None),
+        (vec![page(2 * MOST + 1)], Form::Text, 2 * MOST - 4, &[HTML], None),
+        (vec![html(&picture)], Form::Text, "On".len(), &[], None),
+        (vec![page(31 * MOST)], Form::Html, MOST, &[SHORT], None),
+        // Nor do many texts fill the memory.
+        (
+            vec![
+                of_length(MOST),
+                of_length(MOST),
+                of_length(MOST),
+                of_length(MOST),
+                of_length(MOST),
+            ],
+            Form::Text,
+            4 * MOST + 3 * 2,
+            &[],
+            Some("its texts are too large to read whole: the rest of them is left out"),
+        ),
+    ];
+    for (at, (parts, form, length, notes, lost)) in cases.into_iter().enumerate() {
+        let reading =
+            Reading { subject: String::new(), form, quoted: true, signature: true, links: false };
+        let texts = parts.into_iter().map(|part| vec![vec![part]]).collect();
+        let whole = MessageContent { parts: texts, ..MessageContent::default() };
+        let mut short = whole.clone();
+        let note = shorten(short.parts.iter_mut().flatten().flatten());
+        assert_eq!(note.as_deref(), lost, "{at}");
+        let read = readable(&short, &reading);
+        assert_eq!(read.text.len(), length, "{at}");
+        assert_eq!(read.notes, notes, "{at}");
+        assert!(lost.is_some() || read == readable(&whole, &reading), "{at}");
+    }
 }
 
 #[test]

@@ -23,11 +23,12 @@ use html5ever::tokenizer::{
 };
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts};
 
+use super::super::truncate;
 use super::css;
 use super::tree::{Builder, Handle, Tree};
 
 /// More input than this is not read.
-const MAX_INPUT: usize = 2 * 1024 * 1024;
+pub const MAX_INPUT: usize = 2 * 1024 * 1024;
 /// The maximum number of open elements; deeper ones are flattened.
 const MAX_OPEN: usize = 250;
 /// The maximum number of nodes of a tree.
@@ -49,7 +50,7 @@ pub struct Parsed {
 /// Returns the tree of `input`.
 pub fn parse(input: &str) -> Parsed {
     let input = without_data_urls(input);
-    let end = floor(&input, MAX_INPUT);
+    let end = input.floor_char_boundary(MAX_INPUT);
     let mut cut = end < input.len();
     let mut rest = input.get(..end).unwrap_or_default();
 
@@ -209,12 +210,12 @@ fn piece_len(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the largest character boundary that is not above `max`.
-fn floor(s: &str, max: usize) -> usize {
-    if s.len() <= max {
-        return s.len();
+/// Drops the end of HTML that [`parse`] does not read; the rest is still seen to be cut.
+pub fn shorten(source: &mut String) {
+    if source.len() > MAX_INPUT {
+        *source = without_data_urls(source).into_owned();
+        truncate(source, MAX_INPUT);
     }
-    (0..=max).rev().find(|at| s.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// Removes the contents of `data:` URLs in attributes. An inline picture has no text

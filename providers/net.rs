@@ -57,6 +57,13 @@ pub const BODY_CAP: usize = 1024 * 1024;
 /// at a time, because a few of them together would fill the memory.
 pub const LARGE: usize = 1024 * 1024;
 
+/// What HTTP/2 sends of a response before it is read, and of all responses of a connection, in
+/// bytes (RFC 9113, 5.2). Those that wait for their turn are not read: together they must leave
+/// room for the one whose turn it is, which hyper's defaults (2 and 5 MiB) do not.
+pub const STREAM_WINDOW: u32 = 256 * 1024;
+/// See [`STREAM_WINDOW`]: enough for as many responses as services allow at once.
+pub const CONNECTION_WINDOW: u32 = 128 * STREAM_WINDOW;
+
 /// The permit to read a long response.
 static TURN: Semaphore = Semaphore::const_new(1);
 
@@ -121,6 +128,8 @@ fn build() -> Result<Client> {
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
         .build(connector))
 }
 

@@ -110,6 +110,8 @@ fn shared_http(secure: bool) -> Result<reqwest::Client> {
         // The sign-in knows no proxies either, and a sandbox is on this machine.
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
+        .http2_initial_stream_window_size(net::STREAM_WINDOW)
+        .http2_initial_connection_window_size(net::CONNECTION_WINDOW)
         .build()
         .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?;
     Ok(client.get_or_init(|| built).clone())

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::provider::{MessageContent, Obstacle, TextPart};
 use crate::text;
 use crate::text::deceptive::{self, Disarmed};
-use crate::text::fence::{OURS, theirs};
+use crate::text::fence::{MAY_BE_HIDDEN, OURS, theirs};
 use crate::text::html::{Doubt, Hidden, Link, Style, Why};
 use crate::text::invisible::{self, Unseen};
 use crate::text::orders::gives_orders;
@@ -128,8 +128,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
             out.text.push_str("\n\n");
         }
         if !found.doubt.why.is_empty() {
-            let line = "[this may include hidden text]";
-            out.text.push_str(&format!("{OURS}{line}\n\n"));
+            out.text.push_str(&format!("{OURS}{MAY_BE_HIDDEN}\n\n"));
         }
         if reading.form == Form::Html {
             out.text.push_str(&shown(&found.text, TextKind::Source));

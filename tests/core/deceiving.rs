@@ -412,7 +412,8 @@ fn lines_in_place_of_something_are_not_counted() {
         "%[12 characters repeated from m3 not shown; quoted=true shows them]\nNo", (2, 12);
         "a\n%[list footer: 7 characters not shown; signature=true shows it]\n\
          %[quoted history: 30 characters not shown; quoted=true shows it]", (2, 37);
-        "%[quoted history]\n> a", (20, 0);
+        "%[quoted history]\n> a", (3, 0);
+        "a\n%[forwarded message]\n> b", (5, 0);
         "see (%goes to a.example)", (23, 0);
         // A stranger's line has no mark.
         "[signature: 9 characters not shown; signature=true shows it]", (60, 0);

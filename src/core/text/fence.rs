@@ -29,9 +29,19 @@ pub fn theirs(text: String) -> String {
     }
 }
 
+/// The line above quoted history that is shown.
+pub const QUOTED_HISTORY: &str = "[quoted history]";
+/// The line above a forwarded message.
+pub const FORWARDED_MESSAGE: &str = "[forwarded message]";
+/// The line above a text that a reader may not see.
+pub const MAY_BE_HIDDEN: &str = "[this may include hidden text]";
+
 /// Returns the number of characters in whose place a line of ours stands, without its mark:
-/// `[signature: 9 characters not shown; …]`.
+/// `[signature: 9 characters not shown; …]`. A heading stands in place of nothing.
 fn left_out(line: &str) -> Option<usize> {
+    if [QUOTED_HISTORY, FORWARDED_MESSAGE, MAY_BE_HIDDEN].contains(&line.trim_end()) {
+        return Some(0);
+    }
     let (before, after) = line.strip_prefix('[')?.split_once(" characters ")?;
     let count = before.rsplit(' ').next()?.parse().ok()?;
     after.contains("not shown; ").then_some(count)

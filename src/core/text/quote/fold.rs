@@ -4,7 +4,7 @@
 //! their size and how to see them.
 
 use super::{QuoteParts, split};
-use crate::text::fence::OURS;
+use crate::text::fence::{FORWARDED_MESSAGE, OURS, QUOTED_HISTORY};
 
 /// Shorter signatures cost less than the line in their place.
 const MIN_SIGNATURE: usize = 60;
@@ -30,7 +30,7 @@ pub fn fold(text: &str, subject: &str, quoted: bool, signature: bool) -> String 
     }
     if let Some(history) = history {
         if quoted {
-            lines.push(format!("{OURS}[quoted history]\n{history}"));
+            lines.push(format!("{OURS}{QUOTED_HISTORY}\n{history}"));
         } else {
             let chars = history.chars().count();
             lines.push(format!(
@@ -40,7 +40,7 @@ pub fn fold(text: &str, subject: &str, quoted: bool, signature: bool) -> String 
     }
     push(&mut out, "\n\n", &lines.join("\n"));
     if let Some(forwarded) = forwarded {
-        push(&mut out, "\n\n", &format!("{OURS}[forwarded message]\n{forwarded}"));
+        push(&mut out, "\n\n", &format!("{OURS}{FORWARDED_MESSAGE}\n{forwarded}"));
     }
     out
 }

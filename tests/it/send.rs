@@ -342,9 +342,11 @@ async fn only_one_of_many_processes_sends() {
     let (sent, others): (Vec<_>, Vec<_>) =
         answers.iter().partition(|answer| answer.contains("|send|sent|"));
     assert_eq!(sent.len(), 1, "{answers:#?}");
-    // None of them is told that there is no such draft.
-    let already = |answer: &&String| answer.contains("|send|already sent|");
-    assert!(others.iter().all(already), "{answers:#?}");
+    // None of them is told that there is no such draft: it is sent, or is being sent.
+    let answer = |answer: &&String| {
+        answer.contains("|send|already sent|") || answer.contains("another call may be sending it")
+    };
+    assert!(others.iter().all(answer), "{answers:#?}");
 }
 
 /// Some clients neither ask nor can be asked, and send at the first call.

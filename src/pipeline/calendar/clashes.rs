@@ -82,7 +82,7 @@ impl Claim {
 pub(in crate::pipeline) fn not_competing() -> String {
     format!(
         "free, out-of-office and working-elsewhere events; timed against all-day events; tentative \
-         or unanswered events of {} h or more; outside the main calendar, events without guests of \
+         or unanswered events of {} h or more; outside the main calendar, your own events without guests of \
          {} h or more",
         LONG_UNCERTAIN.as_hours(),
         LONG_WITHOUT_PEOPLE.as_hours()

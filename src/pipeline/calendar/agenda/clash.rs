@@ -10,6 +10,7 @@ use crate::pipeline::calendar::clashes::{
 };
 use crate::pipeline::{Pipeline, Response, zone_line};
 use crate::provider::calendar::{EventData, Show};
+use crate::row::{Cell, RowTable};
 use crate::schemas::Level;
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
@@ -56,6 +57,7 @@ impl Pipeline {
         let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
         let rows = self.ranged_rows(&ranged, &shown, &zone, &mut Vec::new()).await?;
         let table = self.clash_rows(&found, &ranged, (&shown, &rows), Level::More, &zone);
+        let is_shortened = has_short_titles(&table);
         response.document.tables.push(table);
         zone_line(&mut response.document, &zone);
         let count = match found.len() < all {
@@ -74,6 +76,10 @@ impl Pipeline {
                 "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",
                 QUERY
             ));
+        }
+        if is_shortened {
+            let more = "long titles in `with` are shortened: calendar_search ids=ID has them whole";
+            response.notes.push(more.into());
         }
         response.notes.push(note!(
             "not counted: declined events, calendars you cannot write to, {}",
@@ -100,6 +106,13 @@ impl Pipeline {
         response.notes.extend(ranged.notes);
         Ok(response)
     }
+}
+
+/// Returns true if a title within the cells of `with` is cut, which no output has whole.
+fn has_short_titles(clashes: &RowTable) -> bool {
+    let is_cut =
+        |at| matches!(clashes.cell(at, "with"), Some(Cell::Text(text)) if text.contains("…`"));
+    (0..clashes.len()).any(is_cut)
 }
 
 /// Returns the times of the events that compete for the reader's time.

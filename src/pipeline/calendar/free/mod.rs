@@ -21,7 +21,7 @@ use jiff::{SignedDuration, ToSpan};
 use serde_json::Value;
 
 use self::hours::{Daily, Stretch, common, own};
-use self::people::{BusyTime, Person, stretch};
+use self::people::{BusyTime, Person, Show, stretch};
 use self::slots::{Absence, slots, stretches};
 use super::agenda::range::{self, Range};
 use super::target::span;
@@ -51,7 +51,7 @@ const A_CHOICE: &str = "slots are a choice spread over the range, without overla
                         `limit` shows more, `hours` without `duration` all free time";
 /// The most different working hours that are listed.
 const HOURS_SHOWN: usize = 3;
-/// Tentative events that are named in a note.
+/// The most events that a note names.
 const NAMED: usize = 5;
 
 /// The schedule of a person as an account sees it.
@@ -144,7 +144,7 @@ impl Pipeline {
             if found.is_empty() {
                 notes.push(none_free(daily));
             }
-            notes.extend(tentative(&found, &people, &zone));
+            notes.extend(doubtful(&found, &people, &zone));
             let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
             (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
         };
@@ -465,31 +465,37 @@ fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
     ))
 }
 
-/// Returns a note with the events for which somebody is perhaps missing, as far as they may
-/// be seen.
-fn tentative(found: &[slots::Slot], people: &[Person], zone: &TimeZone) -> Option<Note> {
-    let mut events: Vec<&BusyTime> = Vec::new();
+/// Returns notes with the events for which somebody is perhaps missing in one of the slots, and
+/// with those that are elsewhere, as far as they may be seen.
+fn doubtful(found: &[slots::Slot], people: &[Person], zone: &TimeZone) -> Vec<Note> {
+    let (mut perhaps, mut elsewhere) = (Vec::new(), Vec::new());
     for slot in found {
-        let perhaps = slot.missing.iter().filter(|(_, why)| *why == Absence::Perhaps);
-        let perhaps = perhaps.filter_map(|(at, _)| people.get(*at));
-        for event in perhaps.flat_map(|person| person.tentative_in(slot.time)) {
-            if !events.iter().any(|known| (known.time, &known.event) == (event.time, &event.event))
-            {
-                events.push(event);
+        for (at, person) in people.iter().enumerate() {
+            if slot.missing.contains(&(at, Absence::Perhaps)) {
+                perhaps.extend(person.named_in(slot.time, Show::Tentative));
             }
+            elsewhere.extend(person.named_in(slot.time, Show::Elsewhere));
         }
     }
+    let perhaps = listed(perhaps, zone).map(|events| note!("perhaps: {}", ours(events)));
+    let elsewhere = listed(elsewhere, zone)
+        .map(|events| note!("elsewhere then, which counts as free: {}", ours(events)));
+    perhaps.into_iter().chain(elsewhere).collect()
+}
+
+/// Lists events with their times, the first [`NAMED`] and a count; `None` if there are none.
+fn listed(mut events: Vec<&BusyTime>, zone: &TimeZone) -> Option<String> {
     events.sort_by_key(|event| event.time);
+    events.dedup_by_key(|event| (event.time, event.event.as_str()));
     let line = |event: &&BusyTime| {
         let at = |time| EventTime::At(time);
         format!("{} {}", event.event, span(at(event.time.from), at(event.time.to), zone))
     };
-    let named: Vec<String> = events.iter().take(NAMED).map(line).collect();
-    let more = match events.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!("; {more} more"),
-    };
-    (!named.is_empty()).then(|| note!("perhaps: {}{}", ours(named.join("; ")), ours(more)))
+    let mut named: Vec<String> = events.iter().take(NAMED).map(line).collect();
+    if events.len() > NAMED {
+        named.push(format!("{} more", events.len() - NAMED));
+    }
+    (!named.is_empty()).then(|| named.join("; "))
 }
 
 /// Slots as objects of our own.

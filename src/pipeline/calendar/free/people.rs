@@ -49,8 +49,8 @@ pub(super) struct Person {
     /// When they are not free, in order and without overlaps; `None` when
     /// nobody knows.
     pub(super) busy: Option<Vec<(Stretch, Show)>>,
-    /// The tentative events that may be seen.
-    tentative: Vec<BusyTime>,
+    /// The tentative events, and those elsewhere, that may be seen.
+    named: Vec<BusyTime>,
     /// When they work, where that is known.
     pub(super) hours: Option<Hours>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Person {
 impl Person {
     /// Creates a person whose times are unknown.
     pub(super) fn unknown(address: &str) -> Self {
-        Self { address: address.to_owned(), busy: None, tentative: Vec::new(), hours: None }
+        Self { address: address.to_owned(), busy: None, named: Vec::new(), hours: None }
     }
 
     /// Creates a person from a service's schedule.
@@ -85,14 +85,17 @@ impl Person {
         if let (Some(busy), false) = (&mut self.busy, more.is_empty()) {
             busy.extend(more.iter().map(|one| (one.time, one.show)));
             *busy = merge_busy(busy);
-            let is_seen = |one: &BusyTime| one.show == Show::Tentative && !one.event.is_empty();
-            self.tentative.extend(more.into_iter().filter(is_seen));
+            let is_seen = |one: &BusyTime| {
+                matches!(one.show, Show::Tentative | Show::Elsewhere) && !one.event.is_empty()
+            };
+            self.named.extend(more.into_iter().filter(is_seen));
         }
     }
 
-    /// Returns the tentative events within a time, as far as they may be seen.
-    pub(super) fn tentative_in(&self, time: Stretch) -> impl Iterator<Item = &BusyTime> {
-        self.tentative.iter().filter(move |one| one.time.overlaps(time))
+    /// Returns the events within a time that are tentative or elsewhere, as `show` says and as far
+    /// as they may be seen.
+    pub(super) fn named_in(&self, time: Stretch, show: Show) -> impl Iterator<Item = &BusyTime> {
+        self.named.iter().filter(move |one| one.show == show && one.time.overlaps(time))
     }
 
     /// Takes the busy times of another account of the same person.
@@ -102,7 +105,7 @@ impl Person {
             busy.extend(other.busy.into_iter().flatten());
             *busy = merge_busy(busy);
         }
-        self.tentative.extend(other.tentative);
+        self.named.extend(other.named);
     }
 
     /// Returns their busy times as objects of ours.

@@ -17,7 +17,7 @@ use crate::pipeline::{
 };
 use crate::row::RowTable;
 use crate::schemas::{Field, Level, MESSAGE, SENDER};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, counted, note, ours};
 use crate::tools::Columns;
 use crate::tools::search::{Search, Sort};
 use crate::words::Words;
@@ -85,6 +85,11 @@ impl Pipeline {
         for (at, part) in parts.iter().enumerate() {
             senders.extend(self.senders_of(at, part, &request));
         }
+        let mut notes = Vec::new();
+        // Whoever names a folder, such as sent mail, gets all that is in it.
+        if super::is_everywhere(&request) {
+            notes.extend(leave_out_own(&mut senders, &parts));
+        }
         let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
         let order = match sort {
             None => {
@@ -103,7 +108,6 @@ impl Pipeline {
         let found = senders.len();
         senders.truncate(limit);
 
-        let mut notes = Vec::new();
         let mut tables = Vec::new();
         for (at, part) in parts.iter().enumerate() {
             let own = senders.iter().filter(|sender| sender.part == at);
@@ -166,6 +170,17 @@ impl Pipeline {
         }
         senders
     }
+}
+
+/// Leaves out what the owners of the accounts wrote; returns a note on it.
+fn leave_out_own(senders: &mut Vec<SenderMessages>, parts: &[SearchPart]) -> Option<Note> {
+    let is_own = |one: &SenderMessages| {
+        let part = parts.get(one.part);
+        part.is_some_and(|part| part.account.email.eq_ignore_ascii_case(&one.address))
+    };
+    let own: usize = senders.iter().filter(|one| is_own(one)).map(|one| one.items.len()).sum();
+    senders.retain(|one| !is_own(one));
+    (own > 0).then(|| note!("left out: {} of your own", counted(own, "message", "messages")))
 }
 
 impl SenderMessages {

@@ -1632,8 +1632,8 @@ async fn names_in_place_of_addresses_suggest_contacts() {
         for (tool, call, refused) in [
             (
                 "mail_draft",
-                json!({"to": ["Priya"], "subject": "S", "body": "B"}),
-                "`to` `Priya`: `Priya` is not an address",
+                json!({"to": ["Raman"], "subject": "S", "body": "B"}),
+                "`to` `Raman`: `Raman` is not an address",
             ),
             // Not quite as she is called.
             (
@@ -1641,7 +1641,7 @@ async fn names_in_place_of_addresses_suggest_contacts() {
                 json!({"to": [ME], "cc": ["Pria Raman"], "subject": "S", "body": "B"}),
                 "`cc` `Pria Raman`: `Pria Raman` is not an address",
             ),
-            ("calendar_free", json!({"who": ["priya"]}), "`priya` is not an address"),
+            ("calendar_free", json!({"who": ["raman"]}), "`raman` is not an address"),
             (
                 "calendar_save",
                 json!({"notify": "none", "events": [event(ME), event("Raman")]}),
@@ -1652,18 +1652,18 @@ async fn names_in_place_of_addresses_suggest_contacts() {
             assert_eq!(error, format!("{refused}: {priya}"), "{provider}");
         }
         // One correction is enough for several.
-        let both = "give addresses; did you mean `Priya Raman` `priya@example.com` for `Priya`; \
-                    `Tomasz Wilk` `tomasz@example.com` for `Tomasz`?";
+        let both = "give addresses; did you mean `Priya Raman` `priya@example.com` for `Raman`; \
+                    `Tomasz Wilk` `tomasz@example.com` for `Wilk`?";
         for (tool, call, refused) in [
             (
                 "mail_draft",
-                json!({"to": ["Priya", ME], "cc": ["Tomasz"], "subject": "S", "body": "B"}),
-                "`Priya`, `Tomasz` are not addresses",
+                json!({"to": ["Raman", ME], "cc": ["Wilk"], "subject": "S", "body": "B"}),
+                "`Raman`, `Wilk` are not addresses",
             ),
             (
                 "calendar_free",
-                json!({"who": ["Priya", "Tomasz"]}),
-                "`Priya`, `Tomasz` are not addresses",
+                json!({"who": ["Raman", "Wilk"]}),
+                "`Raman`, `Wilk` are not addresses",
             ),
         ] {
             let error = session.error(tool, call).await;

@@ -57,6 +57,14 @@ async fn name_of_one_saved_contact_is_resolved() {
                 "\"Jonas Brandt\" is `jonas@example.com` (contact)",
             ),
             ("calendar_free", free("Ana Long"), "", ana),
+            // Where nothing is sent, the first name is enough.
+            (
+                "mail_draft",
+                draft("Ana"),
+                "to: ana.long@studio.example",
+                "\"Ana\" is `ana.long@studio.example` (contact)",
+            ),
+            ("calendar_free", free("ana"), "", "\"ana\" is `ana.long@studio.example` (contact)"),
             ("calendar_save", event("Ana Long*"), "ana.long", ana),
         ] {
             let blocks = session.ok(tool, call.clone()).await;
@@ -86,10 +94,10 @@ async fn other_names_stay_refused() {
         for name in [
             "Kim Two", "Lee Pair", // Somebody of that name is in an event.
             "Zed Quill",
-            // Part of a name, another name, a look-alike, and somebody known from mail alone.
-            "Priya", "Priya Ramann", "Anna Bell", "Dele Adeyemi",
+            // The end of a name, another name, a look-alike, and somebody known from mail alone.
+            "Raman", "Priya Ramann", "Pri", "Anna Bell", "Dele Adeyemi",
             // Two contacts with one name.
-            "Anselm Voss", "me",
+            "Anselm Voss", "Kim", "me",
         ] {
             let calls = [
                 ("mail_draft", draft(name)),
@@ -104,6 +112,8 @@ async fn other_names_stay_refused() {
                 assert!(error.contains(&format!("`{name}` is not an address")), "{tool}: {error}");
             }
         }
+        let error = session.error("calendar_save", event("Priya")).await;
+        assert!(error.contains("`Priya` is not an address"), "{error}");
     }
 }
 
@@ -187,7 +197,7 @@ async fn errors_suggest_what_is_in_other_accounts() {
     for (tool, call, expected) in [
         (
             "mail_draft",
-            json!({"account": ME, "to": "Yusuf", "subject": "x", "body": "y"}),
+            json!({"account": ME, "to": "Adan", "subject": "x", "body": "y"}),
             "; did you mean `Yusuf Adan` `yusuf@lindqvist-lamps.example`?",
         ),
         (

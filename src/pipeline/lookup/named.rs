@@ -1,5 +1,6 @@
 //! Names in place of addresses: the full name of one saved contact, who has one address, stands
-//! for that address. Any other name stays, and is refused by the call that has it.
+//! for that address; where nothing is sent yet, so does the beginning of it. Any other name stays,
+//! and is refused by the call that has it.
 //!
 //! A contact may have been saved because a hostile message asked for it. So its address counts as
 //! untrusted text that was shown, and a contact does not count as somebody the user has written
@@ -33,6 +34,24 @@ struct ListedPerson {
     known: String,
 }
 
+/// How much of a contact's name has to be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Whole,
+    /// Its first words.
+    Beginning,
+}
+
+impl Naming {
+    /// Returns true if `name` can mean somebody of this full name.
+    fn fits(self, name: &str, full_name: &str) -> bool {
+        let (name, full_name) = (folded(name), folded(full_name));
+        full_name
+            .strip_prefix(&name)
+            .is_some_and(|rest| rest.is_empty() || self == Self::Beginning && rest.starts_with(' '))
+    }
+}
+
 impl Pipeline {
     /// Replaces names of saved contacts in place of addresses; returns notes on them.
     ///
@@ -43,8 +62,13 @@ impl Pipeline {
         &self,
         action: &mut Action,
     ) -> Result<Vec<Note>> {
+        // A draft is shown before it is sent, and free times reach nobody.
+        let naming = match action {
+            Action::Draft(_) | Action::Free(_) => Naming::Beginning,
+            _ => Naming::Whole,
+        };
         let mut items = action.people_mut();
-        let notes = self.resolve_saved(&mut items).await?;
+        let notes = self.resolve_saved(&mut items, naming).await?;
         let mut left: Vec<&str> = Vec::new();
         for name in items.iter().flat_map(|item| bare_names(item)) {
             if !left.contains(&name) {
@@ -57,8 +81,8 @@ impl Pipeline {
         }
     }
 
-    /// Replaces the full names of saved contacts; returns notes on them.
-    async fn resolve_saved(&self, items: &mut [&mut String]) -> Result<Vec<Note>> {
+    /// Replaces the names of saved contacts; returns notes on them.
+    async fn resolve_saved(&self, items: &mut [&mut String], naming: Naming) -> Result<Vec<Note>> {
         let mut names: Vec<String> =
             items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
         names.sort();
@@ -67,16 +91,15 @@ impl Pipeline {
             return Ok(Vec::new());
         }
         let accounts = self.named_or_all(None).await?;
-        let found = join_all(names.iter().map(|name| self.contact_named(name, &accounts))).await;
+        let found =
+            join_all(names.iter().map(|name| self.contact_named(name, naming, &accounts))).await;
         let mut resolved: Vec<(&str, String)> =
             names.iter().zip(found).filter_map(|(name, one)| Some((name.as_str(), one?))).collect();
         if !resolved.is_empty() {
             let guests = self.guests_of(&accounts).await;
             let is_other = |name: &str, email: &str| {
-                let name = folded(name);
-                guests
-                    .iter()
-                    .any(|one| folded(&one.0) == name && !one.1.eq_ignore_ascii_case(email))
+                let mut guests = guests.iter();
+                guests.any(|one| naming.fits(name, &one.0) && !one.1.eq_ignore_ascii_case(email))
             };
             resolved.retain(|(name, email)| !is_other(name, email));
         }
@@ -95,10 +118,16 @@ impl Pipeline {
         Ok(notes)
     }
 
-    /// Returns the address of the saved contact with this full name; `None` if it may mean somebody
+    /// Returns the address of the saved contact with this name; `None` if it may mean somebody
     /// else, too, looks like somebody else's, or cannot be looked up.
-    async fn contact_named(&self, name: &str, accounts: &[Account]) -> Option<String> {
-        let lists = join_all(accounts.iter().map(|account| self.people_named(name, account))).await;
+    async fn contact_named(
+        &self,
+        name: &str,
+        naming: Naming,
+        accounts: &[Account],
+    ) -> Option<String> {
+        let people = accounts.iter().map(|account| self.people_named(name, naming, account));
+        let lists = join_all(people).await;
         let lists: Vec<Vec<ListedPerson>> = lists.into_iter().collect::<Option<_>>()?;
         let people: Vec<ListedPerson> = lists.into_iter().flatten().collect();
         let email = people.iter().find(|one| one.known == SAVED)?.emails.first()?.clone();
@@ -126,9 +155,14 @@ impl Pipeline {
         Some(email)
     }
 
-    /// Returns the people of an account with this full name; `None` if they cannot be listed, or
-    /// are too many.
-    async fn people_named(&self, name: &str, account: &Account) -> Option<Vec<ListedPerson>> {
+    /// Returns the people of an account with this name; `None` if they cannot be listed, or are too
+    /// many.
+    async fn people_named(
+        &self,
+        name: &str,
+        naming: Naming,
+        account: &Account,
+    ) -> Option<Vec<ListedPerson>> {
         let mailbox = self.connect.mailbox(account).ok()?;
         let columns: Vec<_> =
             ["name", "emails", "known"].iter().filter_map(|name| CONTACT.field(name)).collect();
@@ -148,9 +182,8 @@ impl Pipeline {
                 known: texts("known").join(" "),
             }
         };
-        let wanted = folded(name);
         let is_complete = page.items.len() < COMPARED;
-        let people = page.items.iter().map(person).filter(|one| folded(&one.name) == wanted);
+        let people = page.items.iter().map(person).filter(|one| naming.fits(name, &one.name));
         is_complete.then(|| people.collect())
     }
 }

@@ -9,6 +9,7 @@
 //! | `reading`, `corpus`, `quoting`, `deceiving` | HTML as text; real mail; new text and quoted text | – |
 //! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
 //! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
+//! | `growth` | work on hostile HTML and headers grows with their length | – |
 //! | `compose` | messages written and read | – |
 //! | `upstream` | requests to services, shared between people | – |
 //! | `clock` | clocks that stand still, and that a test advances | 38 |
@@ -26,6 +27,7 @@
 mod common {
     #[macro_use]
     mod cases;
+    pub mod growth;
     pub mod messages;
     pub mod thorough;
 }
@@ -39,6 +41,7 @@ mod count;
 mod deceiving;
 mod encode;
 mod fit;
+mod growth;
 mod hiding;
 mod ical;
 mod outlook_recurrence;

@@ -9,6 +9,7 @@
 //! | `unseen` | text that its place, its size or a condition hides, and text that stays |
 //! | `pdf` | PDF: lines, columns and tables, hidden text, limits (`pdf/`) |
 //! | `paging` | reading on from page to page gives everything once |
+//! | `growth` | work on hostile files grows with their length |
 //! | `damaged`, `random` | files that are damaged or changed at random are read to an end |
 
 #![allow(
@@ -19,9 +20,16 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[path = "../common"]
+mod common {
+    pub mod growth;
+    pub mod thorough;
+}
+
 mod cases;
 mod damaged;
 mod drawings;
+mod growth;
 mod kinds;
 mod links;
 mod marks;

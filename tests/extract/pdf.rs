@@ -6,7 +6,7 @@ mod forms;
 mod hidden;
 mod layout;
 mod limits;
-mod paper;
+pub mod paper;
 
 use std::fmt::Write as _;
 

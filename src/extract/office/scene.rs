@@ -219,7 +219,9 @@ impl Scene {
                 continue;
             }
             let whole = share > 0.99 && opaque > 0.99 && !other.turned && other.edge < 0.5;
-            grounds.push(paint);
+            if !grounds.contains(&paint) {
+                grounds.push(paint);
+            }
             if whole {
                 return grounds;
             }

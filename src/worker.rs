@@ -6,6 +6,7 @@
 
 pub mod confine;
 pub mod job;
+pub mod notes;
 pub mod places;
 
 use std::path::PathBuf;
@@ -25,7 +26,6 @@ use self::places::{WorkerPermit, WorkerPlaces};
 use crate::body::{Readable, Reading};
 use crate::error::{Error, Kind, Result};
 use crate::provider::MessageContent;
-use crate::text::{note, ours};
 
 /// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
 const SMALL: usize = 2 << 20;
@@ -162,8 +162,7 @@ impl Worker {
         Ok(Some(Readable {
             kind: kinds.into_iter().find(|known| **known == *kind).unwrap_or_default(),
             text,
-            // They are notes of this program, made in another process of it.
-            notes: notes.into_iter().map(|note| note!("{}", ours(note))).collect(),
+            notes: notes::checked(notes),
             payment,
             orders,
             ..Readable::default()

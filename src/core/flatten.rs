@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use self::member::{Member, guests, recipient, sample};
 use self::senders::{is_unchecked, warnings_at};
+use crate::budget::count::tokens;
 use crate::event_time::{self, EventTime};
 use crate::recurrence::Repeat;
 use crate::row::{Cell, CutCell, Extra, RowTable};
@@ -671,9 +672,22 @@ fn finish(
         (true, Room::Beginning(width)) => usize::from(width),
         (_, room) => room.cap(cap),
     };
-    let (shown, cut) = text::clip(whole.clone(), room);
+    let (shown, cut) = clip(whole.clone(), room);
     let cut = cut.then_some(CutCell { column: field.name, whole, members: None });
     (Cell::Text(shown), cut)
+}
+
+/// Shortens a text to at most `room` columns, and to about as many tokens: rare signs take several
+/// each, and a row of them would not fit a budget that any other row fits.
+fn clip(whole: String, room: usize) -> (String, bool) {
+    let (shown, cut) = text::clip(whole, room);
+    // No token is shorter than a byte.
+    let cost = if shown.len() > room { tokens(&shown) } else { 0 };
+    if cost > room {
+        (text::clip(shown, (room * room / cost).max(1)).0, true)
+    } else {
+        (shown, cut)
+    }
 }
 
 /// Formats `2026-02-03 18h05`: no colon, so that no format has to quote it.

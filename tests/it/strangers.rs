@@ -21,7 +21,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::common::fake_calendars::CalendarHarness;
 use crate::common::harness;
-use crate::support::{ME, Session, column, write_message};
+use crate::support::{ME, Session, column, config, write_message};
 
 /// Line breaks, an order, a fence, a terminal's escapes, turned messages, and ten
 /// thousand columns.
@@ -369,4 +369,30 @@ async fn senders_cannot_forge_fence_lines() {
     assert!(body.contains("\n[quoted history: 10 characters not shown]\n"), "{body}");
     assert!(body.contains("\n(goes to a.example)Links:\n"), "{body}");
     fs::remove_dir_all(mail.path()).unwrap();
+}
+
+/// A rare sign takes several tokens: a row of them is cut to what a small budget holds.
+#[tokio::test]
+async fn rows_of_costly_signs_fit_small_budgets() {
+    let signs = [
+        (0x12000..0x12080).filter_map(char::from_u32).collect::<String>(),
+        "\u{1f469}\u{200d}\u{1f52c}".repeat(60),
+        "e\u{301}\u{302}\u{303}".repeat(80),
+        "\u{13a0}\u{1e00}\u{2c00}\u{a500}".repeat(30),
+    ];
+    for signs in signs {
+        let mail = TempDir::new().unwrap();
+        let headers = format!(
+            "From: \"{signs}\" <ana@example.org>\nTo: {ME}\nSubject: {signs}\n\
+             Message-ID: <1@example.org>\nDate: Mon, 16 Nov 2026 08:00:00 +0100\n\
+             MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8"
+        );
+        write_message(&mail.path().join(ME), "one.eml", &headers, &signs);
+        let home = TempDir::new().unwrap();
+        let config = config(home.path(), &[]);
+        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let blocks = session.ok("mail_search", json!({"budget": 300})).await;
+        assert!(blocks[0].contains("messages[1\t]"), "{signs}: {blocks:#?}");
+        assert!(blocks[0].contains("<ana@example.org>"), "{signs}: {blocks:#?}");
+    }
 }

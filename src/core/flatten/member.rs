@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Room, at};
+use super::{Context, Room, at, clip};
 use crate::event_time::{self, EventTime};
 use crate::row::{Cell, CutCell};
 use crate::schemas::{Field, GuestNames, wire};
@@ -62,7 +62,7 @@ impl Member {
         }
         let bare = self.tail.trim_start();
         match most.checked_sub(tail) {
-            Some(room @ 1..) => text::clip(self.head.clone(), room).0 + &self.tail,
+            Some(room @ 1..) => clip(self.head.clone(), room).0 + &self.tail,
             Some(_) => self.tail.clone(),
             None if text::width(bare) <= most => bare.to_owned(),
             None => text::clip_start(bare, most),

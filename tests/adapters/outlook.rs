@@ -839,7 +839,9 @@ async fn large_messages_are_fetched_alone_and_kept_short() {
         assert_eq!(message.item, json!({"id": "a"}));
     }
     assert_eq!(outlook.tap.requests().len(), 5);
-    assert_eq!(outlook.tap.taken.at_once.load(Ordering::Relaxed), 1);
+    // The batch that was given up may still be being sent beside the first of them.
+    let at_once = outlook.tap.taken.at_once.load(Ordering::Relaxed);
+    assert!((1..=2).contains(&at_once), "{at_once}");
 }
 
 /// A rule that gives the requested path and query to `answer`.

@@ -93,10 +93,10 @@ fn fits(literal: &str, text: &str) -> bool {
 /// Returns true for numbers, quoted text and words that may fill a note.
 fn is_filler(text: &str) -> bool {
     // What is between backticks is quoted, and every second piece.
-    let own = text.split('`').step_by(2).flat_map(str::split_whitespace);
+    let mut own = text.split('`').step_by(2).flat_map(str::split_whitespace);
     let is_own = |word: &str| {
         let word = word.trim_matches(',');
         word.bytes().all(|byte| byte.is_ascii_digit()) || WORDS.split(' ').any(|one| one == word)
     };
-    text.matches('`').count() % 2 == 0 && own.into_iter().all(is_own)
+    text.matches('`').count().is_multiple_of(2) && own.all(is_own)
 }

@@ -89,8 +89,10 @@ const HTML: &[(&str, &str)] = &[
     ("signs of Markdown", "*_`[x](y)|# "),
 ];
 
-/// What is repeated in a header or a text, by its name and by what reads it.
-const HEADERS: &[(&str, fn(&str), &str)] = &[
+/// A shape of a header or a text: its name, what reads it, and what is repeated.
+type HeaderShape = (&'static str, fn(&str), &'static str);
+
+const HEADERS: &[HeaderShape] = &[
     ("encoded words", read_header, "=?utf-8?q?x?= "),
     ("broken encoded words", read_header, "=?utf-8?q?x "),
     ("encoded bytes", read_header, "=?utf-8?b?w6Q=?= "),

@@ -154,6 +154,45 @@ fn files_name_only_lower_layers() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
+/// Long texts are read and written off the event loop, so that other calls are answered: who calls
+/// what takes long for them is listed here, with what keeps it off or short.
+const HEAVY: &[(&str, &[&str])] = &[
+    // In a worker, or on a thread if it is long.
+    ("body::readable(", &["src/pipeline/mail/read/mod.rs"]),
+    // On a thread if it is long.
+    (
+        "quote::parts(",
+        &["src/pipeline/mail/compose/mod.rs", "src/pipeline/mail/compose/preview.rs"],
+    ),
+    // On a thread.
+    ("mime(&", &["providers/google/mail/compose/mod.rs"]),
+    // The user's own automatic replies; notes of events, of which HTML is read up to 2 MiB.
+    ("html::html(", &["src/pipeline/calendar/save/import.rs", "src/pipeline/settings/reply.rs"]),
+    ("flatten::plain(", &["src/pipeline/calendar/agenda/ics.rs", "src/pipeline/settings/reply.rs"]),
+    // An invitation, and a calendar to import, which has a limit of its own.
+    (
+        "ical::read(",
+        &["src/pipeline/calendar/save/source.rs", "src/pipeline/mail/read/invitations.rs"],
+    ),
+];
+
+#[test]
+fn heavy_work_on_texts_is_called_where_it_is_listed() {
+    for (call, expected) in HEAVY {
+        let adapts = |source: &Source| {
+            let path = source.path.to_str().unwrap();
+            ["src/pipeline/", "providers/google/", "providers/microsoft/"]
+                .iter()
+                .any(|folder| path.starts_with(folder))
+        };
+        let sources = sources().into_iter().filter(adapts);
+        let calling = sources.filter(|source| code(&source.text).contains(call));
+        let calling: Vec<String> =
+            calling.map(|source| source.path.to_str().unwrap().to_owned()).collect();
+        assert_eq!(calling, *expected, "{call}");
+    }
+}
+
 #[test]
 fn map_lists_every_module_in_its_layer() {
     let map = include_str!("../../docs/architecture.md");

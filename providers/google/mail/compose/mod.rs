@@ -119,7 +119,7 @@ impl Drafts for Gmail {
             Origin::Reply { thread, .. } => Some(thread.as_str()),
             Origin::New | Origin::Forward { .. } => None,
         };
-        let bytes = mime(outgoing, self.google.now())?;
+        let bytes = written(outgoing.clone(), self.google.now()).await?;
         let id = match self.put_draft(None, thread, &bytes, caller).await {
             Ok(made) => match just_made(&made, outgoing) {
                 Some(draft) => return Ok(draft),
@@ -140,7 +140,8 @@ impl Drafts for Gmail {
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.check_unchanged(current).await?;
-        let bytes = mime(&self.with_bytes(current, outgoing).await?, self.google.now())?;
+        let whole = self.with_bytes(current, outgoing).await?;
+        let bytes = written(whole, self.google.now()).await?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
         if !current.content.files.is_empty() {
             self.check_unchanged(current).await?;
@@ -299,6 +300,14 @@ impl Gmail {
         }
         Ok(outgoing)
     }
+}
+
+/// Writes a message for transmission, on a thread of its own: its files may have many megabytes.
+async fn written(outgoing: OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
+    let work = move || mime(&outgoing, date);
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "the message could not be written"))?
 }
 
 /// Returns a draft that was just created, if Gmail says where it is: it stores messages as

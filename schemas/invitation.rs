@@ -38,9 +38,13 @@ const FIELDS: &[Field] = &In("invitation").columns([
     field("title", Text, "Title.").level(Key).untrusted(72).sources(&[(Local, Path("title"))]),
     field("where", Text, "Place, as written.").untrusted(40).sources(&[(Local, Path("where"))]),
     field("organizer", Text, "Organizer.").untrusted(80).sources(&[(Local, Address("organizer"))]),
-    field("people", Text, "Guests and their answers, as in the calendar if its event is there.")
-        .untrusted(120)
-        .sources(&[(Local, Guests(&GUESTS, true))]),
+    field(
+        "people",
+        Text,
+        "Guests and their answers, as in the calendar if its event is there at that time.",
+    )
+    .untrusted(120)
+    .sources(&[(Local, Guests(&GUESTS, true))]),
     field("event", Handle('e'), "Handle of the event in your calendar, if any.")
         .sources(&[(Local, Path("event"))]),
     field("clashes", Text, "Your other events at that time.")

@@ -171,24 +171,24 @@ impl Pipeline {
                 true => Some((entry.start.when(), entry.end.when())),
                 false => known,
             };
-            objects.push(object(message, &kind, entry, times, same, &clashes, owner));
+            // The answers to another time are not those to this one.
+            let answered = same.filter(|_| moved.is_none());
+            let guests = guests(entry, &kind, answered, &owner.account.email);
+            let mut object = rows::object(&kind, entry, &guests, times);
+            object.extend([
+                ("message".to_owned(), message.into()),
+                ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
+                ("clashes".to_owned(), clashes.into()),
+            ]);
+            objects.push(Value::Object(object));
         }
         Ok(())
     }
 }
 
-/// Converts an entry to an object of the table. Guests' answers are those in the calendar's
-/// `event`, if there is one: the message has them as they were when it was sent.
-fn object(
-    message: &str,
-    kind: &str,
-    entry: &Entry,
-    times: Option<(EventTime, EventTime)>,
-    event: Option<&EventData>,
-    clashes: &[String],
-    owner: &Owner,
-) -> Value {
-    let own = &owner.account.email;
+/// Returns the guests of an entry. Their answers are those in the calendar's `event`, if there is
+/// one: the message has them as they were when it was sent.
+fn guests(entry: &Entry, kind: &str, event: Option<&EventData>, own: &str) -> Vec<Guest> {
     // A reply is about its own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
@@ -204,12 +204,5 @@ fn object(
         };
         Guest { answer, me: is_me, ..guest.clone() }
     });
-    let guests: Vec<_> = guests.collect();
-    let mut object = rows::object(kind, entry, &guests, times);
-    object.extend([
-        ("message".to_owned(), message.into()),
-        ("event".to_owned(), event.map(|event| event.id.as_str()).into()),
-        ("clashes".to_owned(), clashes.into()),
-    ]);
-    Value::Object(object)
+    guests.collect()
 }

@@ -278,7 +278,7 @@ fn cut_cells_are_counted_and_whole_in_output() {
                 }
                 assert!(!cuts.is_empty(), "{what} is not cut");
                 let note = format!(
-                    "cut: \"cells ending in … or +N: {} in {cut}; whole: output_read id=k3f9x2abcd\"\n",
+                    "cut: \"cut cells: {} in {cut}; whole: output_read id=k3f9x2abcd\"\n",
                     field.name
                 );
                 assert!(blocks[0].starts_with(&note), "{what}: {}", blocks[0]);

@@ -388,7 +388,7 @@ async fn all_guests_are_shown_in_full_detail() {
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"), "{}", blocks[0]);
     assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
     assert!(blocks[0].ends_with("\tbo@example.com"), "{}", blocks[0]);
-    let noted = "\ncut: \"cells ending in … or +N: people in 1; whole: output_read id=";
+    let noted = "\ncut: \"cut cells: people in 1; whole: output_read id=";
     assert!(blocks[0].contains(noted), "{}", blocks[0]);
     let mut full = day.clone();
     full["detail"] = "full".into();

@@ -385,7 +385,7 @@ async fn omitted_row_content_is_noted_and_available() {
     assert!(row[2].ends_with("p5@example.com +4"), "{row:?}");
     let (_, cut) = blocks[0].split_once("cut: \"").unwrap();
     let (expected, id) = cut.split_once("; whole: output_read id=").unwrap();
-    assert_eq!(expected, "cells ending in … or +N: from in 1, subject in 1, to in 1");
+    assert_eq!(expected, "cut cells: from in 1, subject in 1, to in 1");
     let (id, _) = id.split_once('"').unwrap();
     let whole = session.ok("output_read", json!({ "id": id })).await;
     for (column, text) in [

@@ -233,6 +233,12 @@ async fn invitation_to_an_event_that_was_moved_says_so() {
     let found = session.json("mail_search", query).await;
     let ids = column(&found, "messages", "id");
     assert_eq!(ids.len(), 2);
+    // Answers are the calendar's for its own time, and the message's for another.
+    let read = session.json("mail_read", json!({"ids": ids})).await;
+    assert_eq!(
+        column(&read, "invitations", "people"),
+        ["me+ tomasz? anselm.voss+ ebba.thorne~*", "me? tomasz? anselm.voss+ ebba.thorne?*"]
+    );
     let notes = session.ok("mail_read", json!({"ids": ids})).await.pop().unwrap();
     let moved: Vec<_> =
         notes.lines().filter(|line| line.contains("in the calendar it is")).collect();

@@ -60,7 +60,7 @@ pub(super) fn cut_note(cuts: &[(&'static str, usize)], id: &str) -> Note {
 fn cut_cells(cuts: &[(&'static str, usize)]) -> String {
     let columns: Vec<String> =
         cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
-    format!("cells ending in … or +N: {}", columns.join(", "))
+    format!("cut cells: {}", columns.join(", "))
 }
 
 /// Separates the notes that are written before the rows, as one value for each key, from the

@@ -57,11 +57,12 @@ pub const BODY_CAP: usize = 1024 * 1024;
 /// at a time, because a few of them together would fill the memory.
 pub const LARGE: usize = 1024 * 1024;
 
-/// What HTTP/2 sends of a response before it is read, and of all responses of a connection, in
-/// bytes (RFC 9113, 5.2). Those that wait for their turn are not read: together they must leave
-/// room for the one whose turn it is, which hyper's defaults (2 and 5 MiB) do not.
+/// The flow-control window of a response, in bytes: how much of it a server may send before it is
+/// read (RFC 9113, section 5.2). Responses that wait for their turn are not read, and must leave
+/// room in the connection's window for the one that is; hyper's defaults of 2 and 5 MiB do not.
 pub const STREAM_WINDOW: u32 = 256 * 1024;
-/// See [`STREAM_WINDOW`]: enough for as many responses as services allow at once.
+/// The window of all responses of a connection, in bytes: enough for 128 that are not read, more
+/// than services send at once.
 pub const CONNECTION_WINDOW: u32 = 128 * STREAM_WINDOW;
 
 /// The permit to read a long response.

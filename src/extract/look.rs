@@ -20,11 +20,11 @@ pub const LARGE: f64 = 24.0;
 const USUAL: f64 = 12.0;
 /// The height of a line, or the side of a box, below which nobody sees its text, in points.
 pub const FLAT: f64 = 2.0;
-/// How far text may be raised or lowered, in points.
+/// The most that text can be raised or lowered, in points, without leaving any page.
 const FAR: f64 = 500.0;
-/// How far it may be raised without leaving a page or a slide, wherever it is.
+/// The most that text can be raised, in points, without leaving a page or a slide.
 const RAISED: f64 = 100.0;
-/// How wide a letter is at most, on average, of its size.
+/// The greatest average width of a character, as a part of its size.
 const ADVANCE: f64 = 0.7;
 /// How much closer letters may stand, of their size: beyond it they lie on each other.
 const CLOSE: f64 = 0.4;
@@ -252,9 +252,9 @@ impl Look {
 /// The largest page of a document, in points.
 #[derive(Debug, Clone, Copy)]
 pub struct Page {
-    /// How wide it is.
+    /// Its width.
     pub wide: f64,
-    /// How high it is.
+    /// Its height.
     pub high: f64,
     /// The largest margin on its left.
     pub margin: f64,

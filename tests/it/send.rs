@@ -342,7 +342,7 @@ async fn only_one_of_many_processes_sends() {
     let (sent, others): (Vec<_>, Vec<_>) =
         answers.iter().partition(|answer| answer.contains("|send|sent|"));
     assert_eq!(sent.len(), 1, "{answers:#?}");
-    // None of them is told that there is no such draft: it is sent, or is being sent.
+    // No answer says that there is no such draft: it is sent, or is being sent.
     let answer = |answer: &&String| {
         answer.contains("|send|already sent|") || answer.contains("another call may be sending it")
     };

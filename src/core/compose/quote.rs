@@ -147,7 +147,7 @@ fn quoted(quote: &str) -> String {
     };
     let bare = above.into_iter().map(|line| line.strip_prefix('>').unwrap_or(line).trim());
     let lines: Vec<&str> = bare.filter(|line| !line.is_empty()).collect();
-    // What the message itself quotes is not how it begins, unless it has nothing else.
+    // Text that the message itself quotes is skipped, unless there is no other.
     let next = lines.iter().skip(1).chain([&""]);
     let is_quote = |line: &str, next: &str| {
         line.starts_with('>') || line.ends_with(':') && next.starts_with('>')

@@ -37,7 +37,7 @@ pub const FORWARDED_MESSAGE: &str = "[forwarded message]";
 pub const MAY_BE_HIDDEN: &str = "[this may include hidden text]";
 
 /// Returns the number of characters in whose place a line of ours stands, without its mark:
-/// `[signature: 9 characters not shown; …]`. A heading stands in place of nothing.
+/// `[signature: 9 characters not shown; …]`. For a heading, that is none.
 fn left_out(line: &str) -> Option<usize> {
     if [QUOTED_HISTORY, FORWARDED_MESSAGE, MAY_BE_HIDDEN].contains(&line.trim_end()) {
         return Some(0);

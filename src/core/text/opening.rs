@@ -58,7 +58,7 @@ pub fn opening(raw: &str, subject: &str) -> String {
         }
     }
     let rest = before_quotation(rest).trim_end();
-    // On one line, the writer's own text below a quotation cannot be told from it.
+    // On one line, a quotation cannot be separated from the writer's own text below it.
     if rest.starts_with('>') { format!("(begins with a quote) {rest}") } else { rest.to_owned() }
 }
 

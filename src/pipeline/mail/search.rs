@@ -516,8 +516,7 @@ impl SearchContext<'_> {
 /// It is empty if there are none, or if they were searched. Conditions that no service knows are
 /// not checked on them, so that fewer may match.
 fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
-    let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
-    match hidden.filter(|_| !parts.is_empty()) {
+    match total_hidden(parts).filter(|_| !parts.is_empty()) {
         _ if !is_everywhere(request) => String::new(),
         None => "; spam and trash not searched".to_owned(),
         Some(0) => String::new(),
@@ -526,6 +525,11 @@ fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
         }
         Some(more) => format!("; spam and trash have {more} more (in:anywhere)"),
     }
+}
+
+/// Returns the number of matches in spam and trash of all accounts; `None` if one is not known.
+fn total_hidden(parts: &[SearchPart]) -> Option<u64> {
+    parts.iter().map(|part| part.hidden).sum()
 }
 
 /// Counts the messages in spam and trash that match; `None` if that fails, or if there
@@ -562,10 +566,9 @@ fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'stati
     if request.plan.q.is_none() && request.plan.folder.is_none() {
         return Some("no messages outside spam and trash");
     }
-    let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
     let terms = request.query.iter().flat_map(Query::terms);
     let named = |term: &Term| matches!(term, Term::Folder(name) if !PLACES.contains(&&**name));
-    match hidden {
+    match total_hidden(parts) {
         _ if !is_everywhere(request) => Some(if terms.into_iter().any(named) {
             "nothing matches: try fewer conditions, or lookup kind=folders for folder names"
         } else {

@@ -4,7 +4,7 @@ use super::{Area, INSET, POINT, Scene, Shape};
 use crate::How;
 use crate::look::{FLAT, Sight};
 
-/// How wide a letter is at least, on average, of its size.
+/// The least average width of a character, as a part of its size.
 const NARROW: f64 = 0.4;
 /// How much higher than its shape a text has to be to be cut off.
 const OVER: f64 = 2.0;

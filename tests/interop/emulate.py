@@ -396,11 +396,11 @@ def setting_up(daysheet):
     checks.same("labels deleted", names(), known)
 
     made = manage(kind="rule", op="create",
-                  set={"when": "from:ana@example.org", "then": "label:Plans star archive"})
+                  set={"when": "from:ana@example.org", "then": "label:Plans star important"})
     rows = daysheet.document("lookup", {"kind": "rules"})["rules"]
     checks.same("a filter", project(rows, "when", "then"), project(made["rules"], "when", "then"))
     checks.that("as it was said", rows and "ana@example.org" in rows[0]["when"]
-                and words(rows[0]["then"], " ") == {"label:Plans", "star", "archive"}, rows)
+                and words(rows[0]["then"], " ") == {"label:Plans", "star", "important"}, rows)
     ran = manage(kind="rule", op="run", id=rows[0]["id"])
     checks.same("run over what is there",
                 subjects(daysheet, q="is:starred from:ana"), [OFFSITE])

@@ -120,7 +120,7 @@ pub const STEPS: &[Step] = &cases! {
     "manage",
         r#"{"kind": "label", "op": "create", "name": "Kilns", "account": "mira@example.com"}"#, &[];
     "manage",
-        r#"{"kind": "rule", "op": "create", "set": {"name": "Kilns", "when": "from:kiln@example.com", "then": "read"}, "account": "mira@lindqvist-lamps.example"}"#,
+        r#"{"kind": "rule", "op": "create", "set": {"name": "Kilns", "when": "from:kiln@example.com", "then": "important"}, "account": "mira@lindqvist-lamps.example"}"#,
         &[];
     "manage",
         r#"{"kind": "contact", "op": "create", "set": {"name": "Kay Ln", "emails": "kay@example.com", "phone": "+49 1"}, "account": "mira@example.com"}"#,

@@ -540,6 +540,8 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
         Confirmation::No, "read archive", 1, 0;
         Confirmation::Unanswered, "move:Bills", 1, 0;
         Confirmation::Unavailable, "archive", 1, 1;
+        Confirmation::Yes, "read", 1, 1;
+        Confirmation::No, "read label:Bills", 1, 0;
         Confirmation::No, "star", 0, 1;
     } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
@@ -548,25 +550,32 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
         let create = json!({"kind": "rule", "op": "create", "set": set});
         harness.call_as("manage", create, &caller).await.unwrap();
         assert_eq!(harness.ana().rules.lock().unwrap().len(), rules, "{then}");
-        assert_eq!(caller.questions().len(), questions, "{then}");
-        if then == "trash" {
-            let question = "Create a rule of ana@example.com? It takes mail out of the inbox: \
-                            when from:a@b.example then trash";
-            assert_eq!(caller.questions(), [question]);
-        }
+        let hides = if then.starts_with("read") && !then.contains("archive") {
+            "marks mail as read"
+        } else {
+            "takes mail out of the inbox"
+        };
+        let question = format!(
+            "Create a rule of ana@example.com? It {hides}: when from:a@b.example then {then}"
+        );
+        assert_eq!(caller.questions(), vec![question; questions], "{then}");
     }
 }
 
 /// Whatever shows a text of somebody else: lists, links of senders, subjects of replies.
 #[tokio::test]
-async fn rule_that_trashes_mail_is_refused_after_untrusted_text_if_nobody_can_be_asked() {
+async fn rule_that_hides_mail_is_refused_after_untrusted_text_if_nobody_can_be_asked() {
     let unsubscribe = json!({"ids": ["ana-0001"], "do": "unsubscribe", "dry_run": true});
     let reply = json!({"mode": "reply", "id": "ana-0001", "body": "Yes."});
     for (tool, arguments, confirmation, then, is_refused) in cases! {
         "mail_search", json!({}), Confirmation::Unavailable, "trash", true;
         "mail_search", json!({}), Confirmation::Unavailable, "read move:Trash", true;
-        "mail_search", json!({}), Confirmation::Unavailable, "archive", false;
+        "mail_search", json!({}), Confirmation::Unavailable, "archive", true;
+        "mail_search", json!({}), Confirmation::Unavailable, "star move:Bills", true;
+        "mail_search", json!({}), Confirmation::Unavailable, "read", true;
+        "mail_search", json!({}), Confirmation::Unavailable, "star label:Bills", false;
         "mail_search", json!({}), Confirmation::Yes, "trash", false;
+        "mail_search", json!({}), Confirmation::Yes, "archive", false;
         "mail_modify", unsubscribe, Confirmation::Unavailable, "trash", true;
         "mail_draft", reply, Confirmation::Unavailable, "trash", true;
         "lookup", json!({"kind": "labels"}), Confirmation::Unavailable, "trash", false;
@@ -583,13 +592,37 @@ async fn rule_that_trashes_mail_is_refused_after_untrusted_text_if_nobody_can_be
                 blocks,
                 ["outcomes[1|]{item|op|result|detail}:\n  \"from:a@b.example\"|create|refused|\
                   \"text of unknown senders was shown recently, and this client cannot ask the \
-                  user: archive or label the mail instead, or ask the user to make the rule in the \
-                  mail program\""],
+                  user: label the mail or mark it important instead, or ask the user to make the \
+                  rule in the mail program\""],
                 "{tool}"
             );
         } else {
             assert!(blocks[0].starts_with("rules[1|]"), "{tool} {then}: {}", blocks[0]);
         }
+    }
+}
+
+/// It hides nothing until it is switched on.
+#[tokio::test]
+async fn rule_that_is_switched_off_needs_no_question() {
+    let harness = MailHarness::one(Api::Outlook, "full").await;
+    harness.ana().fill(1);
+    harness.ok("mail_search", json!({})).await;
+    let rule = |op: &str, id: Option<&str>, set: Value| json!({"kind": "rule", "op": op, "id": id, "set": set});
+    let off = json!({"name": "A", "when": "from:a@b.example", "then": "archive", "enabled": false});
+    let row = "rules[1|]{id|name|when|then|enabled|other}:\n  ";
+    let cases = cases! {
+        rule("create", None, off), format!("{row}r1|A|\"from:a@b.example\"|archive|false|null");
+        rule("update", Some("A"), json!({"enabled": true})),
+            "outcomes[1|]{item|op|result|detail}:\n  A|update|refused|\"text of unknown senders was \
+             shown recently, and this client cannot ask the user: label the mail or mark it \
+             important instead, or ask the user to make the rule in the mail program\"".to_owned();
+        rule("update", Some("A"), json!({"name": "B"})),
+            format!("{row}r2|B|\"from:a@b.example\"|archive|false|null");
+    };
+    for (call, expected) in cases {
+        let answer = harness.ok("manage", call).await;
+        assert_eq!(answer.split("\n--\n").next().unwrap(), expected);
     }
 }
 

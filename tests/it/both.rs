@@ -1071,6 +1071,13 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
 #[tokio::test]
 async fn rule_creates_its_label_and_runs_over_existing_mail() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    // Before any text was shown, after which rules that hide mail are refused.
+    for account in [GOOGLE, MICROSOFT] {
+        let set = json!({"when": "from:jonas", "then": "move:Nowhere"});
+        let rule = json!({"kind": "rule", "op": "create", "set": set, "account": account});
+        let error = session.error("manage", rule).await;
+        assert!(error.ends_with("; create=true in `set` creates it"), "{account}: {error}");
+    }
     for account in [GOOGLE, MICROSOFT] {
         let rule = |set: Value, dry_run: bool| {
             json!({"kind": "rule", "op": "create", "set": set, "account": account,
@@ -1078,10 +1085,6 @@ async fn rule_creates_its_label_and_runs_over_existing_mail() {
         };
         // The sandbox's mailboxes share their labels.
         let label = account.split(':').next().unwrap();
-        // Outlook's rules may name categories that are not there.
-        let set = json!({"when": "from:jonas", "then": format!("move:{label}")});
-        let error = session.error("manage", rule(set, false)).await;
-        assert!(error.ends_with("; create=true in `set` creates it"), "{account}: {error}");
         let then = format!("label:{label}");
         let set = json!({"when": "from:jonas", "then": &then, "create": true, "run": "all"});
         let planned = session.ok("manage", rule(set.clone(), true)).await.join("\n");

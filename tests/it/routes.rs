@@ -88,7 +88,7 @@ const EITHER: &[Step] = &cases! {
         &[];
     "manage",
         r#"{"account": "$account", "kind": "rule", "op": "create",
-            "set": {"when": "from:ana@x.example", "then": "read"}}"#,
+            "set": {"when": "from:ana@x.example", "then": "important"}}"#,
         &[("rule", "/rules/0/id")];
     "manage",
         r#"{"account": "$account", "kind": "rule", "op": "update", "id": "$rule",

@@ -133,7 +133,7 @@ impl Setup {
         }
         let set_up = |kind: &str, name: &str| json!({"kind": kind, "op": "create", "name": name, "account": account});
         let mut rule = json!({"kind": "rule", "op": "create", "account": account,
-                          "set": {"name": "Zebra", "when": "from:zebra@shop.example", "then": "read"}});
+                          "set": {"name": "Zebra", "when": "from:zebra@shop.example", "then": "important"}});
         if account == ME {
             // Gmail's have no names.
             rule["set"].as_object_mut().unwrap().remove("name");

@@ -30,10 +30,10 @@ const RUN: &str = "run";
 const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; \
                        also name=…, enabled=false, stop=true, create=true (missing labels), \
                        run=inbox or all (existing mail)";
-/// Why a rule that trashes mail is refused.
-const TRASH_UNASKED: &str = "text of unknown senders was shown recently, and this client cannot ask \
-                             the user: archive or label the mail instead, or ask the user to make \
-                             the rule in the mail program";
+/// Why a rule that hides mail is refused.
+const UNASKED: &str = "text of unknown senders was shown recently, and this client cannot ask the \
+                       user: label the mail or mark it important instead, or ask the user to make \
+                       the rule in the mail program";
 /// The most of a rule that a question shows, in columns.
 const QUESTION: usize = 300;
 
@@ -197,13 +197,13 @@ impl Pipeline {
             dry_run: request.dry_run,
             ..With::default()
         };
-        if trashes(&rule) && !caller.can_ask() && self.is_tainted().await? {
-            // A text by a stranger may be why the rule is wanted, and what it trashes is not seen.
-            return self.one_outcome(&name, op, "refused", TRASH_UNASKED).await;
-        }
-        if hides(&rule) {
+        if let Some(hides) = hides(&rule) {
+            if !caller.can_ask() && self.is_tainted().await? {
+                // A text by a stranger may be why the rule is wanted.
+                return self.one_outcome(&name, op, "refused", UNASKED).await;
+            }
             let question = format!(
-                "{} a rule of {}? It takes mail out of the inbox: {}",
+                "{} a rule of {}? It {hides}: {}",
                 if op == "create" { "Create" } else { "Change" },
                 owner.account.email,
                 clip(cell(&detail), QUESTION).0
@@ -503,20 +503,17 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
         .next("let the user do it in the provider's settings"))
 }
 
-/// Returns true for a rule that takes mail, such as warnings, out of the user's sight.
-fn hides(rule: &Rule) -> bool {
-    let hides =
+/// Returns how a rule takes mail, such as warnings, out of the user's sight; `None` if it does not.
+fn hides(rule: &Rule) -> Option<&'static str> {
+    let moves =
         |step: &RuleStep| matches!(step, RuleStep::Archive | RuleStep::Trash | RuleStep::Move(_));
-    rule.then.iter().any(hides)
-}
-
-/// Returns true for a rule that puts mail where nobody looks for it.
-fn trashes(rule: &Rule) -> bool {
-    rule.then.iter().any(|step| match step {
-        RuleStep::Trash => true,
-        RuleStep::Move(name) => matches!(query::place(name).as_str(), "trash" | "spam"),
-        _ => false,
-    })
+    if !rule.enabled {
+        None
+    } else if rule.then.iter().any(moves) {
+        Some("takes mail out of the inbox")
+    } else {
+        rule.then.contains(&RuleStep::Read).then_some("marks mail as read")
+    }
 }
 
 /// Returns the rule without its name where rules have none.

@@ -306,7 +306,7 @@ impl Room<'_> {
                 tag.clone()
             }
             "rule change" | "rule delete" => {
-                let set = json!({"when": format!("from:{tag}@example.org"), "then": "read"});
+                let set = json!({"when": format!("from:{tag}@example.org"), "then": "important"});
                 self.make(json!({"kind": "rule", "op": "create", "set": set})).await;
                 self.rule(&tag).await.unwrap()["id"].as_str().unwrap().to_owned()
             }
@@ -459,10 +459,11 @@ impl Room<'_> {
                 "rule",
                 "create",
                 json!({"set": {
-                "when": format!("from:{tag}@example.org"), "then": "read"}}),
+                "when": format!("from:{tag}@example.org"), "then": "important"}}),
             ),
             "rule change" => {
-                manage("rule", "update", json!({"id": id, "set": {"then": "archive"}}))
+                let when = format!("from:{tag}@example.org has:attachment");
+                manage("rule", "update", json!({"id": id, "set": {"when": when}}))
             }
             "rule delete" => manage("rule", "delete", json!({"id": id})),
             "contact create" => manage(
@@ -647,7 +648,10 @@ impl Room<'_> {
                     .iter()
                     .filter(|rule| rule["when"].as_str().unwrap_or_default().contains(tag.as_str()))
                     .collect();
-                let changed = ours.iter().filter(|rule| is(rule, "then", "archive")).count();
+                let is_changed = |rule: &&&Value| {
+                    rule["when"].as_str().unwrap_or_default().contains("has:attachment")
+                };
+                let changed = ours.iter().filter(is_changed).count();
                 match (case.name, ours.len()) {
                     ("rule create", found) => count(found, 1),
                     ("rule delete", found) => whether(found == 0),

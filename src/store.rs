@@ -54,7 +54,7 @@ mod undos;
 mod unfinished;
 mod usage;
 
-pub use accounts::AccountRow;
+pub use accounts::{AccountRow, Unapproved};
 pub use audit::AuditLine;
 pub use handles::HandleKind;
 pub use keys::Rotated;

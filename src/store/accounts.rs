@@ -7,6 +7,8 @@
 //!
 //! `crate::accounts` interprets the columns.
 
+mod unapproved;
+
 use std::collections::HashMap;
 
 use sqlx::any::AnyRow;
@@ -17,6 +19,8 @@ use super::engine::locks::Lock;
 use super::random::random;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
+
+pub use unapproved::Unapproved;
 
 /// What the settings rows of last uses begin with.
 const USED: &str = "used ";

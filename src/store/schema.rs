@@ -153,6 +153,13 @@ const MIGRATIONS: &[&[&str]] = &[
         tokens BIGINT NOT NULL,
         PRIMARY KEY (owner, day)
     )"],
+    // Addresses that were added to contacts without the user's approval.
+    &["CREATE TABLE unapproved (
+        owner TEXT NOT NULL,
+        account TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        PRIMARY KEY (owner, account, digest)
+    )"],
 ];
 
 /// Returns the names of all tables whose rows have owners.

@@ -785,7 +785,14 @@ async fn contacts_are_found_by_address_or_name() {
             "permanently deleting a contact needs access `full`, but this server has `organize`: \
              ask the user to start it with --access full";
         json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
-            "nowhere is not an address: give addresses such as mira@example.com";
+            "`nowhere` is not an address: write it as name@example.com";
+        // Shown otherwise than saved, or as two.
+        json!({"kind": "contact", "op": "create", "set": {"emails": ["a\u{200b}@x.example"]}}),
+            "`a@x.example` has non-ASCII characters before the @: ask for an ASCII address";
+        json!({"kind": "contact", "op": "create", "set": {"emails": ["Ann <a@x.example>"]}}),
+            "`Ann <a@x.example>` is not an address: write it as name@example.com";
+        json!({"kind": "contact", "op": "create", "set": {"emails": ["a@x.example, b@x.example"]}}),
+            "`a@x.example, b@x.example` is not an address: write it as name@example.com";
         json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),
             "kind=contact has no `birthday` to set: set name, emails, company, role, phone";
         json!({"kind": "contact", "op": "run", "id": "x"}),

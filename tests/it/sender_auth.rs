@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
 use crate::common::harness::{self, FakeUser, Harness};
+use crate::reach::with;
 
 #[test]
 fn authentication_results_of_all_providers_are_read() {
@@ -414,6 +415,93 @@ async fn look_alikes_of_known_people_are_warned_of() {
         harness.call_as("manage", create, &caller).await.unwrap();
         assert_eq!(harness.ana().written().len(), written + 1);
         assert_eq!(caller.questions().len(), 1);
+    }
+}
+
+/// A contact that this program saved counts as known once the user approved it or wrote to it; the
+/// user's own contacts do at once, whatever is saved later.
+#[tokio::test]
+async fn contact_saved_without_approval_is_still_warned_of() {
+    use Confirmation::{No, Unavailable, Yes};
+    let office = "office@holunder.net";
+    let contact = |op: &str, id: Option<&str>, set: Value| {
+        let call = json!({"kind": "contact", "op": op, "id": id, "set": set});
+        ("manage", call)
+    };
+    let create = contact("create", None, json!({"name": "Office", "emails": office}));
+    let moved = contact("update", Some("zoe@lamps.example"), json!({"emails": office}));
+    let phone = contact("update", Some(office), json!({"phone": "+49 1"}));
+    let renamed = contact("update", Some(office), json!({"name": "Aurel Holunder"}));
+    let named = json!({"name": "Aurel Holunder", "emails": office.to_uppercase()});
+    let again = contact("update", Some(office), named);
+    let planned = ("manage", with(again.1.clone(), json!({"dry_run": true})));
+    let draft = json!({"mode": "new", "to": office, "subject": "x", "body": "y"});
+    let (draft, send) = (("mail_draft", draft), ("mail_send", json!({"id": "d1"})));
+    for (own, steps, questions, is_known) in cases! {
+        true, vec![], 0, true;
+        true, vec![(&phone, Unavailable)], 0, true;
+        true, vec![(&moved, Unavailable)], 0, true;
+        false, vec![(&create, Unavailable)], 0, false;
+        false, vec![(&create, Yes)], 0, false;
+        false, vec![(&moved, Unavailable)], 0, false;
+        false, vec![(&create, Unavailable), (&renamed, Yes)], 0, false;
+        false, vec![(&create, Unavailable), (&again, No)], 1, false;
+        false, vec![(&create, Unavailable), (&again, Unavailable)], 1, false;
+        false, vec![(&create, Unavailable), (&planned, Yes)], 0, false;
+        false, vec![(&create, Unavailable), (&again, Yes)], 1, true;
+        false, vec![(&create, Unavailable), (&draft, Yes), (&send, Yes)], 1, true;
+    } {
+        for api in [Api::Gmail, Api::Outlook] {
+            let harness = MailHarness::one(api, "full").await;
+            harness.ana().fill(1);
+            let from = vec![("From".to_owned(), format!("Aurel Holunder <{office}>"))];
+            harness.ana().heads("ana-0001", from);
+            let person = |id: &str, name: &str, email: &str| {
+                let id = json!({"resourceName": id, "id": id});
+                with(saved(api, name, email), id)
+            };
+            let contact = person("c3", "Aurel Holunder", office);
+            let aurel = person("c1", "Aurel Holunder", "aurel@holunder.example");
+            let mut people = vec![aurel, person("c2", "Zoe", "zoe@lamps.example")];
+            people.extend(own.then(|| contact.clone()));
+            *harness.ana().people.lock().unwrap() = people.clone();
+            let (mut asked, mut is_refused) = (0, false);
+            for ((tool, arguments), reply) in &steps {
+                let caller = FakeUser::says(*reply);
+                let done = harness.call_as(tool, arguments.clone(), &caller).await;
+                is_refused = done.is_err();
+                asked += caller.questions().len();
+                // Now the service lists it.
+                people.truncate(2);
+                people.push(contact.clone());
+                *harness.ana().people.lock().unwrap() = people.clone();
+            }
+            let refused = questions == 1 && !is_known;
+            assert_eq!((asked, is_refused), (questions, refused), "{steps:?}");
+            let found = harness.ok("mail_search", json!({"fields": ["id", "warn"]})).await;
+            let listed = harness.ok("lookup", json!({"kind": "contacts"})).await;
+            let warning = "the sender `office@holunder.net` looks like `aurel@holunder.example`, \
+                           one of your contacts or correspondents";
+            let (warn, known, warning) = if is_known {
+                ("\"\"", "saved", String::new())
+            } else {
+                ("lookalike", "saved lookalike", format!("warning: {warning}\n"))
+            };
+            let mail = format!(
+                "messages[1|]{{id|warn}}:\n  m1|{warn}\n--\n\
+                 messages: 1 of 1, newest first; spam and trash not searched"
+            );
+            // The draft had the first number.
+            assert_eq!(found.replace("m2|", "m1|"), mail, "{steps:?}");
+            let contacts = format!(
+                "missing: \"people of events: no calendars here\"\n{warning}\
+                 contacts[3|]{{name|emails|known|company}}:\n  \
+                 Aurel Holunder|aurel@holunder.example|saved|\"\"\n  \
+                 Zoe|zoe@lamps.example|saved|\"\"\n  \
+                 Aurel Holunder|office@holunder.net|{known}|\"\"\n--\ncontacts: 3 of 3"
+            );
+            assert_eq!(listed, contacts, "{steps:?}");
+        }
     }
 }
 

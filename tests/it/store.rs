@@ -550,6 +550,7 @@ async fn an_older_database_gets_the_table_of_events() {
         "DROP TABLE audit",
         "DROP TABLE writes",
         "DROP TABLE usage",
+        "DROP TABLE unapproved",
         "UPDATE schema_version SET version = 3",
     ] {
         run(home.path(), newer).await;
@@ -680,6 +681,27 @@ async fn signature_is_stored_per_account() {
     assert_eq!(store.signature("a").await.unwrap(), None);
     let other = store.signature("b").await.unwrap();
     assert_eq!(other.as_deref(), Some("Team"));
+}
+
+#[tokio::test]
+async fn unapproved_addresses_are_stored_per_account() {
+    let (home, first) = fresh();
+    let both = ["eve@\u{fc}bel.example".to_owned(), "Eva@xn--bel-goa.example".to_owned()];
+    first.note_unapproved("a", &both, None).await.unwrap();
+    first.note_unapproved("a", &both, Some("EVE@xn--bel-goa.example")).await.unwrap();
+    first.note_unapproved("b", &both, Some("nobody@\u{fc}bel.example")).await.unwrap();
+    let other = store(home.path());
+    for (store, account, [eve, eva, nobody]) in [
+        (&other, "a", [false, true, false]),
+        (&other, "b", [true, true, false]),
+        (&other, "c", [false, false, false]),
+        (&other.for_owner("p-1"), "a", [false, false, false]),
+    ] {
+        let unapproved = store.unapproved(account).await.unwrap();
+        let has =
+            ["eve", "eva", "nobody"].map(|one| unapproved.has(&format!("{one}@\u{dc}bel.example")));
+        assert_eq!(has, [eve, eva, nobody], "{account}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 //! warned of, and addresses that were perhaps mistyped are noted.
 //!
 //! The services' lists of people are a hint: before an address is warned of, the sent
-//! mail decides whether it has been written to.
+//! mail decides whether it has been written to. A contact is known, unless this program saved its
+//! address without the user's approval.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,6 +64,11 @@ impl KnownPeople {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         written.insert(account.to_owned(), people);
     }
+
+    /// Drops the people of an account, so that they are read again.
+    pub(in crate::pipeline) fn forget(&self, account: &str) {
+        self.circles.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
+    }
 }
 
 impl Pipeline {
@@ -80,6 +86,9 @@ impl Pipeline {
             Ok(Ok(page)) => page.items,
             Ok(Err(_)) | Err(_) => Vec::new(),
         };
+        // Read after the list, so that no contact on it was recorded later. If it cannot be read,
+        // sent mail alone decides.
+        let unapproved = self.store.unapproved(&account.id).await;
         let context = Context::bare(mailbox.api());
         let texts = |name: &str, item| {
             CONTACT
@@ -91,8 +100,10 @@ impl Pipeline {
             let name = texts("name", item).into_iter().next();
             let saved = texts(KNOWN, item).iter().any(|word| word == SAVED);
             let emails = texts("emails", item).into_iter();
+            let unapproved = &unapproved;
             emails.filter_map(move |email| {
-                Acquaintance::new(Address::new(name.as_deref(), &email), saved)
+                let sure = saved && unapproved.as_ref().is_ok_and(|some| !some.has(&email));
+                Acquaintance::new(Address::new(name.as_deref(), &email), sure)
             })
         });
         let mut people: Vec<_> = listed.collect();
@@ -176,6 +187,7 @@ impl Pipeline {
         rows: &mut RowTable,
     ) -> Result<Vec<Note>> {
         let mailbox = self.connect.mailbox(account)?;
+        let unapproved = self.store.unapproved(&account.id).await?;
         let mut notes = Vec::new();
         for at in 0..rows.len() {
             let text = |name: &str| match rows.cell(at, name) {
@@ -183,12 +195,11 @@ impl Pipeline {
                 _ => String::new(),
             };
             let known = text(KNOWN);
-            if known == SAVED {
-                continue;
-            }
             let name = text("name");
             let emails = text("emails");
-            let people = emails.split(", ").map(|email| Address::new(Some(&name), email));
+            let emails = emails.split(", ");
+            let unknown = emails.filter(|email| known != SAVED || unapproved.has(email));
+            let people = unknown.map(|email| Address::new(Some(&name), email));
             let people: Vec<Address> = people.collect();
             let found = self.look_alikes(account, &*mailbox, people.clone()).await;
             let warnings = people.iter().filter_map(|one| found.get(one).cloned());

@@ -3,6 +3,7 @@
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
+use crate::compose::people::ascii;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::access::guard::WILL_ASK;
@@ -51,19 +52,22 @@ impl Pipeline {
                 [] => Vec::new(),
                 emails => self.matching(&owner, &people, "emails", emails).await?.0,
             };
+            let added = emails.to_vec();
             if let Some(Match { key: [_, addresses], .. }) = known.first() {
                 let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
                 let shared = short(shared.map_or(&name, |one| one));
                 return Err(Error::argument(format!("a contact with {shared} already exists"))
                     .next(format!("change it with op=update id={shared}")));
             }
-            self.approve_look_alikes(&owner, &card, caller).await?;
+            let person = (card.name.as_deref(), emails);
+            let approved = self.approve_look_alikes(&owner, person, caller).await?;
             let change = SettingsChange::CreateContact(card);
             if request.dry_run {
                 let detail = format!("in {}", owner.label);
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
+            self.note_unapproved(&owner, &added, approved.as_deref()).await?;
             let answer = self.apply_settings(&owner, "create contact", "", &change).await;
             if answer.is_ok() {
                 owner.late().push("no undo: op=delete deletes it".into());
@@ -100,12 +104,19 @@ impl Pipeline {
         if card == ContactCard::default() {
             return Err(nothing("give name, emails, phone, company or role in `set`"));
         }
-        let Match { id, values, .. } = self.one_contact(&owner, id_or_name).await?;
-        self.approve_look_alikes(&owner, &card, caller).await?;
+        let Match { id, key: [names, addresses], values } =
+            self.one_contact(&owner, id_or_name).await?;
+        let emails = card.emails.clone().unwrap_or_default();
+        let name = card.name.as_deref().or(names.first().map(String::as_str));
+        let approved = self.approve_look_alikes(&owner, (name, &emails), caller).await?;
         let change = SettingsChange::UpdateContact { id: id.clone(), card };
         if request.dry_run {
             return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
+        let is_added = |email: &String| !addresses.iter().any(|one| is(one, email));
+        let added = emails.into_iter().filter(is_added).collect();
+        let added = self.in_no_contact(&owner, added).await?;
+        self.note_unapproved(&owner, &added, approved.as_deref()).await?;
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
         if answer.is_ok() {
             self.note_untrusted_quote();
@@ -116,23 +127,56 @@ impl Pipeline {
         self.settings_row(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
     }
 
+    /// Returns those of the addresses that no saved contact has: a change must not take from the
+    /// user's own contacts that they are known.
+    async fn in_no_contact(
+        &self,
+        owner: &SettingsContext,
+        mut addresses: Vec<String>,
+    ) -> Result<Vec<String>> {
+        if addresses.is_empty() {
+            return Ok(addresses);
+        }
+        let people = People { emails: addresses.clone(), limit: MOST, ..People::default() };
+        let (found, _) = self.matching(owner, &people, "emails", &addresses).await?;
+        let saved = found.iter().flat_map(|Match { key: [_, saved], .. }| saved);
+        addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
+        Ok(addresses)
+    }
+
+    /// Records the addresses that are about to be added to a contact: mail from them is warned of
+    /// as before, until the user has written to them or approved them.
+    async fn note_unapproved(
+        &self,
+        owner: &SettingsContext,
+        added: &[String],
+        approved: Option<&str>,
+    ) -> Result<()> {
+        if added.is_empty() && approved.is_none() {
+            return Ok(());
+        }
+        let noted = self.store.note_unapproved(&owner.account.id, added, approved).await;
+        noted.map_err(|error| error.context("the contact was not saved"))?;
+        self.known.forget(&owner.account.id);
+        Ok(())
+    }
+
     /// Has the user approve an address that looks like that of somebody else, before it is saved:
-    /// contacts are not warned of.
+    /// an approved contact is not warned of. Returns the address that was approved.
     ///
     /// # Errors
     /// [`Kind::Argument`] if the user refuses, or cannot be asked.
     async fn approve_look_alikes(
         &self,
         owner: &SettingsContext,
-        card: &ContactCard,
+        (name, emails): (Option<&str>, &[String]),
         caller: &dyn ClientPrompts,
-    ) -> Result<()> {
-        let emails = card.emails.iter().flatten();
-        let people = emails.map(|email| Address::new(card.name.as_deref(), email)).collect();
+    ) -> Result<Option<String>> {
+        let people = emails.iter().map(|email| Address::new(name, email)).collect();
         let found = self.look_alikes(&owner.account, &*owner.mailbox, people).await;
         let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
         let Some((address, note)) = first else {
-            return Ok(());
+            return Ok(None);
         };
         self.note_untrusted_quote();
         let question = format!(
@@ -141,10 +185,10 @@ impl Pipeline {
             owner.account.email
         );
         let why = match caller.confirm(&question).await {
-            Confirmation::Yes => return Ok(()),
+            Confirmation::Yes => return Ok(Some(address.email)),
             Confirmation::Planned => {
                 owner.late().extend([note, WILL_ASK.into()]);
-                return Ok(());
+                return Ok(None);
             }
             Confirmation::No => "the user declined",
             Confirmation::Unanswered => "nobody confirmed",
@@ -258,13 +302,9 @@ fn is(one: &str, other: &str) -> bool {
 /// Builds the contact's fields from the arguments.
 fn card(set: &Set<'_>) -> Result<ContactCard> {
     let emails = set.list("emails")?;
-    let bad = |one: &&String| {
-        !one.split_once('@')
-            .is_some_and(|(local, domain)| !local.is_empty() && domain.contains('.'))
-    };
-    if let Some(bad) = emails.iter().flatten().find(bad) {
-        return Err(Error::argument(format!("{} is not an address", short(bad)))
-            .next("give addresses such as mira@example.com"));
+    for email in emails.iter().flatten() {
+        // One that is shown other than it is saved would not be found again.
+        ascii(email)?;
     }
     Ok(ContactCard {
         name: set.name()?,

@@ -33,6 +33,7 @@ pub async fn fill(store: &Store) {
     store.begin_send(&sending, Caps { messages: 9, recipients: 9 }).await.unwrap();
     store.keep_undo(MIRA, "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]").await.unwrap();
     store.keep_signature(MIRA, "Mira Lindqvist").await.unwrap();
+    store.note_unapproved(MIRA, &["eve@evil.example".to_owned()], None).await.unwrap();
     store.put_ticket("question", "hunter2", 60).await.unwrap();
     std::mem::forget(store.begin_writing("mail_send id=d1").await.unwrap());
     store.fence_secret().await.unwrap();

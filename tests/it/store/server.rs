@@ -27,6 +27,7 @@ fn promises_hold_on_postgresql() {
         super::one_of_many_processes_acts,
         super::changes_can_be_undone_for_thirty_days,
         super::signature_is_stored_per_account,
+        super::unapproved_addresses_are_stored_per_account,
         super::a_ticket_is_given_out_once_to_its_owner,
         super::audit_lines_are_of_their_owner_and_the_newest_come_first,
         super::calls_of_ended_instances_are_reported_to_their_owner,

@@ -365,6 +365,9 @@ impl ServerHandler for Server {
         };
         let (found, count) = run_guarded(self, &context, found).await?.map_err(refusal)?;
         let more = found.len() < count;
+        // Services and senders name folders and accounts.
+        let clean = |value: String| shown(&value, TextKind::Cell).into_owned();
+        let found = found.into_iter().map(clean).collect();
         CompletionInfo::with_pagination(found, u32::try_from(count).ok(), more)
             .map(CompleteResult::new)
             .map_err(|error| ErrorData::internal_error(error, None))
@@ -450,9 +453,9 @@ impl Server {
         let found = run_guarded(self, context, bytes);
         let (bytes, kind) = found.await?.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Argument => {
-                ErrorData::resource_not_found(error.to_string(), None)
+                ErrorData::resource_not_found(result::diagnostics(&error), None)
             }
-            _ => ErrorData::internal_error(error.to_string(), None),
+            _ => ErrorData::internal_error(result::diagnostics(&error), None),
         })?;
         let contents = ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(kind);
         Ok(ReadResourceResult::new(vec![contents]).into())
@@ -467,12 +470,14 @@ impl Server {
         let (pipeline, id) = (self.pipeline.clone(), uri.to_owned());
         let text = async move { pipeline.output_text(&id).await };
         let text = run_guarded(self, context, text).await?;
-        text.map(|text| text.to_string()).map_err(|error| match error.kind() {
+        let text = text.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Conflict => {
-                ErrorData::resource_not_found(error.to_string(), None)
+                ErrorData::resource_not_found(result::diagnostics(&error), None)
             }
-            _ => ErrorData::internal_error(error.to_string(), None),
-        })
+            _ => ErrorData::internal_error(result::diagnostics(&error), None),
+        })?;
+        // It was clean when it was stored, perhaps by an earlier version.
+        Ok(shown(&text, TextKind::Lines).into_owned())
     }
 }
 
@@ -562,9 +567,9 @@ fn refusal(error: Error) -> ErrorData {
     tracing::debug!(kind = ?error.kind(), "a prompt was refused");
     match error.kind() {
         Kind::Argument | Kind::NotFound | Kind::NoAccount | Kind::BudgetTooSmall => {
-            ErrorData::invalid_params(error.to_string(), None)
+            ErrorData::invalid_params(result::diagnostics(&error), None)
         }
-        _ => ErrorData::internal_error(error.to_string(), None),
+        _ => ErrorData::internal_error(result::diagnostics(&error), None),
     }
 }
 

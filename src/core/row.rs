@@ -27,9 +27,9 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Cleans a text.
+    /// Cleans a text or an id.
     pub fn clean(&mut self) {
-        if let Self::Text(text) = self {
+        if let Self::Text(text) | Self::Id(text) = self {
             clean(text);
         }
     }
@@ -173,6 +173,7 @@ impl RowTable {
     pub fn clean(&mut self) {
         self.cells.iter_mut().for_each(Cell::clean);
         for extra in &mut self.extras {
+            extra.provider_id.iter_mut().for_each(clean);
             for cut in &mut extra.cuts {
                 clean(&mut cut.whole);
                 cut.members.iter_mut().for_each(clean);

@@ -26,7 +26,7 @@ use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
 use crate::error::Result;
 use crate::store::Store;
-use crate::text::brief;
+use crate::text::{TextKind, brief, shown};
 
 /// The name of the question in the requests of an answer.
 const CONFIRM: &str = "confirm";
@@ -270,7 +270,7 @@ fn confirmation(action: &ElicitationAction) -> Confirmation {
 impl ClientPrompts for ElicitingClient {
     async fn confirm(&self, question: &str) -> Confirmation {
         match self.can_ask {
-            true => self.ask(form(question.to_owned())).await,
+            true => self.ask(form(shown(question, TextKind::Lines).into_owned())).await,
             false => Confirmation::Unavailable,
         }
     }

@@ -26,6 +26,9 @@ const THEIRS: &[&str] = &[
     "unstructuredName",
 ];
 
+/// Where answers of services have ids, which have to be shown as clean as anything else.
+const IDS: &[&str] = &["id", "messageId", "resourceName", "threadId"];
+
 const FORMATS: [&str; 3] = ["toon", "json", "stc"];
 
 /// Holds an answer to what it may contain; returns true if it shows the text.
@@ -53,26 +56,72 @@ async fn no_field_of_an_answer_hides_characters() {
         let document = serde_json::from_str(&answer.blocks[0]).unwrap();
         remembered(&document, &answer.blocks, remember, &mut known);
     }
-    session.sandbox.set_alter(Some(Alter::new(|answer| {
+    for (altered, least) in [(THEIRS, 90), (IDS, 30)] {
+        session.sandbox.set_alter(Some(hiding(altered)));
+        let mut shown = 0;
+        for format in FORMATS {
+            for (tool, arguments, _) in STEPS {
+                let mut call = filled(arguments, &known);
+                call["format"] = format.into();
+                let answer = session.call(tool, call).await;
+                let what = format!("{format}: {tool} {arguments}");
+                shown += usize::from(check(&what, &answer.blocks));
+            }
+        }
+        assert!(shown >= least, "{shown}");
+    }
+}
+
+/// Inserts the text into members of these names, and into the headers beside names.
+fn hiding(members: &'static [&'static str]) -> Alter {
+    Alter::new(move |answer| {
         visit(answer, "", &mut |place, value| {
-            let header = place.ends_with("Subject/value") || place.ends_with("From/value");
-            if (header || THEIRS.iter().any(|name| place.ends_with(&format!("/{name}"))))
+            let is = |name: &&str| place.ends_with(&format!("/{name}"));
+            let header = ["*Subject/value", "*From/value"].iter().any(is) && members == THEIRS;
+            if (header || members.iter().any(is))
                 && let Value::String(text) = value
             {
                 text.insert_str(0, UNSEEN);
             }
         });
-    })));
-    let mut shown = 0;
-    for format in FORMATS {
-        for (tool, arguments, _) in STEPS {
-            let mut call = filled(arguments, &known);
-            call["format"] = format.into();
-            let answer = session.call(tool, call).await;
-            shown += usize::from(check(&format!("{format}: {tool} {arguments}"), &answer.blocks));
-        }
+    })
+}
+
+/// Neither has an answer of the protocol: the values of completions, prompts, and resources.
+#[tokio::test]
+async fn no_completion_prompt_or_resource_hides_characters() {
+    let mut session = Session::written(Who::Usual).await;
+    session.sandbox.set_alter(Some(hiding(THEIRS)));
+    let arguments = json!({"q": "in:inbox", "budget": 700, "known": "?"});
+    let blocks = session.ok("mail_search", arguments).await.concat();
+    let (_, output) = blocks.split_once("output_read id=").unwrap();
+    let output: String = output.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let folder = json!({"ref": {"type": "ref/prompt", "name": "review_folder"},
+                        "argument": {"name": "folder", "value": "zq"}});
+    let column = json!({"ref": {"type": "ref/prompt", "name": "review_folder"},
+                        "argument": {"name": "columns", "value": format!("{UNSEEN},id")}});
+    for (method, params) in cases! {
+        "completion/complete", folder;
+        "completion/complete", column;
+        "prompts/get", json!({"name": "review_folder", "arguments": {"folder": "inbox"}});
+        "prompts/get", json!({"name": "review_folder", "arguments": {"folder": UNSEEN}});
+        "resources/read", json!({"uri": format!("daysheet://output/{output}")});
+        "resources/read", json!({"uri": format!("daysheet://attachment/{UNSEEN}")});
+    } {
+        let what = format!("{method} {params}");
+        let answer = match session.client.request(method, params).await {
+            Ok(answer) => answer,
+            Err(error) => error.to_string().into(),
+        };
+        let mut texts = Vec::new();
+        visit(&mut answer.clone(), "", &mut |place, value| {
+            // A resource is named by what was asked for.
+            if let (Value::String(text), false) = (value, place.ends_with("/uri")) {
+                texts.push(text.clone());
+            }
+        });
+        assert!(check(&what, &texts), "{what}: {answer}");
     }
-    assert!(shown > 60, "{shown}");
 }
 
 /// A message with the text in its headers, its body and the name and content of its file.

@@ -152,7 +152,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
             same if same == found.kind => same,
             _ => "mixed",
         };
-        out.notes.extend(found.note);
+        out.notes.extend(found.unshown.map(|plain| plain.note("body=raw")));
     }
     out.notes.extend(disarmed.note());
     if reading.form == Form::Html && out.kind == "plain" {
@@ -206,6 +206,42 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     }
 }
 
+/// The plain text of a message that has HTML, which mail programs do not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UnshownPlain {
+    /// It says much more than the HTML, which is the text.
+    Longer {
+        /// Its words.
+        words: usize,
+        /// True if it has more words than were counted.
+        over: bool,
+        /// The words of the HTML.
+        of_html: usize,
+    },
+    /// It is the text, because the HTML has none.
+    Text,
+}
+
+impl UnshownPlain {
+    /// Returns the note; `whole` is the argument that returns both texts.
+    pub fn note(self, whole: &'static str) -> Note {
+        match self {
+            Self::Longer { words, over, of_html } => note!(
+                "its plain-text part, which mail programs do not show, has {}{} words; this HTML \
+                 text has {}; {} has both",
+                if over { "over " } else { "" },
+                words,
+                of_html,
+                whole
+            ),
+            Self::Text => {
+                "its HTML has no text: this is its plain text, which mail programs do not show"
+                    .into()
+            }
+        }
+    }
+}
+
 /// What is not in the text, or may not be seen by its readers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
@@ -219,6 +255,8 @@ pub struct LeftOut {
     pub cut: bool,
     /// The number of pictures that no word stands for.
     pub pictures: usize,
+    /// The plain texts that mail programs do not show.
+    pub unshown: Vec<UnshownPlain>,
 }
 
 impl LeftOut {
@@ -228,6 +266,7 @@ impl LeftOut {
         self.deep += found.deep;
         self.cut |= found.cut;
         self.pictures += found.pictures;
+        self.unshown.extend(found.unshown);
     }
 
     /// Returns a note for each kind; an empty text has one already if all of it is hidden.
@@ -310,7 +349,7 @@ struct ChosenText {
     /// True if it is the beginning of a longer text.
     short: bool,
     pictures: usize,
-    note: Option<Note>,
+    unshown: Option<UnshownPlain>,
 }
 
 impl ChosenText {
@@ -358,21 +397,14 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
         };
         let unshown: usize = plain.iter().map(text).sum();
         let long = |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MOST);
-        let over = if plain.iter().any(long) { "over " } else { "" };
-        first.note = match from_html {
-            true => (unshown >= MORE * shown.max(1)).then(|| {
-                note!(
-                    "its plain-text part, which mail programs do not show, has {}{} words; this \
-                     HTML text has {}; body=raw has both",
-                    over,
-                    unshown,
-                    shown
-                )
+        let over = plain.iter().any(long);
+        first.unshown = match from_html {
+            true => (unshown >= MORE * shown.max(1)).then_some(UnshownPlain::Longer {
+                words: unshown,
+                over,
+                of_html: shown,
             }),
-            false => Some(
-                "its HTML has no text: this is its plain text, which mail programs do not show"
-                    .into(),
-            ),
+            false => Some(UnshownPlain::Text),
         };
     }
     all

@@ -3,6 +3,7 @@
 //! Nothing here is in words for a model: findings are counted facts, which the program that
 //! asked turns into notes. Strings are those of the file, not yet cleaned.
 
+use daysheet_core::body::UnshownPlain;
 use serde::{Deserialize, Serialize};
 
 /// What is to be read of a file.
@@ -277,6 +278,10 @@ pub enum Finding {
     Damaged,
     /// It is longer than one call reads; `page` goes on.
     Full,
+    /// A message has text in a multipart of this unknown subtype.
+    OddParts(String),
+    /// A message has plain text that mail programs do not show.
+    Unshown(UnshownPlain),
 }
 
 /// How something is hidden from people.

@@ -35,7 +35,7 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
         links: true,
     };
     let readable = body::readable(content, &reading);
-    let LeftOut { hidden, doubt, deep, cut, .. } = readable.left_out;
+    let LeftOut { hidden, doubt, deep, cut, unshown, .. } = readable.left_out;
     let number = |chars| u64::try_from(chars).unwrap_or(u64::MAX);
     // What is nested too deep may be hidden, and is treated like that.
     let count = number(hidden.chars.saturating_add(deep));
@@ -57,6 +57,7 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
     if cut {
         out.find(Finding::Full);
     }
+    unshown.into_iter().for_each(|plain| out.find(Finding::Unshown(plain)));
     readable.text
 }
 

@@ -139,6 +139,21 @@ fn messages_come_with_their_text_and_their_files() {
             b"From: a@a.example\nContent-Type: multipart/report; boundary=x\n\n--x\n\nshown\n--x\nContent-Type: text/plain\n\ngone\n--x--\n",
             "eml\n[Message]\nFrom: a@a.example\nshown\n/1 unnamed.txt 4\n(more: 0)\n",
         ),
+        (
+            "odd.eml",
+            b"From: a@a.example\nContent-Type: multipart/x-odd; boundary=x\n\n--x\n\nfirst\n--x\nContent-Type: multipart/X-Odder; boundary=y\n\n--y\n\nsecond\n--y--\n--x\nContent-Type: multipart/x-bare; boundary=z\n\n--z\nContent-Type: text/csv; name=a.csv\n\nn\n--z--\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nfirst\n\nsecond\n/1 a.csv 1\n(more: 0)\nOddParts(\"x-odder\")\nOddParts(\"x-odd\")\n",
+        ),
+        (
+            "unshown.eml",
+            b"From: a@a.example\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\nfour words for one\n--x\nContent-Type: text/html\n\n<p>shown</p>\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nshown\nUnshown(Longer { words: 4, over: false, of_html: 1 })\n",
+        ),
+        (
+            "blank.eml",
+            b"From: a@a.example\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\nplain\n--x\nContent-Type: text/html\n\n<p></p>\n--x--\n",
+            "eml\n[Message]\nFrom: a@a.example\nplain\nUnshown(Text)\n",
+        ),
         ("none.eml", b"", "eml\nfailed: Broken\n"),
         (
             "unended.eml",

@@ -67,14 +67,14 @@ pub struct Tree<'m> {
     pub texts: Vec<Vec<Vec<TextPart>>>,
     /// The attachments, and texts that mail programs do not show.
     pub files: Vec<&'m MessagePart<'m>>,
-    /// Notes on unusual parts.
-    pub notes: Vec<Note>,
+    /// The unknown subtypes of multiparts that have texts: see [`unknown`].
+    pub odd: Vec<String>,
 }
 
 impl<'m> Tree<'m> {
     /// Sorts the parts of a message.
     pub fn of(message: &'m Message<'m>) -> Self {
-        let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), notes: Vec::new() };
+        let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), odd: Vec::new() };
         tree.part(0, 0, true);
         tree
     }
@@ -114,9 +114,11 @@ impl<'m> Tree<'m> {
             self.texts = outer;
             forms.retain(|form| !form.is_empty());
             self.texts.extend((!forms.is_empty()).then_some(forms));
-        } else if self.texts.len() > before {
-            let odd = unknown(subtype).filter(|note| !self.notes.contains(note));
-            self.notes.extend(odd);
+        } else if self.texts.len() > before
+            && unknown(subtype).is_some()
+            && !self.odd.iter().any(|known| known == subtype)
+        {
+            self.odd.push(subtype.to_owned());
         }
     }
 

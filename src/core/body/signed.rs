@@ -44,7 +44,7 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
             quoted_list(&names)
         ));
     }
-    message.notes.extend(tree.notes);
+    message.notes.extend(tree.odd.iter().filter_map(|subtype| entity::unknown(subtype)));
     message.parts.extend(tree.texts);
 }
 

@@ -7,7 +7,7 @@ use daysheet_core::text;
 use mail_parser::{MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::Message;
-use crate::{Failure, File, Kind, Out, Stop};
+use crate::{Failure, File, Finding, Kind, Out, Stop};
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
@@ -28,6 +28,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
     let mut tree = Tree::of(&parsed);
+    std::mem::take(&mut tree.odd).into_iter().for_each(|odd| out.find(Finding::OddParts(odd)));
     let content = MessageContent { parts: std::mem::take(&mut tree.texts), ..Default::default() };
     let size = |part: &&MessagePart<'_>| u64::try_from(part.contents().len()).unwrap_or(u64::MAX);
     let files = tree.files.iter().map(|part| (name(&parsed, part), size(part))).collect();

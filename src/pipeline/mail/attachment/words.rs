@@ -7,6 +7,7 @@ use daysheet_extract::{
 };
 
 use crate::body::STYLES_UNREAD;
+use crate::body::entity::unknown;
 use crate::error::{Error, Kind};
 use crate::text::fence::theirs;
 use crate::text::note::Quoted;
@@ -207,6 +208,8 @@ fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
         Finding::Charset(name) => note!("its character encoding was guessed: {}", quoted(name)),
         Finding::Damaged => "it is damaged, perhaps cut off: pages or text may be missing".into(),
         Finding::Full => "it is longer than one call reads".into(),
+        Finding::OddParts(subtype) => return unknown(subtype),
+        Finding::Unshown(plain) => plain.note("as=file"),
     })
 }
 

@@ -7,6 +7,7 @@
 //! | `attacks` | what is not the caller's stays out of reach, whatever is sent | 32, 33 |
 //! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
 //! | `limits` | how much one person may use, and that a long job of one holds up nobody | |
+//! | `memory` | what the process takes while people hold requests open | |
 //! | `metrics` | what is counted, and that it names nobody | |
 //! | `telemetry` | what a collector of traces gets, and that it names nobody | |
 //! | `formats` | the format that a client declares for all answers | |
@@ -36,6 +37,7 @@ mod common {
     pub mod clock;
     pub mod issuer;
     pub mod messages;
+    pub mod thorough;
 }
 
 mod attacks;
@@ -44,10 +46,14 @@ mod eras;
 mod formats;
 mod guards;
 mod limits;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metrics;
 mod outputs;
 mod pages;
 mod people;
+#[cfg(unix)]
+mod program;
 mod sessions;
 mod stage;
 #[cfg(all(unix, feature = "telemetry"))]

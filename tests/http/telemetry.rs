@@ -1,7 +1,6 @@
 //! Traces, as a collector gets them from the program.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -14,14 +13,10 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message;
 use serde_json::json;
-use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::TcpListener;
-use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::common::clock;
-use crate::stage::{Caller, MODERN, User};
+use crate::program::Program;
 
 /// The trace and the span of a client.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -36,54 +31,6 @@ async fn collector() -> (String, UnboundedReceiver<Bytes>) {
     let routes = Router::new().route("/v1/traces", post(take));
     tokio::spawn(async move { axum::serve(listener, routes).await });
     (address, bodies)
-}
-
-/// A running `serve --http`, and a client of it.
-struct Program {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    /// What it has logged until it served.
-    begun: String,
-    caller: Caller,
-    _home: TempDir,
-}
-
-impl Program {
-    async fn start(variables: &[(&str, &str)]) -> Self {
-        let home = TempDir::new().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_daysheet"))
-            .args(["serve", "--http", "127.0.0.1:0", "--sandbox"])
-            .env_clear()
-            .env("DAYSHEET_HOME", home.path())
-            .env("DAYSHEET_KEY_STORE", "file")
-            .env(clock::SETTING, clock::WRITTEN)
-            .env("DAYSHEET_LOG", "info")
-            .envs(variables.iter().copied())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut begun = String::new();
-        let address = loop {
-            assert_ne!(log.read_line(&mut begun).await.unwrap(), 0, "it has ended: {begun}");
-            if let Some((_, address)) = begun.split_once("daysheet: listening on ") {
-                break format!("http://{}", address.trim());
-            }
-        };
-        let http = User::nobody(&address);
-        let caller = Caller { http, version: MODERN, capabilities: json!({}), session: None };
-        Self { child, log, begun, caller, _home: home }
-    }
-
-    /// Asks it to end; its log once it has.
-    async fn end(mut self) -> String {
-        let id = self.child.id().unwrap().to_string();
-        assert!(Command::new("kill").arg(id).status().await.unwrap().success());
-        self.log.read_to_string(&mut self.begun).await.unwrap();
-        assert!(self.child.wait().await.unwrap().success(), "{}", self.begun);
-        self.begun
-    }
 }
 
 /// A text attribute.

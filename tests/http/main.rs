@@ -15,6 +15,7 @@
 //! | `pages` | people connect accounts, see what was done and lower their level; forms and texts of others do no harm (`browser` opens them) | |
 //! | `sessions` | signing in to the pages and out; redirects lead to no other host | |
 //! | `outputs` | whole answers in the form that a request prefers | 12 |
+//! | `workers` | that files which never end, of one person, hold up nobody else | |
 //! | `people` | what a person can reach of the machine; apps that are dropped; progress | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
@@ -58,3 +59,5 @@ mod sessions;
 mod stage;
 #[cfg(all(unix, feature = "telemetry"))]
 mod telemetry;
+#[cfg(all(unix, feature = "documents"))]
+mod workers;

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use daysheet::encode::{Delimiter, Document, Format};
-use daysheet::flatten::{Context, Room, flatten};
+use daysheet::flatten::{Room, RowContext, flatten};
 use daysheet::project::project;
 use daysheet::schemas::{Api, Level, MESSAGE};
 use jiff::tz::TimeZone;
@@ -130,7 +130,7 @@ fn main() {
     let columns = MESSAGE.up_to(Level::Core);
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let names = HashMap::new();
-    let context = Context {
+    let context = RowContext {
         api: Api::Gmail,
         zone: &zone,
         account: "mira@example.com",

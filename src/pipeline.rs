@@ -38,7 +38,7 @@ use crate::course;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
-use crate::flatten::{self, Context, Report};
+use crate::flatten::{self, Report, RowContext};
 use crate::outputs::ResultStore;
 use crate::provider::Account;
 use crate::provider::{Connect, Failed};
@@ -236,13 +236,13 @@ impl Pipeline {
     }
 
     /// Returns the context in which objects of ours are flattened.
-    fn local(&self) -> Context<'_> {
-        Context { zone: &self.config.zone, ..Context::bare(Api::Local) }
+    fn local(&self) -> RowContext<'_> {
+        RowContext { zone: &self.config.zone, ..RowContext::bare(Api::Local) }
     }
 
     /// Returns the context in which objects of `account` are flattened to rows of a list.
-    fn context_for<'a>(&'a self, api: Api, label: &'a str, account: &'a Account) -> Context<'a> {
-        Context { api, account: label, address: &account.email, ..self.local() }
+    fn context_for<'a>(&'a self, api: Api, label: &'a str, account: &'a Account) -> RowContext<'a> {
+        RowContext { api, account: label, address: &account.email, ..self.local() }
     }
 
     /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
@@ -371,7 +371,7 @@ fn no_handles(error: &Error) -> Note {
 
 /// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
 fn rows_of(
-    context: &Context<'_>,
+    context: &RowContext<'_>,
     table: &'static Table,
     columns: &[&'static Field],
     objects: &[Value],

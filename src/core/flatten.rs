@@ -32,7 +32,7 @@ pub use self::senders::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, needs_folder, s
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
-pub struct Context<'a> {
+pub struct RowContext<'a> {
     /// The API whose JSON the objects are.
     pub api: Api,
     /// The zone in which times are shown.
@@ -47,7 +47,7 @@ pub struct Context<'a> {
     pub room: Room,
 }
 
-impl Context<'static> {
+impl RowContext<'static> {
     /// Creates the context for rows of a list whose account and names do not matter, in
     /// UTC.
     pub fn bare(api: Api) -> Self {
@@ -101,7 +101,7 @@ pub fn flatten(
     table: &'static Table,
     columns: &[&'static Field],
     objects: &[Value],
-    context: &Context,
+    context: &RowContext,
 ) -> (RowTable, Report) {
     let mut rows = RowTable::new(table, columns.to_vec());
     let mut report = Report::default();
@@ -158,7 +158,7 @@ fn is_none(field: &Field, source: Source) -> bool {
 }
 
 /// Returns the provider's id of the object that a row is about, if its table has one.
-pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
+pub fn key(table: &Table, object: &Value, context: &RowContext) -> Option<String> {
     let key = table.fields.first()?;
     let mut reader = Reader::new(context);
     match (key.kind, reader.read(object, key.source(context.api))) {
@@ -168,7 +168,7 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
 }
 
 /// Returns the instant that a time column reads from an object; lists are sorted by it.
-pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
+pub fn instant(field: &Field, object: &Value, context: &RowContext) -> Option<Timestamp> {
     let mut reader = Reader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Time(time) => Some(time),
@@ -181,7 +181,7 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
 
 /// Returns the texts that a column reads from an object, complete and unclean: for
 /// searching, never for showing.
-pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
+pub fn texts(field: &Field, object: &Value, context: &RowContext) -> Vec<String> {
     let mut reader = Reader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Text(text) => vec![text],
@@ -210,14 +210,14 @@ enum ReadValue {
 }
 
 struct Reader<'a> {
-    context: &'a Context<'a>,
+    context: &'a RowContext<'a>,
     odd: bool,
     /// What the invisible characters are there for in the texts that are read.
     unseen: Unseen,
 }
 
 impl<'a> Reader<'a> {
-    fn new(context: &'a Context<'a>) -> Self {
+    fn new(context: &'a RowContext<'a>) -> Self {
         Self { context, odd: false, unseen: Unseen::default() }
     }
 
@@ -621,7 +621,7 @@ impl<'a> Reader<'a> {
 fn finish(
     field: &Field,
     value: ReadValue,
-    context: &Context,
+    context: &RowContext,
     odd: &mut bool,
 ) -> (Cell, Option<CutCell>) {
     let text = match (field.kind, value) {

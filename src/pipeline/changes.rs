@@ -15,7 +15,7 @@ use super::{Pipeline, Response, rows_of};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, zone_label};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::outputs::hash;
 use crate::project::project;
 use crate::provider::Account;
@@ -368,7 +368,7 @@ impl Pipeline {
     ) -> Result<Vec<Value>> {
         let label = into.labels.of(&source.account.id);
         let columns = source.of.columns();
-        let context = Context {
+        let context = RowContext {
             names: &page.names,
             zone: into.zone,
             ..self.context_for(source.api, &label, &source.account)

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::{Pipeline, rows_of};
 use crate::error::Result;
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::project::project;
 use crate::prompts::Values;
 use crate::provider::{Account, People};
@@ -117,7 +117,7 @@ impl Pipeline {
         let columns: Vec<_> = table.field("name").into_iter().collect();
         let page = mailbox.lookup(table, &People::default(), &project(api, &columns)).await?;
         let context =
-            Context { names: &page.names, ..self.context_for(api, &account.email, account) };
+            RowContext { names: &page.names, ..self.context_for(api, &account.email, account) };
         let rows = rows_of(&context, table, &columns, &page.items, &mut Vec::new());
         let name = |row: &[Cell]| match row {
             [Cell::Text(name), ..] => Some(name.clone()),

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::encode::Document;
 use crate::error::Result;
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
@@ -144,7 +144,7 @@ impl Pipeline {
         for part in parts {
             let named = name_account(plan.merged, &part.label);
             let Page { items, names, failed, .. } = &part.list.page;
-            let context = Context {
+            let context = RowContext {
                 api: part.list.api,
                 account: &part.label,
                 address: part.account.as_ref().map_or("", |account| &account.email),
@@ -152,7 +152,7 @@ impl Pipeline {
                 ..self.local()
             };
             let mut own = rows_of(&context, table, &columns, items, &mut notes);
-            let local = Context { api: Api::Local, ..context };
+            let local = RowContext { api: Api::Local, ..context };
             own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);

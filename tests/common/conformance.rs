@@ -14,7 +14,7 @@ use std::fmt::Debug;
 
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::flatten::{Context, Report, Room, flatten, instant};
+use daysheet_core::flatten::{Report, Room, RowContext, flatten, instant};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::mail::{
@@ -116,7 +116,7 @@ fn rows(
 ) -> (RowTable, Report) {
     let account = "me@example.com";
     let zone = &TimeZone::UTC;
-    let context = Context { api, zone, account, address: account, names, room: Room::One };
+    let context = RowContext { api, zone, account, address: account, names, room: Room::One };
     flatten(table, columns, items, &context)
 }
 
@@ -134,7 +134,7 @@ fn ids(api: Api, table: &'static Table, items: &[Value]) -> Vec<String> {
 fn times(api: Api, table: &'static Table, column: &str, items: &[Value]) -> Vec<Timestamp> {
     let names = &HashMap::new();
     let (zone, account) = (&TimeZone::UTC, "");
-    let context = Context { api, zone, account, address: account, names, room: Room::List };
+    let context = RowContext { api, zone, account, address: account, names, room: Room::List };
     let field = table.field(column).unwrap();
     items.iter().filter_map(|item| instant(field, item, &context)).collect()
 }

@@ -9,7 +9,7 @@ use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{CEILING, FitOptions, fit};
 use daysheet_core::budget::value::Strategy;
 use daysheet_core::encode::{Document, Format};
-use daysheet_core::flatten::{Context, Report, Room, flatten};
+use daysheet_core::flatten::{Report, Room, RowContext, flatten};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::row::{Cell, RowTable};
 use daysheet_core::schemas::{
@@ -70,7 +70,7 @@ fn in_room(
     objects: &[Value],
 ) -> (RowTable, Report) {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let context = Context {
+    let context = RowContext {
         api,
         zone: &zone,
         account: "mira@example.com",

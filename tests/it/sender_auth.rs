@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use daysheet::client::Confirmation;
-use daysheet::flatten::{self, Context, Room};
+use daysheet::flatten::{self, Room, RowContext};
 use daysheet::provider::{MessageContent, Page, PlainText, TextPart};
 use daysheet::row::Cell;
 use daysheet::schemas::{Api, EVENT};
@@ -242,7 +242,7 @@ fn nobody_can_pose_as_me_by_name() {
     let names = HashMap::new();
     let columns: Vec<_> = ["organizer", "people"].map(|name| EVENT.field(name).unwrap()).to_vec();
     let shown = |api: Api, event: Value| -> Vec<String> {
-        let context = Context {
+        let context = RowContext {
             api,
             zone: &jiff::tz::TimeZone::UTC,
             account: "work",

@@ -22,7 +22,7 @@ use daysheet::budget::plan::{Block, Rendering, Tier, plan};
 use daysheet::budget::value::Strategy;
 use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::flatten::{Context, flatten};
+use daysheet::flatten::{RowContext, flatten};
 use daysheet::row::RowTable;
 use daysheet::schemas::{Api, Level, MESSAGE};
 use daysheet::text;
@@ -52,7 +52,7 @@ fn encode(criterion: &mut Criterion) {
 /// Objects of an API as rows.
 fn flattened(criterion: &mut Criterion) {
     let (objects, columns) = (metadata(1_000), MESSAGE.up_to(Level::Core));
-    let context = Context::bare(Api::Gmail);
+    let context = RowContext::bare(Api::Gmail);
     criterion.benchmark_group("flatten").bench_function("1,000 Gmail messages", |bencher| {
         bencher.iter(|| flatten(&MESSAGE, &columns, black_box(&objects), &context));
     });
@@ -137,7 +137,7 @@ fn planned(criterion: &mut Criterion) {
 /// Rows of several accounts as one table.
 fn merge(criterion: &mut Criterion) {
     let (objects, columns) = (metadata(250), MESSAGE.up_to(Level::Core));
-    let (table, _) = flatten(&MESSAGE, &columns, &objects, &Context::bare(Api::Gmail));
+    let (table, _) = flatten(&MESSAGE, &columns, &objects, &RowContext::bare(Api::Gmail));
     criterion.benchmark_group("merge").bench_function(
         "250 rows of each of four accounts",
         |bencher| {

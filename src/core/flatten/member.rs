@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Room, at, clip};
+use super::{Room, RowContext, at, clip};
 use crate::event_time::{self, EventTime};
 use crate::row::{Cell, CutCell};
 use crate::schemas::{Field, GuestNames, wire};
@@ -118,7 +118,7 @@ pub(super) fn guests(
     list: &[Value],
     names: &GuestNames,
     short: bool,
-    context: &Context,
+    context: &RowContext,
 ) -> Vec<Member> {
     let own = context.address;
     let text = |guest: &Value, path: &str| {
@@ -184,7 +184,7 @@ fn remark(comment: &str) -> String {
 }
 
 /// Formats the time that a guest proposes.
-fn proposed(guest: &Value, path: &str, context: &Context) -> Option<String> {
+fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
     let span = at(guest, path).filter(|_| !path.is_empty())?;
     let (_, date_time, zone) = wire::WHEN;
     let time = |end: &str| {

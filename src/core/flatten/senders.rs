@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Context, ReadValue, Reader, headers};
+use super::{ReadValue, Reader, RowContext, headers};
 use crate::schemas::{Source, Table, wire};
 use crate::text::payment::names_new_account;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
@@ -24,7 +24,7 @@ pub const NEW_ACCOUNT: &str =
 
 /// Returns the warnings about the sender of a message, in words, as the columns that
 /// have them do.
-pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
+pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
@@ -40,7 +40,7 @@ pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
 
 /// Returns the sender of a message, as the header field From names them; `None` for an
 /// object without one.
-pub fn sender(table: &Table, object: &Value, context: &Context) -> Option<Address> {
+pub fn sender(table: &Table, object: &Value, context: &RowContext) -> Option<Address> {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     let path = sources.find_map(|source| match source {
         Source::SenderWarnings(path, ..) => Some(path),
@@ -57,7 +57,7 @@ fn sender_at(object: &Value, path: &str) -> Option<Address> {
 
 /// Returns true for a message whose sender the provider has not checked, and whose folder
 /// is known by an id alone.
-pub fn needs_folder(table: &Table, object: &Value, context: &Context) -> bool {
+pub fn needs_folder(table: &Table, object: &Value, context: &RowContext) -> bool {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     sources.any(|source| {
         matches!(source, Source::SenderWarnings(path, _, Source::Names(_))
@@ -66,7 +66,7 @@ pub fn needs_folder(table: &Table, object: &Value, context: &Context) -> bool {
 }
 
 /// Returns true for a message of somebody else without results of the provider's own.
-pub(super) fn is_unchecked(object: &Value, path: &str, context: &Context) -> bool {
+pub(super) fn is_unchecked(object: &Value, path: &str, context: &RowContext) -> bool {
     let receivers = context.api.receivers();
     let results = headers(object, path, wire::RESULTS).next();
     let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
@@ -79,7 +79,7 @@ pub(super) fn warnings_at(
     object: &Value,
     path: &str,
     (opening, spam): (Source, Source),
-    context: &Context,
+    context: &RowContext,
 ) -> Vec<Warning> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, senders};
 use crate::pipeline::{Pipeline, columns_of, name_account, rows_of};
 use crate::project::project;
@@ -151,7 +151,7 @@ impl Pipeline {
             let Some(inbox) = mail.inboxes.get(*owner) else {
                 continue;
             };
-            let context = &Context::bare(inbox.mailbox.api());
+            let context = &RowContext::bare(inbox.mailbox.api());
             let sent = |item| inbox.look_alikes.sent(item, context);
             message.suspicious |= inbox.items.get(*at).is_some_and(sent);
         }
@@ -244,7 +244,7 @@ impl Pipeline {
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let context = self.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
-        let context = Context { zone, ..context };
+        let context = RowContext { zone, ..context };
         let mut own = Vec::new();
         let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
         self.assign_handles(&mut rows, &inbox.account).await?;
@@ -265,7 +265,7 @@ impl Mail {
     fn add(&mut self, found: AccountMail, label: &str, window: &Window) {
         let AccountMail { mut inbox, listed, sent, drafts, aliases } = found;
         let number = self.inboxes.len();
-        let context = &Context::bare(inbox.mailbox.api());
+        let context = &RowContext::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
             let message = Reader { item, context }.brief_message(number, window);
             if message.draft {
@@ -363,7 +363,7 @@ async fn message_list(
         cursor: None,
         hidden: false,
     };
-    let context = Context::bare(mailbox.api());
+    let context = RowContext::bare(mailbox.api());
     let mut seen = HashSet::new();
     for page in 1.. {
         let found = mailbox.messages(&ask).await?;
@@ -396,7 +396,7 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let columns = fields(&ALIAS, &["email"]);
     let projection = project(mailbox.api(), &columns);
     let page = mailbox.lookup(&ALIAS, &People::default(), &projection).await?;
-    let context = Context::bare(mailbox.api());
+    let context = RowContext::bare(mailbox.api());
     let items = page.items.iter();
     let found = items.flat_map(|item| {
         let texts = columns.iter().map(|field| flatten::texts(field, item, &context));
@@ -408,7 +408,7 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
 /// Reads the registry's columns from an object.
 struct Reader<'a> {
     item: &'a Value,
-    context: &'a Context<'a>,
+    context: &'a RowContext<'a>,
 }
 
 impl Reader<'_> {

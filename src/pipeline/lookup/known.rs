@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::{Account, Mailbox, People};
@@ -89,7 +89,7 @@ impl Pipeline {
         // Read after the list, so that no contact on it was recorded later. If it cannot be read,
         // sent mail alone decides.
         let unapproved = self.store.unapproved(&account.id).await;
-        let context = Context::bare(mailbox.api());
+        let context = RowContext::bare(mailbox.api());
         let texts = |name: &str, item| {
             CONTACT
                 .field(name)

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 
 use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::{Account, People};
@@ -170,7 +170,7 @@ impl Pipeline {
         let projection = project(mailbox.api(), &columns);
         let request = mailbox.lookup(&CONTACT, &people, &projection);
         let page = self.await_account(true, request).await.ok()?;
-        let context = Context::bare(mailbox.api());
+        let context = RowContext::bare(mailbox.api());
         let person = |item| {
             let texts = |column: &str| {
                 let field = CONTACT.field(column);

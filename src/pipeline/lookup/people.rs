@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Listed, LookupPlan, LookupPosition};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
@@ -264,7 +264,7 @@ impl Pipeline {
             for (item, api) in
                 items.chain(part.list.of_events.iter().map(|item| (item, Api::Local)))
             {
-                let context = Context { api, room: Room::List, ..self.local() };
+                let context = RowContext { api, room: Room::List, ..self.local() };
                 let first = |column: &str| {
                     let texts =
                         CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
@@ -343,7 +343,7 @@ pub(super) fn texts(
     column: &str,
     list: &Listed,
 ) -> Vec<String> {
-    let context = |api: Api| Context { api, room: Room::List, ..pipeline.local() };
+    let context = |api: Api| RowContext { api, room: Room::List, ..pipeline.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {
         field.map(|field| flatten::texts(field, item, &context(api))).unwrap_or_default()

@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox, Role, ThreadMessage};
 use crate::row::{Cell, RowTable};
@@ -33,7 +33,7 @@ pub(in crate::pipeline) struct ListedThreads(Mutex<HashMap<(String, String), Str
 
 impl ListedThreads {
     /// Remembers the threads of messages that were fetched with their ids and threads.
-    pub(super) fn note(&self, items: &[Value], context: &Context<'_>, account: &Account) {
+    pub(super) fn note(&self, items: &[Value], context: &RowContext<'_>, account: &Account) {
         let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.len() > REMEMBERED {
             threads.clear();
@@ -55,7 +55,7 @@ impl ListedThreads {
 fn key_and_thread(
     table: &'static Table,
     item: &Value,
-    context: &Context<'_>,
+    context: &RowContext<'_>,
 ) -> Option<(String, String)> {
     let id = flatten::key(table, item, context)?;
     let thread = match *table == MESSAGE {
@@ -86,7 +86,7 @@ pub(super) async fn look_up(
     mailbox: &dyn Mailbox,
     table: &'static Table,
     items: &[Value],
-    context: &Context<'_>,
+    context: &RowContext<'_>,
     known: Option<&Threads>,
 ) -> (Answers, Option<Error>) {
     let of_messages = *table == MESSAGE;
@@ -154,7 +154,7 @@ pub(super) async fn keep(
     mailbox: &dyn Mailbox,
     table: &'static Table,
     items: &mut Vec<Value>,
-    context: &Context<'_>,
+    context: &RowContext<'_>,
     is_answered: bool,
 ) -> Result<Answers> {
     let (answers, failed) = look_up(mailbox, table, items, context, None).await;

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::flatten::{Context, texts};
+use crate::flatten::{RowContext, texts};
 use crate::query::ListedConditions;
 use crate::schemas::MESSAGE;
 
@@ -23,7 +23,7 @@ pub(super) fn columns(listed: ListedConditions) -> impl Iterator<Item = &'static
 }
 
 /// Keeps the messages that meet the conditions.
-pub(super) fn keep(listed: ListedConditions, items: &mut Vec<Value>, context: &Context<'_>) {
+pub(super) fn keep(listed: ListedConditions, items: &mut Vec<Value>, context: &RowContext<'_>) {
     let texts = |item: &Value, name: &str| match MESSAGE.field(name) {
         Some(field) => texts(field, item, context),
         None => Vec::new(),

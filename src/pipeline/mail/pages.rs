@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::answered::{self, Answers};
 use super::listed;
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::provider::{ListRequest, Mailbox, Page, Total};
 use crate::query::ListedConditions;
@@ -79,7 +79,7 @@ pub(super) struct GatheredMessages {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListOptions<'a> {
     pub(in crate::pipeline) table: &'static Table,
-    pub(in crate::pipeline) context: &'a Context<'a>,
+    pub(in crate::pipeline) context: &'a RowContext<'a>,
     /// The conditions to check on the rows.
     pub(in crate::pipeline) listed: ListedConditions,
     /// The number of rows to fetch before it stops.

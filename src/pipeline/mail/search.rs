@@ -18,7 +18,7 @@ use super::senders::{LookAlikes, WARNINGS, needs_folders, senders};
 use super::{answered, listed};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::flatten::{Context, Room};
+use crate::flatten::{Room, RowContext};
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::answer::cursor::{SeenIds, another_search};
 use crate::pipeline::{
@@ -240,8 +240,8 @@ impl Pipeline {
         &'a self,
         part: &'a SearchPart,
         request: &'a SearchContext<'_>,
-    ) -> Context<'a> {
-        Context {
+    ) -> RowContext<'a> {
+        RowContext {
             zone: &request.zone,
             names: &part.fetched.names,
             room: request.plan.room(),
@@ -326,7 +326,7 @@ impl Pipeline {
             let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
             let hidden = ask.in_hidden(project(mailbox.api(), &key));
             let context = self.context_for(mailbox.api(), &label, &account);
-            let context = Context { zone: &request.zone, ..context };
+            let context = RowContext { zone: &request.zone, ..context };
             // Dates and ids need no names.
             let asking = ListOptions {
                 table: request.table,

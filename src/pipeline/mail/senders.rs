@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::body::{NewAccount, Readable};
-use crate::flatten::{self, Context, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT};
+use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
 use crate::pipeline::Pipeline;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
@@ -27,11 +27,11 @@ pub(in crate::pipeline) struct LookAlikes(HashMap<Address, Note>);
 
 impl LookAlikes {
     /// Returns true if the sender of a message is one.
-    pub(in crate::pipeline) fn sent(&self, item: &Value, context: &Context<'_>) -> bool {
+    pub(in crate::pipeline) fn sent(&self, item: &Value, context: &RowContext<'_>) -> bool {
         self.of(item, context).is_some()
     }
 
-    fn of(&self, item: &Value, context: &Context<'_>) -> Option<&Note> {
+    fn of(&self, item: &Value, context: &RowContext<'_>) -> Option<&Note> {
         match self.0.is_empty() {
             true => None,
             false => self.0.get(&flatten::sender(&MESSAGE, item, context)?),
@@ -43,7 +43,7 @@ impl LookAlikes {
         &self,
         rows: &mut RowTable,
         items: &[Value],
-        context: &Context<'_>,
+        context: &RowContext<'_>,
     ) {
         for (at, item) in items.iter().enumerate() {
             if self.sent(item, context) {
@@ -58,7 +58,7 @@ impl LookAlikes {
         &self,
         rows: &mut RowTable,
         items: &[Value],
-        context: &Context<'_>,
+        context: &RowContext<'_>,
         text: impl Fn(usize) -> Option<&'t Readable>,
     ) -> Vec<Note> {
         self.mark(rows, items, context);
@@ -124,7 +124,7 @@ impl Pipeline {
 /// Returns true if the warnings about one of these messages depend on its folder's name.
 pub(in crate::pipeline) fn needs_folders<'a>(
     items: impl IntoIterator<Item = &'a Value>,
-    context: &Context<'_>,
+    context: &RowContext<'_>,
 ) -> bool {
     items.into_iter().any(|item| flatten::needs_folder(&MESSAGE, item, context))
 }
@@ -134,6 +134,6 @@ pub(in crate::pipeline) fn senders<'a>(
     items: impl Iterator<Item = &'a Value>,
     api: Api,
 ) -> Vec<Address> {
-    let context = Context::bare(api);
+    let context = RowContext::bare(api);
     items.filter_map(|item| flatten::sender(&MESSAGE, item, &context)).collect()
 }

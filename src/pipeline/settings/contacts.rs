@@ -5,7 +5,7 @@ use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::compose::people::ascii;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::WILL_ASK;
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::no_undo;
@@ -254,7 +254,7 @@ impl Pipeline {
         let mut columns: Vec<&'static Field> = CONTACT.fields.iter().filter(of_set).collect();
         columns.extend(known.into_iter().chain([&CONTACT_ID]));
         let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
-        let context = Context::bare(api);
+        let context = RowContext::bare(api);
         let (mut matching, mut others) = (Vec::<Match>::new(), 0);
         for item in &page.items {
             let texts = |field: &'static Field| flatten::texts(field, item, &context);

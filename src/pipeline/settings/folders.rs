@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::mail::modify::{CreatedFolder, With, missing_above};
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
@@ -73,7 +73,7 @@ impl Pipeline {
             }
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
             if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
-                let id = flatten::key(table, made, &Context::bare(owner.mailbox.api()));
+                let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
                 owner.late().push(note!("created above it: {}", quoted_list(&above)));
                 let folder = CreatedFolder {
                     id: id.unwrap_or_default(),
@@ -346,7 +346,7 @@ impl Pipeline {
         let columns = FOLDER.up_to(Level::Core);
         let projection = project(api, &columns);
         let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
-        let context = Context { names: &page.names, ..Context::bare(api) };
+        let context = RowContext { names: &page.names, ..RowContext::bare(api) };
         let text = |item: &Value, column: &str| {
             let texts = flatten::texts(FOLDER.field(column)?, item, &context);
             texts.into_iter().next()

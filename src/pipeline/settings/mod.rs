@@ -23,7 +23,7 @@ use super::calendar::target::short;
 use super::{Pipeline, Response, columns_of, rows_of, zone_line};
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
@@ -194,7 +194,7 @@ impl Pipeline {
             false => HashMap::new(),
         };
         let context =
-            Context { names: &names, ..self.context_for(api, &owner.label, &owner.account) };
+            RowContext { names: &names, ..self.context_for(api, &owner.label, &owner.account) };
         let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
         response.notes.append(&mut owner.late());
         self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;

@@ -23,7 +23,7 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::{AccessBy, Config, NewRecipients};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::pipeline::{Pipeline, rows_of};
 use crate::project::project;
 use crate::provider::Account;
@@ -480,7 +480,7 @@ impl Pipeline {
                 hidden: false,
             })
             .await?;
-        let context = Context { api: mailbox.api(), ..self.local() };
+        let context = RowContext { api: mailbox.api(), ..self.local() };
         let rows = rows_of(&context, &MESSAGE, &id, &page.items, &mut Vec::new());
         let ids = rows.ids(HandleKind::Message.prefix());
         for id in ids.iter().take(LOOKED_AT) {

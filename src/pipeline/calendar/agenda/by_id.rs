@@ -12,7 +12,7 @@ use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
-use crate::flatten::{Context, Room};
+use crate::flatten::{Room, RowContext};
 use crate::pipeline::{Pipeline, Response, columns_of, failed_line, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
@@ -142,7 +142,7 @@ impl Pipeline {
                 }
             }
             let label = labels.of(&account.id);
-            let context = Context {
+            let context = RowContext {
                 zone,
                 names: &names,
                 room: Room::One,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, MAIN, shown_names};
@@ -233,7 +233,7 @@ pub(in crate::pipeline) fn known_calendars(
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
-    let context = Context::bare(port.api());
+    let context = RowContext::bare(port.api());
     let rows = rows_of(&context, &CALENDAR, &columns, objects, &mut Vec::new());
     let text = |cell: Option<&Cell>| match cell {
         Some(Cell::Text(text)) => text.clone(),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Room, RowContext};
 use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
@@ -46,7 +46,7 @@ impl Pipeline {
             }));
             for (account, port, (items, note)) in groups.await.into_iter().flatten() {
                 notes.extend(note);
-                let context = Context {
+                let context = RowContext {
                     zone,
                     room: Room::One,
                     ..self.context_for(port.api(), &account.email, account)
@@ -144,7 +144,7 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
 }
 
 /// Converts one event to an iCalendar entry.
-fn entry(item: &Value, facts: &EventData, context: &Context, account: &Account) -> Entry {
+fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Account) -> Entry {
     let column = |name: &str| -> Vec<String> {
         let field = EVENT.field(name);
         let texts = field.map(|field| flatten::texts(field, item, context));

@@ -35,7 +35,7 @@ use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Room, RowContext};
 use crate::ical;
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::{Missing, Pipeline, Response, missing_line, name_account, rows_of};
@@ -221,7 +221,7 @@ impl Pipeline {
                 None => project(port.api(), &shown),
             };
             let context =
-                Context { zone: request.zone, ..self.context_for(port.api(), &label, &account) };
+                RowContext { zone: request.zone, ..self.context_for(port.api(), &label, &account) };
             // Searching words needs no names.
             let gathered =
                 fetch_pages(&*port, calendars, place, projection, request, &context).await?;
@@ -253,7 +253,7 @@ impl Pipeline {
             let mine: Vec<&EventRow> =
                 shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
             let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
-            let context = Context {
+            let context = RowContext {
                 zone,
                 names: &part.gathered.names,
                 // A few rows have the room of as many events read by their ids.
@@ -415,7 +415,7 @@ async fn fill_rules(
     rows: &mut RowTable,
     facts: &[Option<EventData>],
     port: &dyn Calendars,
-    context: &Context<'_>,
+    context: &RowContext<'_>,
 ) -> Option<Note> {
     let rule = EVENT.field("repeats").filter(|field| rows.columns().contains(field))?;
     let series_at = |at: usize| facts.get(at)?.as_ref()?.series.clone();
@@ -458,7 +458,7 @@ fn beginnings(
     can: &CalendarCapabilities,
     columns: &[&'static Field],
     items: &[Value],
-    context: &flatten::Context,
+    context: &flatten::RowContext,
 ) -> Option<Note> {
     let notes = columns.iter().find(|field| field.name == "notes")?;
     let preview = can.preview?;

@@ -15,7 +15,7 @@ use super::position::{AccountPosition, Position, mark};
 use super::range::Range;
 use super::words::{self, EventQuery};
 use crate::error::{Error, Result};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::pipeline::answer::cursor::IdDigest;
 use crate::project::Projection;
 use crate::provider::Page;
@@ -91,7 +91,7 @@ pub(super) async fn fetch_pages(
     place: &AccountPosition,
     projection: Projection,
     request: &AgendaRequest<'_>,
-    context: &Context<'_>,
+    context: &RowContext<'_>,
 ) -> Result<GatheredEvents> {
     let mut gathered = GatheredEvents {
         account: place.account.clone(),
@@ -234,7 +234,7 @@ impl GatheredEvents {
         page: Result<Page>,
         port: &dyn Calendars,
         request: &AgendaRequest<'_>,
-        context: &Context<'_>,
+        context: &RowContext<'_>,
     ) {
         let Some(sheet) = self.sheets.get_mut(calendar) else {
             return;

@@ -13,7 +13,7 @@ use crate::access::Access;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::pipeline::access::guard::above;
 use crate::pipeline::calendar::clashes::Clash;
 use crate::pipeline::calendar::guests::others;
@@ -293,7 +293,7 @@ impl Pipeline {
             .collect();
         let mut columns = CLASH.up_to(level);
         columns.retain(|field| field.name != "account" || ranged.plan.merged);
-        let context = Context { zone, ..self.local() };
+        let context = RowContext { zone, ..self.local() };
         let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
         for (row, one) in found.iter().enumerate() {
             if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {

@@ -6,7 +6,7 @@
 
 use super::clash::QUERY;
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::project::{Projection, project};
 use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext, MessagePart, Query, Term};
@@ -119,7 +119,7 @@ pub(super) fn holds(
     query: &EventQuery,
     item: &serde_json::Value,
     facts: &EventData,
-    context: &Context,
+    context: &RowContext,
 ) -> bool {
     let fits = match query.answered {
         None => true,

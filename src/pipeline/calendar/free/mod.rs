@@ -28,7 +28,7 @@ use super::target::span;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{EventTime, find_zone, zone_label};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::{Hours, Schedule};
@@ -539,7 +539,7 @@ fn rows(
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> RowTable {
-    let context = Context { zone, ..Context::bare(Api::Local) };
+    let context = RowContext { zone, ..RowContext::bare(Api::Local) };
     let columns = table.up_to(Level::Core);
     rows_of(&context, table, &columns, objects, notes)
 }

@@ -13,7 +13,7 @@ use super::super::target::short;
 use super::hours::Stretch;
 use super::people::{BusyTime, Show};
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Account;
@@ -83,7 +83,7 @@ async fn look(
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();
-    let context = Context { zone, ..Context::bare(port.api()) };
+    let context = RowContext { zone, ..RowContext::bare(port.api()) };
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut calendars: Vec<(String, Option<String>)> =
         all.iter().map(|one| (one.id.clone(), None)).collect();

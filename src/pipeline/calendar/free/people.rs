@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::target::short;
 use super::hours::{Stretch, merge, without};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, BUSY_TITLE, Field, wire};
 use crate::text::quoted;
@@ -63,7 +63,7 @@ impl Person {
 
     /// Creates a person from a service's schedule.
     pub(super) fn of(address: &str, schedule: Schedule, api: Api) -> Self {
-        let context = Context::bare(api);
+        let context = RowContext::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
             let texts = |field: &'static Field| flatten::texts(field, object, &context);

@@ -14,7 +14,7 @@ use super::series::{self, Base};
 use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::flatten::{Context, Room};
+use crate::flatten::{Room, RowContext};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
@@ -468,7 +468,7 @@ fn cells(target: &EventTarget) -> impl Fn(&str) -> Cell {
     let names = ["show", "visibility", "reminder", "category"];
     let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
     let api = target.owner.port.api();
-    let context = Context { room: Room::One, ..Context::bare(api) };
+    let context = RowContext { room: Room::One, ..RowContext::bare(api) };
     let rows =
         rows_of(&context, &EVENT, &columns, std::slice::from_ref(&target.value), &mut Vec::new());
     let cells = rows.rows().next().map(<[Cell]>::to_vec).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::compose::names;
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::files::SavedFile;
-use crate::flatten::{Context, Room};
+use crate::flatten::{Room, RowContext};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
@@ -467,7 +467,7 @@ impl Pipeline {
         let columns = ATTACHMENT.up_to(Level::Core);
         let label = self.labels().await?.of(&account.id);
         let context =
-            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
+            RowContext { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
         let mut notes = Vec::new();
         let files = [read.attachments, read.inline].concat();
         let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::mail::read::by_owner;
 use crate::pipeline::{Pipeline, name_account};
 use crate::project::project;
@@ -168,7 +168,7 @@ impl Pipeline {
     async fn find(&self, account: &Account, query: &Query) -> Result<AccountMatches> {
         let mailbox = self.connect.mailbox(account)?;
         let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
-        let context = Context::bare(mailbox.api());
+        let context = RowContext::bare(mailbox.api());
         let mut ask = ListRequest {
             query: Some(query.clone()),
             folder: None,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Change, Choice, Turn, Work, grouped};
 use crate::client::ClientPrompts;
 use crate::error::Result;
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::outcome::Outcome;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
@@ -212,7 +212,7 @@ impl Pipeline {
                     json!({"id": id, "subject": subject, "before": before, "after": after})
                 })
                 .collect();
-            let context = Context { account: &work.chosen.label, ..self.local() };
+            let context = RowContext { account: &work.chosen.label, ..self.local() };
             let mut some = rows_of(&context, &MODIFIED, &columns, &objects, &mut Vec::new());
             self.assign_handles(&mut some, &work.chosen.account).await?;
             rows.append(some);
@@ -258,7 +258,7 @@ pub(super) async fn subjects(
     let columns: Vec<_> = ["id", "subject"].iter().filter_map(|name| MESSAGE.field(name)).collect();
     let read = messages.iter().map(async |(mailbox, ids)| {
         let (context, projection) =
-            (Context::bare(mailbox.api()), project(mailbox.api(), &columns));
+            (RowContext::bare(mailbox.api()), project(mailbox.api(), &columns));
         let found = mailbox.read_messages(ids, &projection, BodyForm::None).await;
         let subject = |item: &Value| {
             let texts = MESSAGE.field("subject").map(|field| flatten::texts(field, item, &context));

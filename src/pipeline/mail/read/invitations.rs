@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{FetchedMessage, by_account};
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
-use crate::flatten::Context;
+use crate::flatten::RowContext;
 use crate::ical::{self, Entry, rows};
 use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
@@ -48,7 +48,7 @@ impl Pipeline {
                 self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
                     .await?;
             }
-            let context = Context { zone, ..self.local() };
+            let context = RowContext { zone, ..self.local() };
             let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
             self.assign_handles(&mut rows, &account).await?;
             all.append(rows);

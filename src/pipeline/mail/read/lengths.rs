@@ -3,7 +3,7 @@
 
 use super::{AT_ONCE, ReadRest, SUBJECT, body_form, text_of};
 use crate::error::Error;
-use crate::flatten::{Context, Room};
+use crate::flatten::{Room, RowContext};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Mailbox;
@@ -21,10 +21,10 @@ impl Pipeline {
         &self,
         rows: &mut RowTable,
         mailbox: &dyn Mailbox,
-        context: &Context<'_>,
+        context: &RowContext<'_>,
     ) -> Option<Error> {
         rows.cell_mut(0, COLUMN)?;
-        let context = Context { room: Room::One, ..context.clone() };
+        let context = RowContext { room: Room::One, ..context.clone() };
         let subject: Vec<_> = MESSAGE.field(SUBJECT).into_iter().collect();
         let projection = project(mailbox.api(), &subject);
         let rest = ReadRest {

@@ -26,7 +26,7 @@ use super::senders::{needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::{Pipeline, Response, failed_line, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
@@ -205,7 +205,7 @@ impl Pipeline {
                     None => answers.next(),
                 });
                 let context =
-                    Context { room: Room::One, ..self.context_for(mailbox.api(), "", &account) };
+                    RowContext { room: Room::One, ..self.context_for(mailbox.api(), "", &account) };
                 let named = |message: MessageContent| {
                     let subject = text_of(SUBJECT, &message, &context);
                     let subject = subject.unwrap_or_default();
@@ -248,7 +248,7 @@ impl Pipeline {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
-            let context = Context {
+            let context = RowContext {
                 room: Room::One,
                 ..self.context_for(self.connect.mailbox(&account)?.api(), "", &account)
             };
@@ -282,7 +282,7 @@ impl Pipeline {
             let account = self.accounts.by_id(&first.target.account).await?;
             let (mailbox, label) = (self.connect.mailbox(&account)?, labels.of(&account.id));
             let context = self.context_for(mailbox.api(), &label, &account);
-            let context = Context { zone, room: Room::One, ..context };
+            let context = RowContext { zone, room: Room::One, ..context };
             let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
             let attached: Vec<_> =
                 group.iter().flat_map(|one| one.message.attachments.clone()).collect();
@@ -290,7 +290,7 @@ impl Pipeline {
                 true => mailbox.names().await.unwrap_or_default(),
                 false => HashMap::new(),
             };
-            let context = Context { names: &names, ..context };
+            let context = RowContext { names: &names, ..context };
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             // What is unknown stays null: the message itself could be read.
@@ -387,7 +387,7 @@ fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessa
 }
 
 /// Returns the text in a column of a message, if there is one.
-fn text_of(column: &str, message: &MessageContent, context: &Context) -> Option<String> {
+fn text_of(column: &str, message: &MessageContent, context: &RowContext) -> Option<String> {
     let field = MESSAGE.field(column)?;
     let texts = flatten::texts(field, &message.item, context);
     texts.into_iter().next().filter(|text| !text.is_empty())

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{SearchContext, SearchPart};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context};
+use crate::flatten::{self, RowContext};
 use crate::pipeline::{
     Pipeline, Response, columns_of, missing_line, name_account, rows_of, zone_line,
 };
@@ -192,7 +192,7 @@ impl SenderMessages {
     }
 }
 
-fn date(item: &Value, context: &Context<'_>) -> Option<Timestamp> {
+fn date(item: &Value, context: &RowContext<'_>) -> Option<Timestamp> {
     flatten::instant(MESSAGE.field("date")?, item, context)
 }
 

@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::accounts::AccountLabels;
-use super::{Pipeline, Response, rows_of};
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, zone_label};
 use crate::flatten::RowContext;
 use crate::outputs::hash;
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Changes, Difference};
@@ -108,7 +110,7 @@ struct SourceChanges {
     pages: Vec<Changes>,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn changes(&self, request: ChangesOf) -> Result<Response> {
         let mut notes = Vec::new();
         let mut plan = self.since(&request, &mut notes).await?;
@@ -453,7 +455,7 @@ impl Pipeline {
         let [Cell::Handle(kind, number), when, who, title, ..] = row else {
             return;
         };
-        if let Some(shown) = self.shown.find(&format!("{kind}{number}")) {
+        if let Some(shown) = self.states.shown.find(&format!("{kind}{number}")) {
             let same = shown.zone.is_none_or(|shown| shown == zone_label(zone));
             [*when, *who, *title] = shown.cells;
             if !same {

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
-use super::{Pipeline, rows_of};
 use crate::error::Result;
 use crate::flatten::RowContext;
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::prompts::Values;
 use crate::provider::{Account, People};
@@ -31,7 +32,7 @@ const DAYS: &[&str] = &[
 #[derive(Debug, Default)]
 pub(in crate::pipeline) struct FolderNames(Mutex<HashMap<String, (Instant, Vec<String>)>>);
 
-impl Pipeline {
+impl Context {
     /// Returns the values that `typed` can become, and how many there are in all. Values that
     /// begin with it come first. An account that does not answer is left out.
     ///
@@ -56,7 +57,7 @@ impl Pipeline {
                 labels.sort_unstable();
                 labels
             }
-            Values::Outputs => self.outputs.recent(),
+            Values::Outputs => self.states.outputs.recent(),
             Values::Attachments => {
                 let kind = HandleKind::Attachment;
                 let numbers = self.store.latest_handles(kind, MOST).await?;
@@ -93,7 +94,7 @@ impl Pipeline {
     }
 
     async fn names_of(&self, account: &Account) -> Result<Vec<String>> {
-        let cache = || self.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || self.states.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((since, names)) = cache().get(&account.id)
             && since.elapsed() < NAMES_LAST
         {

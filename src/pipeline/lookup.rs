@@ -17,13 +17,14 @@ use serde_json::Value;
 use super::answer::cursor::another_search;
 use super::calendar::agenda::calendars::{known_calendars, names_by_id};
 use super::settings;
-use super::{
-    Missing, Pipeline, Response, columns_of, failed_note, missing_line, name_account, rows_of,
-    zone_line,
-};
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::flatten::RowContext;
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{
+    Missing, columns_of, failed_note, missing_line, name_account, rows_of, zone_line,
+};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
@@ -105,7 +106,7 @@ struct Listed {
     of_events: Vec<Value>,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Response> {
         let several = lookup.each();
         if several.is_empty() {

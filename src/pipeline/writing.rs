@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::Pipeline;
 use super::access::audit::Entry;
 use crate::course;
 use crate::error::Result;
+use crate::pipeline::context::Context;
 use crate::store::Writing;
 use crate::text::{Note, note, ours};
 use crate::tools::Action;
@@ -29,7 +29,7 @@ struct RunningCall {
     writing: Option<Writing>,
 }
 
-impl Pipeline {
+impl Context {
     /// Runs a call that `what` describes, if it is one that writes.
     pub(super) async fn as_one<T>(
         &self,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::Account;
 use crate::text::quoted;
 
@@ -22,7 +22,12 @@ fn is_all(names: &str) -> bool {
     names.trim().eq_ignore_ascii_case("all")
 }
 
-impl Pipeline {
+impl Context {
+    /// Returns true if there are several accounts, or if that is unknown.
+    pub(in crate::pipeline) async fn several_accounts(&self) -> bool {
+        self.accounts.list().await.map_or(true, |all| all.len() > 1)
+    }
+
     pub(in crate::pipeline) async fn labels(&self) -> Result<AccountLabels> {
         Ok(AccountLabels(self.accounts.labels().await?))
     }

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::text::Note;
 
 /// The outcome in the line that is written before a call.
@@ -30,7 +30,7 @@ pub(in crate::pipeline) struct Entry<'a> {
     pub(in crate::pipeline) outcome: &'a str,
 }
 
-impl Pipeline {
+impl Context {
     /// Adds a line to the audit log.
     ///
     /// # Errors

@@ -14,12 +14,14 @@ use url::Url;
 
 use crate::access::Access;
 use crate::accounts::{Accounts, SignedOut};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, DeviceSignIn, SignIn, Tokens, Unattended};
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
@@ -244,7 +246,7 @@ impl Pending {
 const UNASKED: &str =
     "this client shows no questions: mail_send sends without asking (`confirm` = `always` refuses)";
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn accounts(
         &self,
         op: AccountsOp,
@@ -292,19 +294,19 @@ impl Pipeline {
         let Ok(known) = known else {
             return Ok((outcome, None));
         };
-        self.snapshots.clear();
-        self.shown.clear();
-        Ok((outcome, self.outputs.purge(&known.id).await.err()))
+        self.states.snapshots.clear();
+        self.states.shown.clear();
+        Ok((outcome, self.states.outputs.purge(&known.id).await.err()))
     }
 
     /// Waits until no sign-in of this process is pending, and returns their notes;
     /// fails with the first error.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
         loop {
-            let changed = self.sign_ins.changed.notified();
-            if self.sign_ins.open() == 0 {
+            let changed = self.states.sign_ins.changed.notified();
+            if self.states.sign_ins.open() == 0 {
                 let mut notes = Vec::new();
-                for one in self.sign_ins.with(std::mem::take) {
+                for one in self.states.sign_ins.with(std::mem::take) {
                     match one.state {
                         State::Failed(error) => return Err(error),
                         State::Noted(note) => notes.push(note),
@@ -346,7 +348,7 @@ impl Pipeline {
         let mut objects = self.account_objects().await?;
         let mut notes = Vec::new();
         // An outcome is reported once; a pending page is reported until it is done.
-        self.sign_ins.with(|waiting| {
+        self.states.sign_ins.with(|waiting| {
             objects.extend(waiting.iter().filter_map(Pending::row));
             for one in waiting.iter() {
                 if let State::Noted(note) = &one.state {
@@ -398,7 +400,7 @@ impl Pipeline {
         };
         let address = add.mailbox.as_ref().or(add.address.as_ref());
         let item = address.unwrap_or(&add.provider).clone();
-        let number = self.sign_ins.with(|waiting| {
+        let number = self.states.sign_ins.with(|waiting| {
             let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
             // A newer page for the same account replaces the older one.
             waiting.retain(|one| {
@@ -414,7 +416,7 @@ impl Pipeline {
             number
         });
         let (accounts, connect) = (self.accounts.clone(), self.connect.clone());
-        let sign_ins = self.sign_ins.clone();
+        let sign_ins = self.states.sign_ins.clone();
         let task = tokio::spawn(async move {
             let state = match begun.finish(&accounts, &*connect, &add).await {
                 Ok(finished) => finished.note.map(State::Noted),
@@ -430,7 +432,7 @@ impl Pipeline {
             });
             sign_ins.changed.notify_waiters();
         });
-        self.sign_ins.with(|waiting| {
+        self.states.sign_ins.with(|waiting| {
             if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
                 one.task = Some(task.abort_handle());
             }

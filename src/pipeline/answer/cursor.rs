@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 
 /// A stored cursor: the kind of list that it belongs to, and beside it the fields of
@@ -30,7 +30,7 @@ struct Belongs {
     of: String,
 }
 
-impl Pipeline {
+impl Context {
     /// Saves the position of a list of some kind, and returns the cursor's number.
     ///
     /// The kind and the names of the plan's fields are stored on disk: a change of

@@ -15,7 +15,7 @@ use crate::client::NonInteractive;
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::tools::{self, Effect, Request};
@@ -54,12 +54,12 @@ pub(in crate::pipeline) fn record(objects: &[Value]) {
     });
 }
 
-impl Pipeline {
+impl Context {
     /// Carries out a request that only reads, and returns its answer in every format.
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
-    /// [`Pipeline::run_for`].
+    /// [`Context::run_for`].
     pub async fn inspect(&self, request: Request) -> Result<Inspected> {
         let Request { action, view, call, .. } = request;
         let tool = tools::find(call.tool).filter(|_| call.effect == Effect::Read);

@@ -5,6 +5,7 @@ pub(super) mod fit;
 pub(super) mod inspect;
 pub(super) mod offered;
 pub(super) mod outcome;
-mod output;
+pub(super) mod output;
 pub(super) mod shown;
+pub(super) mod snapshots;
 pub(super) mod undo_state;

@@ -1,9 +1,10 @@
 //! Tools that notes, errors and outcomes name as the next step, although they are not offered here.
 
+use crate::budget::Response;
 use crate::config::Config;
 use crate::error::Error;
 use crate::pipeline::access::guard::above;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::row::Cell;
 use crate::schemas::OUTCOME;
 use crate::text::Note;
@@ -19,9 +20,9 @@ pub fn unoffered(tool: &Tool, config: &Config) -> Error {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Adds to an error what the user has to change before they can use the tools it names.
-    pub(super) fn with_unoffered(&self, error: Error) -> Error {
+    pub(in crate::pipeline) fn with_unoffered(&self, error: Error) -> Error {
         let config = &self.config;
         let Some(next) = error.next_step() else {
             return error;
@@ -34,7 +35,7 @@ impl Pipeline {
     }
 
     /// Adds to a response a note on each tool that it names and that is not offered.
-    pub(super) fn note_unoffered(&self, response: &mut Response) {
+    pub(in crate::pipeline) fn note_unoffered(&self, response: &mut Response) {
         let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
         let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
             Cell::Text(text) => Some(text.as_str()),

@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 
+use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::UndoLog;
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::Notify;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Level, OUTCOME};
@@ -84,7 +86,7 @@ impl WriteReport {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Builds the response of a call that writes.
     pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
         let mut response = Response::default();

@@ -18,8 +18,9 @@ use serde_json::Value;
 use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, senders};
-use crate::pipeline::{Pipeline, columns_of, name_account, rows_of};
+use crate::pipeline::rows::{columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, People};
@@ -114,7 +115,7 @@ struct MessageList {
     cut: bool,
 }
 
-impl Pipeline {
+impl Context {
     /// Fetches the mail of the window, of all these accounts. A failed account is
     /// reported in the result.
     pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
@@ -139,7 +140,7 @@ impl Pipeline {
         let me = &mail.own.addresses;
         mail.own.people.retain(|address| !me.contains(address));
         let looks = mail.inboxes.iter().map(|inbox| {
-            self.known.wrote_to(&inbox.account.id, mail.own.people.iter());
+            self.states.known.wrote_to(&inbox.account.id, mail.own.people.iter());
             let senders = senders(inbox.items.iter(), inbox.mailbox.api());
             self.look_alikes_of(&inbox.account, &*inbox.mailbox, senders)
         });

@@ -23,12 +23,13 @@ use self::rules::{BriefMessage, Sorted, Why};
 use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
 use super::calendar::clashes::{clashes, is_declined};
-use super::{Pipeline, zone_line};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
 use crate::budget::{Item, Legend, Response};
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, weekday};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::zone_line;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
@@ -92,7 +93,7 @@ struct Days {
     declined: usize,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn brief(&self, request: Brief) -> Result<Response> {
         let zone = &self.zone(request.tz.as_deref())?;
         let clock = DateContext { zone: zone.clone(), ..self.date_context() };

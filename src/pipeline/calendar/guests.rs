@@ -3,7 +3,7 @@
 
 use crate::compose::people;
 use crate::error::{Error, Result};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::provider::{Account, CalendarCapabilities};
@@ -285,7 +285,7 @@ impl NotifiedGuests {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns notes on guests that a write adds, and whose addresses were perhaps mistyped.
     pub(in crate::pipeline) async fn doubtful_guests(
         &self,

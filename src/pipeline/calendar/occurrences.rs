@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::agenda::seen::substance;
 use super::target::Owner;
 use crate::error::Result;
-use crate::pipeline::{Pipeline, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData};
 use crate::row::RowTable;
@@ -79,7 +80,7 @@ pub(in crate::pipeline) fn is_visible(change: &Change) -> bool {
 /// one is given, before the series is written. A failure costs no more than these handles,
 /// which may be dead after the write.
 pub(in crate::pipeline) async fn known_before(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     owner: &Owner,
     series: &EventData,
     from: Option<Timestamp>,
@@ -96,7 +97,7 @@ pub(in crate::pipeline) async fn known_before(
 }
 
 async fn known_occurrences(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     owner: &Owner,
     series: &EventData,
 ) -> Result<Vec<KnownOccurrence>> {
@@ -120,7 +121,7 @@ async fn known_occurrences(
 /// rows of the first occurrences, none without a series. What fails is noted: the writes
 /// themselves are done.
 pub(in crate::pipeline) async fn follow(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     log: SeriesLog,
     notes: &mut Vec<Note>,
 ) -> Option<RowTable> {
@@ -152,7 +153,7 @@ pub(in crate::pipeline) async fn follow(
 /// Gives the handles of `known` to the occurrences that `found` has of them, and removes them
 /// from the list.
 async fn move_handles(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     owner: &Owner,
     found: &[(EventData, Value)],
     known: &mut Vec<KnownOccurrence>,
@@ -195,7 +196,7 @@ async fn move_handles(
 
 /// Adds rows of the first occurrences that are not over; of the first at all if all are.
 async fn list(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     owner: &Owner,
     mut found: Vec<(EventData, Value)>,
     rows: &mut RowTable,
@@ -224,7 +225,7 @@ async fn list(
 
 /// Returns the occurrences of a series around now, or from its start on if that is later.
 async fn occurrences(
-    pipeline: &Pipeline,
+    pipeline: &Context,
     owner: &Owner,
     series: &EventData,
 ) -> Result<Vec<(EventData, Value)>> {

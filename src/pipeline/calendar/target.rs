@@ -10,7 +10,8 @@ use super::agenda::seen::substance;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
-use crate::pipeline::{Pipeline, columns_of, rows_of, zone_line};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
@@ -159,7 +160,7 @@ pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone)
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the calendars of an account.
     pub(in crate::pipeline) async fn owner(&self, account: Account) -> Result<Owner> {
         let label = self.labels().await?.of(&account.id);
@@ -241,7 +242,7 @@ impl Pipeline {
         Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
     }
 
-    /// Does the same as [`Pipeline::as_target`] for an event that was just written.
+    /// Does the same as [`Context::as_target`] for an event that was just written.
     pub(super) async fn as_target_after(
         &self,
         owner: &Owner,

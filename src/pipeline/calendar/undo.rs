@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::guests::others;
 use super::occurrences;
 use super::target::{EventTarget, Owner, event_line, listed, title};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
@@ -15,7 +16,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::answer::undo_state::{EventUndo, UndoLog, UndoState};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, Notify};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
@@ -40,7 +41,7 @@ enum Plan {
     Nothing(&'static str, &'static str),
 }
 
-impl Pipeline {
+impl Context {
     /// Changes an event, or deletes it if there is no `change`, between two lines of the log.
     /// If the write notifies nobody, the event before it is kept for an undo.
     ///

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::{Account, Mailbox, People};
 use crate::row::{Cell, RowTable};
@@ -71,10 +71,10 @@ impl KnownPeople {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the people of an account. A list that cannot be read is empty.
     async fn circle(&self, account: &Account, mailbox: &dyn Mailbox) -> Circle {
-        if let Some(circle) = self.known.circle(&account.id) {
+        if let Some(circle) = self.states.known.circle(&account.id) {
             return circle;
         }
         let columns: Vec<_> =
@@ -113,7 +113,7 @@ impl Pipeline {
         people.extend(accounts.iter().filter_map(own));
         let circle =
             Circle { since: Instant::now(), people: Arc::new(people), looked_at: Arc::default() };
-        let mut circles = self.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut circles = self.states.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
         circles.insert(account.id.clone(), circle.clone());
         circle
     }
@@ -159,7 +159,7 @@ impl Pipeline {
         circle: &Circle,
     ) -> Option<Note> {
         let people: Vec<Acquaintance> = {
-            let written = self.known.written.lock().unwrap_or_else(PoisonError::into_inner);
+            let written = self.states.known.written.lock().unwrap_or_else(PoisonError::into_inner);
             let written = written.get(&account.id).into_iter().flatten();
             imitated(sender, written.chain(&*circle.people)).into_iter().cloned().collect()
         };

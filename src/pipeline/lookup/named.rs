@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::{Account, People};
 use crate::schemas::{CONTACT, FROM_MAIL, SAVED};
@@ -52,7 +52,7 @@ impl Naming {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Replaces names of saved contacts in place of addresses; returns notes on them.
     ///
     /// # Errors

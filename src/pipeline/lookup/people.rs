@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Listed, LookupPlan, LookupPosition};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
 use crate::provider::{Account, Page, People};
@@ -47,7 +47,7 @@ impl Guest {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the guests and organizers of an account's events, those of most events
     /// first, and notes on what could not be read.
     async fn guests_of_events(&self, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
@@ -337,12 +337,7 @@ fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
 }
 
 /// Returns the lower-case texts of a column of everything that was listed.
-pub(super) fn texts(
-    pipeline: &Pipeline,
-    table: &Table,
-    column: &str,
-    list: &Listed,
-) -> Vec<String> {
+pub(super) fn texts(pipeline: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
     let context = |api: Api| RowContext { api, room: Room::List, ..pipeline.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {

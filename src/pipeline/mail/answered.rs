@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::{Account, Mailbox, Role, ThreadMessage};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{MESSAGE, Table};
@@ -169,7 +169,7 @@ pub(super) async fn keep(
     Ok(answers)
 }
 
-impl Pipeline {
+impl Context {
     /// Fetches the threads of messages, by account, of which listing them told the threads.
     /// What fails is left to [`look_up`].
     pub(super) async fn listed_threads(
@@ -177,7 +177,7 @@ impl Pipeline {
         messages: &[(String, Vec<String>)],
     ) -> Vec<(String, Threads)> {
         let fetched = messages.iter().map(|(account, ids)| {
-            let threads = self.threads.of(account, ids.iter().map(String::as_str));
+            let threads = self.states.threads.of(account, ids.iter().map(String::as_str));
             let look = async {
                 if threads.is_empty() {
                     return Ok(Threads::new());

@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use super::senders::{LookAlikes, WARNINGS, needs_folders, senders};
 use super::{answered, listed};
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{Room, RowContext};
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::answer::cursor::{SeenIds, another_search};
-use crate::pipeline::{
-    Missing, Pipeline, Response, missing_line, name_account, rows_of, zone_line,
-};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, HIDDEN, ListRequest, Mailbox, Total};
@@ -108,7 +108,7 @@ struct SearchPart {
     look_alikes: LookAlikes,
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Response> {
         if search.by == Some(By::Sender) {
             return self.search_senders(search).await;
@@ -409,7 +409,7 @@ impl Pipeline {
         }
         let context = self.part_context(part, request);
         if *request.table == MESSAGE {
-            self.threads.note(&items, &context, &part.account);
+            self.states.threads.note(&items, &context, &part.account);
         }
         let mut own = Vec::new();
         let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
@@ -739,7 +739,7 @@ impl SearchPlan {
             .into_iter()
             .find(|level| word == Some(level.word()))
             .unwrap_or(Level::Core);
-        let mut columns = crate::pipeline::columns_of(table, Level::More, merged);
+        let mut columns = crate::pipeline::rows::columns_of(table, Level::More, merged);
         // A look-up for each thread is not a matter of detail.
         columns.retain(|field| match field.name {
             answered::COLUMN => answered,

@@ -9,13 +9,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
@@ -62,7 +63,7 @@ struct ReadyDraft<'a> {
     id: String,
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn send(
         &self,
         request: mail::Send,
@@ -144,7 +145,7 @@ impl Pipeline {
         // Shorter than the time during which a message in doubt may still be sent, so
         // that nobody sends it after others concluded that it was not.
         let sending =
-            tokio::time::timeout(self.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
+            tokio::time::timeout(self.states.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
         let sent = sending
             .await
             .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
@@ -273,9 +274,10 @@ impl Pipeline {
             self.already(ready, &sent).await
         } else {
             let age = self.now().duration_since(began);
-            let over = age.unsigned_abs() >= self.send_recovery.open && age.is_positive();
+            let over = age.unsigned_abs() >= self.states.send_recovery.open && age.is_positive();
             // One that waits for its time may look like any other draft.
-            let over = over && due.is_none_or(|due| self.now() > due + self.send_recovery.open);
+            let over =
+                over && due.is_none_or(|due| self.now() > due + self.states.send_recovery.open);
             match ready.mailbox.send_status(&lookup).await? {
                 SendStatus::Sent(sent) => {
                     let mut outcome = self.already(ready, &sent).await;
@@ -367,7 +369,7 @@ impl Pipeline {
 
     /// Looks for a message in doubt until it is found or the time is up.
     async fn look(&self, ready: &ReadyDraft<'_>, lookup: &SendLookup) -> Option<SendStatus> {
-        look_for(self.send_recovery.look, || async {
+        look_for(self.states.send_recovery.look, || async {
             let send_status = ready.mailbox.send_status(lookup).await;
             send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
         })

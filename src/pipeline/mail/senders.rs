@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::body::{NewAccount, Readable};
 use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, MESSAGE};
@@ -109,7 +109,7 @@ fn add(rows: &mut RowTable, at: usize, word: &str) {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns those of the [`senders`] who look like somebody the account knows.
     pub(in crate::pipeline) async fn look_alikes_of(
         &self,

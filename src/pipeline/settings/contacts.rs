@@ -2,14 +2,15 @@
 
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::compose::people::ascii;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::WILL_ASK;
 use crate::pipeline::calendar::target::short;
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::no_undo;
-use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
@@ -29,7 +30,7 @@ struct Match {
 /// The maximum number of people of a name that are considered.
 const MOST: usize = 50;
 
-impl Pipeline {
+impl Context {
     pub(super) async fn contact(
         &self,
         request: &Manage,
@@ -157,7 +158,7 @@ impl Pipeline {
         }
         let noted = self.store.note_unapproved(&owner.account.id, added, approved).await;
         noted.map_err(|error| error.context("the contact was not saved"))?;
-        self.known.forget(&owner.account.id);
+        self.states.known.forget(&owner.account.id);
         Ok(())
     }
 

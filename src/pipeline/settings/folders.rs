@@ -6,10 +6,11 @@
 use serde_json::Value;
 
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use crate::budget::Response;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::{CreatedFolder, With, missing_above};
-use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
@@ -24,7 +25,7 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set=["messages=trash"]"#;
 
-impl Pipeline {
+impl Context {
     pub(super) async fn place(&self, request: &Manage) -> Result<Response> {
         let folder = request.kind == ManageKind::Folder;
         let (table, kind) = match folder {

@@ -20,10 +20,12 @@ use serde_json::{Map, Value};
 use super::access::audit::Entry;
 use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
-use super::{Pipeline, Response, columns_of, rows_of, zone_line};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
@@ -54,7 +56,7 @@ struct Set<'a> {
     name: Option<&'a str>,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn arrange(
         &self,
         request: Manage,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Set, SettingsContext, nothing, settable};
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::compose::text;
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::flatten;
 use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::text::{note, ours};
@@ -201,7 +202,7 @@ fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<St
     fitting
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn auto_reply(
         &self,
         request: &Manage,

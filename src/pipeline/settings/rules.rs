@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::words::{query, read_list, read_steps, steps};
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::guard::WILL_ASK;
 use crate::pipeline::calendar::target::short;
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::{With, find};
-use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
 use crate::query::{self, DateContext, Query, Term};
@@ -82,7 +83,7 @@ pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value 
     })
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn rule(
         &self,
         request: &Manage,

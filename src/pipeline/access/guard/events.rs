@@ -6,10 +6,10 @@
 use super::{Act, Asks, Audience};
 use crate::access::Access;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::{EventTarget, short};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Guest};
 use crate::text::Note;
 use crate::text::{cell, clip};
@@ -91,7 +91,7 @@ pub(in crate::pipeline) fn line(name: &str, value: Option<&str>) -> String {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the audience of a change or deletion of an event; `None` if nobody but
     /// the user is on it. An audience may be empty: an event of another organizer needs
     /// the access level even if nobody is notified.

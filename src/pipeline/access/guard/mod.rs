@@ -1,6 +1,6 @@
 //! The audience that a write may reach: the access level, the allow-list, and new recipients.
 //!
-//! [`Pipeline::decide`] is the one place that decides, for mail, events, answers and
+//! [`Context::decide`] is the one place that decides, for mail, events, answers and
 //! anything else that others are notified of or can see. Its callers first read the
 //! target of the write, and pass the audience that the target has, whatever the
 //! arguments of the call are ([`Audience`], [`events`]).
@@ -24,7 +24,8 @@ use crate::client::{ClientPrompts, Confirmation};
 use crate::config::{AccessBy, Config, NewRecipients};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::RowContext;
-use crate::pipeline::{Pipeline, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::ListRequest;
@@ -211,7 +212,7 @@ pub(in crate::pipeline) fn everybody(message: &OutgoingMessage) -> impl Iterator
     message.to.iter().chain(&message.cc).chain(&message.bcc)
 }
 
-impl Pipeline {
+impl Context {
     /// Records whether an answer will show untrusted text.
     pub(in crate::pipeline) async fn note_untrusted(&self, response: &Response) -> Result<()> {
         match TaintTracker::is_untrusted(response) {
@@ -223,12 +224,12 @@ impl Pipeline {
     /// Records that a line of ours quotes untrusted text. It counts as shown when the
     /// call has ended, because the call may be refused before.
     pub(in crate::pipeline) fn note_untrusted_quote(&self) {
-        self.taint.quoted.store(true, Ordering::Relaxed);
+        self.states.taint.quoted.store(true, Ordering::Relaxed);
     }
 
     /// Records that untrusted text quoted so far has been shown.
     pub(in crate::pipeline) async fn quotes_shown(&self) -> Result<()> {
-        match self.taint.quoted.swap(false, Ordering::Relaxed) {
+        match self.states.taint.quoted.swap(false, Ordering::Relaxed) {
             true => self.mark_tainted().await,
             false => Ok(()),
         }
@@ -236,22 +237,22 @@ impl Pipeline {
 
     /// Records that untrusted text was shown, once for this process and for those that follow.
     pub(in crate::pipeline) async fn mark_tainted(&self) -> Result<()> {
-        self.taint.shown.store(true, Ordering::Relaxed);
-        if !self.taint.noted.load(Ordering::Relaxed) {
+        self.states.taint.shown.store(true, Ordering::Relaxed);
+        if !self.states.taint.noted.load(Ordering::Relaxed) {
             self.store.note_strangers().await?;
-            self.taint.noted.store(true, Ordering::Relaxed);
+            self.states.taint.noted.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
 
     /// Takes untrusted text for shown from the beginning: other processes answer the same person.
     pub fn distrust(&self) {
-        self.taint.shown.store(true, Ordering::Relaxed);
+        self.states.taint.shown.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if text of unknown senders was shown within a day.
     pub(in crate::pipeline) async fn is_tainted(&self) -> Result<bool> {
-        Ok(self.taint.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
+        Ok(self.states.taint.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
     }
 
     /// Refuses what the access level does not allow.
@@ -337,7 +338,7 @@ impl Pipeline {
         }
     }
 
-    /// Calls [`Pipeline::decide`] for a write that ends if the user refuses. Returns
+    /// Calls [`Context::decide`] for a write that ends if the user refuses. Returns
     /// true if the user was asked.
     pub(in crate::pipeline) async fn confirm(
         &self,
@@ -434,11 +435,11 @@ impl Pipeline {
                     return Ok(true);
                 }
                 for account in &senders {
-                    if self.taint.knows(&account.id, address) {
+                    if self.states.taint.knows(&account.id, address) {
                         return Ok(true);
                     }
                     if self.wrote_to(account, address).await? {
-                        self.taint.learn(&account.id, address);
+                        self.states.taint.learn(&account.id, address);
                         return Ok(true);
                     }
                 }
@@ -500,7 +501,7 @@ impl Pipeline {
     /// Records recipients that were just written to.
     pub(in crate::pipeline) fn written_to(&self, account: &Account, message: &OutgoingMessage) {
         for person in everybody(message) {
-            self.taint.learn(&account.id, &person.address);
+            self.states.taint.learn(&account.id, &person.address);
         }
     }
 }

@@ -9,11 +9,13 @@ use serde_json::Value;
 
 use super::{calendars, fill_rules};
 use crate::budget::LongText;
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::{Pipeline, Response, columns_of, failed_line, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{columns_of, failed_line, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::{Cell, RowTable};
@@ -43,7 +45,7 @@ pub(super) struct FetchedEvents {
     pub(super) notes: Vec<Note>,
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the rows of the named events.
     pub(super) async fn events_by_id(&self, request: &Agenda) -> Result<Response> {
         let zone = self.zone(request.tz.as_deref())?;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
-use crate::pipeline::{Pipeline, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, MAIN, shown_names};
 use crate::row::Cell;
@@ -116,7 +117,7 @@ impl CalendarSelector {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the calendars of an account, from a list that may be a minute old unless `fresh`.
     pub(in crate::pipeline) async fn calendar_list(
         &self,
@@ -124,17 +125,17 @@ impl Pipeline {
         port: &dyn Calendars,
         fresh: bool,
     ) -> Result<Arc<Vec<Value>>> {
-        if let (false, Some((list, _))) = (fresh, self.lists.get(&account.id)) {
+        if let (false, Some((list, _))) = (fresh, self.states.lists.get(&account.id)) {
             return Ok(list);
         }
         let list = Arc::new(port.calendars().await?);
-        self.lists.put(&account.id, list.clone());
+        self.states.lists.put(&account.id, list.clone());
         Ok(list)
     }
 
     /// Forgets the list of an account, because its calendars have changed.
     pub(in crate::pipeline) fn forget_calendars(&self, account: &str) {
-        self.lists.forget(account);
+        self.states.lists.forget(account);
     }
 
     /// Returns the calendars of an account that a call means: those named, or all that
@@ -145,7 +146,7 @@ impl Pipeline {
         port: &dyn Calendars,
         selectors: &[CalendarSelector],
     ) -> Result<Vec<KnownCalendar>> {
-        let old = self.lists.get(&account.id).is_some();
+        let old = self.states.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
         let mut all = known_calendars(port, &list);
         let unknown = |all: &[KnownCalendar]| {

@@ -3,12 +3,14 @@
 use jiff::tz::TimeZone;
 
 use super::range;
+use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::calendar::clashes::{
     Claim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
 };
-use crate::pipeline::{Pipeline, Response, zone_line};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::zone_line;
 use crate::provider::calendar::{EventData, Show};
 use crate::row::{Cell, RowTable};
 use crate::schemas::Level;
@@ -20,7 +22,7 @@ use crate::words::Words;
 /// The query.
 pub(super) const QUERY: &str = "is:clash";
 
-impl Pipeline {
+impl Context {
     /// Returns the table `clashes` of a range.
     pub(super) async fn clash_search(&self, request: &Agenda) -> Result<Response> {
         let other = [

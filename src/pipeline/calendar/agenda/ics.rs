@@ -14,7 +14,7 @@ use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Room, RowContext};
 use crate::ical::{self, CalendarDocument, Entry};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
@@ -25,7 +25,7 @@ use crate::words::Words;
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
 
-impl Pipeline {
+impl Context {
     /// Builds the document of events that were fetched complete; adds notes about what
     /// is missing.
     pub(super) async fn ics(

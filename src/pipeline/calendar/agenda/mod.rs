@@ -32,13 +32,15 @@ use self::plan::AgendaPlan;
 use self::position::AccountPosition;
 pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::budget::LongText;
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
 use crate::flatten::{self, Room, RowContext};
 use crate::ical;
 use crate::pipeline::access::accounts::AccountLabels;
-use crate::pipeline::{Missing, Pipeline, Response, missing_line, name_account, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
@@ -68,7 +70,7 @@ const FEW: usize = 3;
 /// The kind of its cursors.
 const KIND: &str = "agenda";
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn agenda(&self, request: Agenda) -> Result<Response> {
         if !request.ids.is_empty() {
             return self.events_by_id(&request).await;

@@ -10,7 +10,7 @@ use super::range::Range;
 use super::words::EventQuery;
 use super::{AgendaPart, words};
 use crate::error::Result;
-use crate::pipeline::{Missing, missing_line, name_account};
+use crate::pipeline::rows::{Missing, missing_line, name_account};
 use crate::provider::Account;
 use crate::query::DateContext;
 use crate::schemas::{EVENT, Field, Level};

@@ -18,7 +18,8 @@ use crate::pipeline::access::guard::above;
 use crate::pipeline::calendar::clashes::Clash;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
-use crate::pipeline::{Pipeline, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::row::{Cell, RowTable};
@@ -184,7 +185,7 @@ impl AgendaPart {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Fetches the events of a range over some accounts. A failed account is reported
     /// in the result.
     pub(in crate::pipeline) async fn ranged_agenda(

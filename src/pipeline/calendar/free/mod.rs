@@ -25,11 +25,13 @@ use self::people::{BusyTime, Person, Show, stretch};
 use self::slots::{Absence, slots, stretches};
 use super::agenda::range::{self, Range};
 use super::target::span;
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{EventTime, find_zone, zone_label};
 use crate::flatten::RowContext;
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::{Hours, Schedule};
 use crate::row::{Cell, RowTable};
@@ -57,7 +59,7 @@ const NAMED: usize = 5;
 /// The schedule of a person as an account sees it.
 type SeenSchedule = Result<(Schedule, Api)>;
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn free(&self, request: Free) -> Result<Response> {
         request.check_people()?;
         let zone = self.zone(request.tz.as_deref())?;

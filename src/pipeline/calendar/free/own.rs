@@ -14,7 +14,7 @@ use super::hours::Stretch;
 use super::people::{BusyTime, Show};
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventListRequest};
@@ -26,7 +26,7 @@ const PAGE: usize = 500;
 /// Pages that are looked through.
 const PAGES: usize = 12;
 
-impl Pipeline {
+impl Context {
     /// Returns, of each address, the busy times in the further calendars of the account that it
     /// is the owner of, and notes on them; a calendar that could not be read is a note.
     pub(super) async fn further(

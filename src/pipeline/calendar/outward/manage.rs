@@ -5,12 +5,14 @@ use serde_json::Value;
 use super::super::agenda::calendars::KnownCalendar;
 use super::super::target::{Owner, short};
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::no_undo;
-use crate::pipeline::{Pipeline, Response, columns_of, rows_of};
+use crate::pipeline::rows::{columns_of, rows_of};
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
 use crate::schemas::{CALENDAR, Level};
@@ -18,7 +20,7 @@ use crate::text::{Note, note, quoted};
 use crate::time_parse;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn manage(
         &self,
         request: Manage,

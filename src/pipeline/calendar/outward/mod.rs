@@ -7,6 +7,7 @@ mod respond;
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
 use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::event_time;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, Guest, Notify};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
@@ -88,7 +89,7 @@ impl PlannedDeletion {
     }
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn delete(
         &self,
         request: Delete,

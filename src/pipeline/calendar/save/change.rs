@@ -12,6 +12,7 @@ use super::follow::{self, Exceptions, SplitSeries};
 use super::make::{self, PlannedChange};
 use super::series::{self, Base};
 use super::span::{self, Before, EventSpan, moment};
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Kind, Result};
@@ -22,7 +23,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, about, each_once, event_line, listed, title};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::brief;
@@ -61,7 +62,7 @@ impl ReadyChange {
     }
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn change_events(
         &self,
         request: &Save,

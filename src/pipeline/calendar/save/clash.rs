@@ -12,13 +12,13 @@ use jiff::{Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
-use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::clashes::{
     Claim, absences, away, is_declined, meets_absence, overlap,
 };
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::{Owner, short, span};
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
 use crate::recurrence::Repeat;
@@ -151,7 +151,7 @@ pub(in crate::pipeline) fn claim(change: &Change, now: Option<&EventData>, main:
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the conflicts of each item, and notes about calendars that could not be read.
     ///
     /// # Errors

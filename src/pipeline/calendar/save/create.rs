@@ -7,6 +7,7 @@ use super::TOOL;
 use super::clash::{self, ClashCandidate, Clashes};
 use super::destination::Destination;
 use super::make::{self, PlannedChange};
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{listed, short};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, note, quoted};
 use crate::tools::save::{IfConflict, Save};
@@ -34,7 +35,7 @@ struct MadeEvent {
     notified: Vec<String>,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn create_events(
         &self,
         request: &Save,

@@ -2,11 +2,11 @@
 //! written to.
 
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::{
     CalendarSelector, KnownCalendar, known_calendars, select_calendars,
 };
 use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 use crate::text;
 
@@ -27,7 +27,7 @@ impl Destination {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
     pub(in crate::pipeline) async fn places(
         &self,

@@ -8,16 +8,16 @@ use super::{TOOL, source};
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
 use crate::ical::Entry;
-use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::EventTarget;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
 
-impl Pipeline {
+impl Context {
     /// Writes the exceptions of an imported series, and reports the event.
     pub(super) async fn finish_import(
         &self,

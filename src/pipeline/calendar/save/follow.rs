@@ -20,7 +20,8 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, event_line, title};
-use crate::pipeline::{Pipeline, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -99,7 +100,7 @@ impl SplitSeries {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Checks the change of an occurrence and all later ones.
     pub(super) async fn ready_following(
         &self,

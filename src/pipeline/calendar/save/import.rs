@@ -14,6 +14,7 @@ use super::clash::{self, ClashCandidate, Clashes};
 use super::destination::Destination;
 use super::make;
 use super::{TOOL, source};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Kind, Result};
@@ -25,7 +26,7 @@ use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::{EventTarget, listed, short};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -94,7 +95,7 @@ pub(super) enum Put {
     Same(EventTarget),
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn import(
         &self,
         input: &str,

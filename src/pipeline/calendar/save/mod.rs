@@ -21,16 +21,17 @@ pub(super) use follow::cut;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
+use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
 pub(super) const TOOL: &str = "calendar_save";
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn save_events(
         &self,
         request: Save,

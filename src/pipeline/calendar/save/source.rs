@@ -3,8 +3,8 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
-use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::guests::check_guests;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -17,7 +17,7 @@ use crate::text::{Note, brief};
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-impl Pipeline {
+impl Context {
     /// Reads the document that `ics` contains or names.
     pub(super) async fn document(&self, input: &str) -> Result<CalendarDocument> {
         let input = input.trim_start_matches('\u{feff}').trim();

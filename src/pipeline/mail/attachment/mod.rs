@@ -19,13 +19,15 @@ use super::compose::attachments;
 use super::read::MessageTarget;
 use crate::access::Access;
 use crate::budget::LongText;
+use crate::budget::Response;
 use crate::compose::names;
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::files::SavedFile;
 use crate::flatten::{Room, RowContext};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -73,7 +75,7 @@ impl Chosen {
 /// Messages that have attachments, by the ids of account and message.
 type Sources = HashMap<(String, String), Result<SourceMessage>>;
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn attachment(
         &self,
         request: AttachmentRequest,

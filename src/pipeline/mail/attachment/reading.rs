@@ -11,10 +11,12 @@ use tokio::time::{Instant, timeout_at};
 use super::render::{self, FileText};
 use super::{AT_ONCE, Chosen, Sources, media, no_attachments, reads_none, words};
 use crate::budget::LongText;
+use crate::budget::Response;
 use crate::course;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::compose::attachments::file_of;
-use crate::pipeline::{Pipeline, Response, rows_of, zone_line};
+use crate::pipeline::rows::{rows_of, zone_line};
 use crate::provider::Account;
 use crate::row::RowTable;
 use crate::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
@@ -107,7 +109,7 @@ impl Answer {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Reads attachments, or those of the messages and threads that are named.
     pub(super) async fn read_files(&self, request: &AttachmentRequest) -> Result<Response> {
         let worker = self.config.worker.as_ref().ok_or_else(reads_none)?;

@@ -5,11 +5,12 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use percent_encoding::percent_decode_str;
 
-use super::{DraftContext, Pipeline};
+use super::DraftContext;
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
 use crate::files::{Folders, LocalFile};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
@@ -20,7 +21,7 @@ use crate::text::brief;
 /// The maximum number of attachments of a message.
 const MOST: usize = 50;
 
-impl Pipeline {
+impl Context {
     /// Returns the folders of this machine that files may be in.
     pub(in crate::pipeline) fn folders(&self) -> Folders {
         Folders::new(&self.config.files, &self.config.home)

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
 use crate::compose::{quote, reply, without_remote_pictures};
@@ -23,7 +24,7 @@ use crate::pipeline::access::audit::{BEGUN, Entry, outcome};
 use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::provider::{Account, Mailbox};
 use crate::row::Cell;
@@ -93,7 +94,7 @@ struct NewDraft {
     own: bool,
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn write_draft(
         &self,
         request: DraftOf,

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{DraftContext, Pipeline};
+use super::DraftContext;
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::context::Context;
 use crate::provider::mail::{Alias, Person, SourceMessage};
 use crate::provider::{Account, Role};
 use crate::store::HandleKind;
@@ -15,7 +16,7 @@ use crate::tools::mail::DraftOf;
 /// The maximum number of recipients of a message.
 const MOST: usize = 200;
 
-impl Pipeline {
+impl Context {
     /// Returns the addresses that the user can send from. If they cannot be fetched,
     /// the account's own, and a note.
     pub(super) async fn aliases(

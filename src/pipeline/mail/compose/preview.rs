@@ -1,9 +1,10 @@
 //! The preview of a draft: all recipients, in full.
 
-use super::{DraftContext, NewDraft, Pipeline, attachments, off_loop};
+use super::{DraftContext, NewDraft, attachments, off_loop};
 use crate::access::Access;
 use crate::budget::{LongText, Response};
 use crate::compose::quote::{self, DraftParts};
+use crate::pipeline::context::Context;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
@@ -18,7 +19,7 @@ const QUOTED: usize = 30;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
-impl Pipeline {
+impl Context {
     /// Returns the preview of a draft that was written, as its provider has it.
     pub(super) async fn preview(
         &self,

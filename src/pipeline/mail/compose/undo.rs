@@ -6,16 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DraftContext, NewDraft, Pipeline, attachments, people};
+use super::{DraftContext, NewDraft, attachments, people};
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
-use crate::pipeline::Response;
 use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::calendar::target::short;
+use crate::pipeline::context::Context;
 use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
 use crate::store::HandleKind;
 use crate::text::{Note, note, quoted_list};
@@ -96,7 +97,7 @@ impl KeptContent {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Stores the content of a draft that is about to be edited. If that is not
     /// possible, a note says so.
     pub(super) async fn keep_edit(

@@ -8,8 +8,9 @@ use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::read::by_owner;
-use crate::pipeline::{Pipeline, name_account};
+use crate::pipeline::rows::name_account;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, Total};
@@ -53,7 +54,7 @@ struct AccountMatches {
     notes: Vec<Note>,
 }
 
-impl Pipeline {
+impl Context {
     /// Resolves these ids to messages, with threads expanded; those of a thread that are in
     /// the trash or in spam are left out with a note, unless `hidden` is set.
     pub(super) async fn chosen_ids(

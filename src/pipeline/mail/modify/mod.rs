@@ -18,12 +18,14 @@ use std::time::Duration;
 use futures_util::future::{OptionFuture, join, join_all};
 
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo, UndoState};
-use crate::pipeline::{Pipeline, Response, name_account};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::name_account;
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
@@ -76,7 +78,7 @@ struct Miss {
     why: String,
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn modify(
         &self,
         request: Modify,

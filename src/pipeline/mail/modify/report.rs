@@ -9,11 +9,13 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{Change, Choice, Turn, Work, grouped};
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::outcome::Outcome;
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::mail::{Flag, MailState};
 use crate::provider::{BodyForm, MailCapabilities, Mailbox};
@@ -41,7 +43,7 @@ pub(super) struct ChangeReport {
     pub(super) subjects: Option<HashMap<String, String>>,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn report_changes(
         &self,
         works: Vec<Work>,

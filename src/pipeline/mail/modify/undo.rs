@@ -7,10 +7,12 @@
 use super::ChosenMessages;
 use super::report::{ChangeReport, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
-use crate::pipeline::{Pipeline, Response, name_account};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::name_account;
 use crate::provider::Account;
 use crate::provider::mail::{FolderKind, MailState};
 use crate::store::HandleKind;
@@ -63,7 +65,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Undoes a change; an undo can be undone.
     pub(in crate::pipeline) async fn undo(
         &self,

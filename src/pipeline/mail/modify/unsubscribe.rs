@@ -5,14 +5,15 @@
 use futures_util::future::join_all;
 
 use super::{Choice, ChosenMessages};
+use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::compose::people::message_id;
-use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
 use crate::schemas::Api;
 use crate::store::HandleKind;
@@ -42,7 +43,7 @@ struct List {
     way: Way,
 }
 
-impl Pipeline {
+impl Context {
     pub(super) async fn unsubscribe(
         &self,
         choice: Choice,
@@ -184,7 +185,9 @@ impl Pipeline {
         let mut late = Vec::new();
         let write = async {
             match &list.way {
-                Way::Post(url) => self.unsubscriber.post(url).await.map(|()| list.describe()),
+                Way::Post(url) => {
+                    self.states.unsubscriber.post(url).await.map(|()| list.describe())
+                }
                 Way::Mail(message) => {
                     self.draft_unsubscribe(chosen, message, caller, &mut late).await
                 }

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{FetchedMessage, by_account};
+use crate::budget::Response;
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
 use crate::flatten::RowContext;
@@ -14,7 +15,8 @@ use crate::ical::{self, Entry, rows};
 use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::{EventData, Guest};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level};
@@ -23,7 +25,7 @@ use crate::text::{Note, note, ours, quoted};
 /// The maximum number of events of one message; an attached file may hold a year.
 const MOST: usize = 5;
 
-impl Pipeline {
+impl Context {
     /// Adds the table of invitations, if there are any.
     pub(super) async fn invitations(
         &self,

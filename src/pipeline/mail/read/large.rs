@@ -1,13 +1,13 @@
 //! HTML of a size whose reading could hold up the server: it is read in a process of its own.
 
 use crate::body::{Readable, Reading};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::provider::{MessageContent, TextPart};
 
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.
 const SMALL: usize = 256 << 10;
 
-impl Pipeline {
+impl Context {
     /// Returns the text of a message with large HTML; `None` if it is to be read here, because it
     /// is small or nothing can read it elsewhere. If it cannot be read at all, it is left out of
     /// the message with a note.

@@ -4,7 +4,7 @@
 use super::{AT_ONCE, ReadRest, SUBJECT, body_form, text_of};
 use crate::error::Error;
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::Mailbox;
 use crate::row::{Cell, RowTable};
@@ -15,7 +15,7 @@ use crate::tools::mail::Body;
 /// The column that shows them.
 const COLUMN: &str = "chars";
 
-impl Pipeline {
+impl Context {
     /// Fills the column of rows of one account, if it is shown. Returns why lengths are missing.
     pub(in crate::pipeline::mail) async fn fill_lengths(
         &self,

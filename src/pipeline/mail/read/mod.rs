@@ -25,9 +25,11 @@ use super::answered;
 use super::senders::{needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;
+use crate::budget::Response;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
-use crate::pipeline::{Pipeline, Response, failed_line, rows_of, zone_line};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{failed_line, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
@@ -91,7 +93,7 @@ struct FetchedMessage {
     readable: Readable,
 }
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
         let mut hidden = Vec::new();
         let mut known = Fetched::new(body_form(read.body));
@@ -398,7 +400,7 @@ fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
-impl Pipeline {
+impl Context {
     /// Makes the text of a message readable, in a process of its own if its HTML is large.
     #[cfg_attr(not(feature = "documents"), expect(unused_mut, reason = "nothing is left out"))]
     async fn readable(

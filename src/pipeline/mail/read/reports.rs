@@ -2,12 +2,14 @@
 
 use super::{FetchedMessage, by_account};
 use crate::body::report;
+use crate::budget::Response;
 use crate::error::Result;
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::rows_of;
 use crate::row::RowTable;
 use crate::schemas::{Level, REPORT};
 
-impl Pipeline {
+impl Context {
     /// Adds the table of reports, if there are any.
     pub(super) async fn reports(
         &self,

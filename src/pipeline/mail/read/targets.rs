@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{MessageTarget, ReadRest, columns};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Pipeline;
+use crate::pipeline::context::Context;
 use crate::pipeline::mail::answered::Threads;
 use crate::project::project;
 use crate::provider::{Account, BodyForm, Mailbox, MessageContent, Role, ThreadMessage};
@@ -50,7 +50,7 @@ impl Fetched {
     }
 }
 
-impl Pipeline {
+impl Context {
     /// Returns what to read: handles resolved, threads expanded newest first.
     pub(super) async fn targets(
         &self,

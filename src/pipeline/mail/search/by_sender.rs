@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{SearchContext, SearchPart};
+use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
-use crate::pipeline::{
-    Pipeline, Response, columns_of, missing_line, name_account, rows_of, zone_line,
-};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
 use crate::row::RowTable;
 use crate::schemas::{Field, Level, MESSAGE, SENDER};
 use crate::text::{Note, counted, note, ours};
@@ -47,7 +47,7 @@ struct SenderMessages {
     newest: Option<Timestamp>,
 }
 
-impl Pipeline {
+impl Context {
     /// Returns one row per sender and account, those with the most messages first.
     pub(super) async fn search_senders(&self, search: Search) -> Result<Response> {
         if search.cursor.is_some() {

@@ -9,13 +9,13 @@ use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::Entry;
-use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::text::{Note, brief, note, ours, quoted_list};
 use crate::tools::outward::Respond;
@@ -30,7 +30,7 @@ pub(super) enum InvitedEvent {
     Published,
 }
 
-impl Pipeline {
+impl Context {
     /// Finds the event that a message invites to; one that is not in the calendar is
     /// added with the answer.
     pub(super) async fn find_or_add(

@@ -10,6 +10,7 @@ use super::super::guests::{guest, guest_line};
 use super::super::save::{Before, read};
 use super::super::target::{EventTarget, Owner, event_line, span, title};
 use crate::access::Access;
+use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
@@ -17,7 +18,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::context::Context;
 use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours, quoted};
@@ -31,7 +32,7 @@ pub(super) const TOOL: &str = "calendar_respond";
 /// Another time, from and to.
 pub(super) type Other = (Timestamp, Timestamp);
 
-impl Pipeline {
+impl Context {
     pub(in crate::pipeline) async fn respond(
         &self,
         request: Respond,

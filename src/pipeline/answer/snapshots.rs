@@ -1,0 +1,70 @@
+//! Answers in chunks, kept for a while so that new data does not move their chunks.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::budget::Response;
+use crate::encode::Format;
+use crate::tools::Call;
+
+/// How long an answer in chunks is kept.
+const KEPT: Duration = Duration::from_secs(30 * 60);
+/// The maximum number of such answers.
+const MOST: usize = 16;
+/// The maximum size of their texts together, in bytes.
+const BYTES: usize = 32 * 1024 * 1024;
+
+/// Answers recently returned in chunks, the latest last.
+#[derive(Default)]
+pub(in crate::pipeline) struct Snapshots(Mutex<VecDeque<Snapshot>>);
+
+/// An answer that was returned in chunks.
+pub(in crate::pipeline) struct Snapshot {
+    pub(in crate::pipeline) call: Call,
+    pub(in crate::pipeline) response: Arc<Response>,
+    /// The signed-in accounts, and since when.
+    pub(in crate::pipeline) accounts: Vec<String>,
+    /// The budget that the chunks were made for.
+    pub(in crate::pipeline) budget: usize,
+    /// The size limit of the client that received them: another limit gives other chunks.
+    pub(in crate::pipeline) limit: Option<usize>,
+    pub(in crate::pipeline) format: Format,
+    pub(in crate::pipeline) made: Instant,
+}
+
+impl Snapshot {
+    fn bytes(&self) -> usize {
+        self.response.texts.iter().map(|text| text.text.len()).sum()
+    }
+}
+
+impl Snapshots {
+    pub(in crate::pipeline) fn keep(&self, snapshot: Snapshot) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.call != snapshot.call && one.made.elapsed() < KEPT);
+        all.push_back(snapshot);
+        while all.len() > MOST || all.iter().map(Snapshot::bytes).sum::<usize>() > BYTES {
+            all.pop_front();
+        }
+    }
+
+    /// Returns the stored answer to a call, if the same accounts are still signed in.
+    pub(in crate::pipeline) fn find(
+        &self,
+        call: &Call,
+        accounts: &[String],
+        limit: Option<usize>,
+    ) -> Option<(Arc<Response>, usize, Format)> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.made.elapsed() < KEPT && one.accounts == accounts);
+        let found = all.iter().find(|one| one.call == *call && one.limit == limit)?;
+        Some((Arc::clone(&found.response), found.budget, found.format))
+    }
+
+    /// Forgets all: somebody was signed out.
+    pub(in crate::pipeline) fn clear(&self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.clear();
+    }
+}

@@ -1,0 +1,89 @@
+//! What every step of a call needs: the settings with their clock, the store, the accounts and
+//! their connections.
+//!
+//! What one folder alone keeps between calls is in [`FolderStates`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::states::FolderStates;
+use crate::accounts::Accounts;
+use crate::config::Config;
+use crate::course;
+use crate::error::{Error, Kind, Result};
+use crate::flatten::RowContext;
+use crate::provider::{Account, Connect};
+use crate::query::DateContext;
+use crate::schemas::Api;
+use crate::store::Store;
+
+/// What every step of a call needs.
+pub struct Context {
+    pub(super) config: Arc<Config>,
+    pub(super) store: Store,
+    pub(super) accounts: Arc<Accounts>,
+    pub(super) connect: Arc<dyn Connect>,
+    /// How long one account of several may take.
+    pub(super) patience: Duration,
+    pub(super) states: FolderStates,
+}
+
+impl Context {
+    /// Returns the current time.
+    pub(super) fn now(&self) -> Timestamp {
+        self.config.clock.now()
+    }
+
+    /// Returns the current time in the user's zone, which relative dates refer to.
+    pub(super) fn date_context(&self) -> DateContext {
+        DateContext { now: self.now(), zone: self.config.zone.clone() }
+    }
+
+    /// Returns the context in which objects of ours are flattened.
+    pub(super) fn local(&self) -> RowContext<'_> {
+        RowContext { zone: &self.config.zone, ..RowContext::bare(Api::Local) }
+    }
+
+    /// Returns the context in which objects of `account` are flattened to rows of a list.
+    pub(super) fn context_for<'a>(
+        &'a self,
+        api: Api,
+        label: &'a str,
+        account: &'a Account,
+    ) -> RowContext<'a> {
+        RowContext { api, account: label, address: &account.email, ..self.local() }
+    }
+
+    /// Awaits one account. If it is one of several, it fails when it takes too long,
+    /// because one slow account must not hold back the others.
+    pub(super) async fn await_account<T>(
+        &self,
+        several: bool,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        self.await_counted(several.then_some("accounts"), work).await
+    }
+
+    /// Does the same for one of several things of a kind, which is how progress counts it:
+    /// `accounts`, `ids`. Without a kind, only this one is awaited, however long it takes.
+    pub(super) async fn await_counted<T>(
+        &self,
+        kind: Option<&'static str>,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let Some(kind) = kind else {
+            return work.await;
+        };
+        course::expect(kind, 1);
+        let answer = tokio::time::timeout(self.patience, work).await;
+        course::done(kind, 1);
+        answer.unwrap_or_else(|_elapsed| {
+            Err(Error::new(
+                Kind::Timeout,
+                format!("no answer within {} seconds", self.patience.as_secs()),
+            ))
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! Rows of a provider's objects, and the notes on those that are missing.
+
+use serde_json::Value;
+
+use super::answer::inspect;
+use crate::encode::Document;
+use crate::error::Error;
+use crate::event_time::zone_label;
+use crate::flatten::{self, Report, RowContext};
+use crate::provider::Failed;
+use crate::row::{Cell, RowTable};
+use crate::schemas::{self, Api, Field, Level, Table};
+use crate::store::HandleKind;
+use crate::text::{Note, NoteKey, note, ours, quoted};
+
+/// Returns a function that prefixes a note with the label of its account, if there are
+/// several.
+pub(super) fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note {
+    move |note| match several {
+        true => note.under(ours(label)),
+        false => note,
+    }
+}
+
+/// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
+pub(super) fn rows_of(
+    context: &RowContext<'_>,
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+    notes: &mut Vec<Note>,
+) -> RowTable {
+    let (mut rows, report) = flatten::flatten(table, columns, objects, context);
+    rows.made_from(objects.iter().map(json_bytes).sum());
+    if context.api != Api::Local {
+        inspect::record(objects);
+    }
+    notes.extend(report_lines(&report));
+    rows
+}
+
+/// Returns the size of an object as compact JSON, in bytes, without writing it.
+fn json_bytes(object: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Values always serialise, and counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, object);
+    count.0
+}
+
+/// Adds the scalar that names the zone of the times, if the document has times.
+pub(super) fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
+    let timed = document.tables.iter().any(|rows| {
+        !rows.is_empty()
+            && rows
+                .columns()
+                .iter()
+                .any(|field| matches!(field.kind, schemas::Kind::Time | schemas::Kind::Start))
+    });
+    if timed {
+        document.scalars.insert(0, ("zone", Cell::Text(zone_label(zone))));
+    }
+}
+
+fn report_lines(report: &Report) -> Vec<Note> {
+    let line = |(name, count): &(&'static str, usize)| {
+        note!(
+            "{} is null in {}: the provider's value had an unexpected type",
+            ours(name),
+            ours(count)
+        )
+    };
+    report.odd.iter().map(line).collect()
+}
+
+/// The reason why an account is missing from an answer, and where to continue with it.
+pub(super) type Missing<P> = (Error, Option<P>);
+
+/// Returns the note about a missing account.
+pub(super) fn missing_line<P>((error, again): Missing<P>) -> Note {
+    let line = match again {
+        Some(_) => note!("{} (retried with the next page)", error),
+        None => Note::from(&error),
+    };
+    line.with_key(NoteKey::Missing)
+}
+
+/// Returns a note about the `failed` items among the rows, by their handles.
+pub(super) fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
+    let named: Vec<_> = failed
+        .iter()
+        .filter_map(|one| {
+            let row = rows
+                .rows()
+                .zip(rows.extras())
+                .find(|(_, extra)| extra.provider_id.as_ref() == Some(&one.id));
+            let name = match row? {
+                ([Cell::Handle(kind, number), ..], _) => format!("{kind}{number}"),
+                _ => one.id.clone(),
+            };
+            Some((name, one.error.clone()))
+        })
+        .collect();
+    failed_line(&named)
+}
+
+/// Returns one line about items that could not be fetched, by the ids the reader knows.
+pub(super) fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
+    let (_, first) = failed.first()?;
+    // Handles are ours; other ids are a provider's.
+    let named = |id: &str| match HandleKind::parse(id) {
+        Some(_) => id.to_owned(),
+        None => quoted(id).to_string(),
+    };
+    let ids: Vec<_> = failed.iter().map(|(id, _)| named(id)).collect();
+    let line = note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first);
+    Some(line.with_key(NoteKey::Missing))
+}
+
+/// Returns the columns of `table` up to `level`; the account is included only if there
+/// are several.
+pub(super) fn columns_of(
+    table: &'static Table,
+    level: Level,
+    several: bool,
+) -> Vec<&'static Field> {
+    table
+        .fields
+        .iter()
+        .filter(|field| match field.is_account() {
+            true => several || field.level == Level::Key,
+            false => field.is_at(level),
+        })
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! What single folders keep between calls. Each type shows its parts to its folder alone.
+
+use std::sync::Arc;
+
+use super::access::guard::TaintTracker;
+use super::access::sign_in::SignIns;
+use super::answer::shown::ShownRows;
+use super::answer::snapshots::Snapshots;
+use super::calendar::agenda::calendars::Lists;
+use super::complete::FolderNames;
+use super::lookup::known::KnownPeople;
+use super::mail::answered::ListedThreads;
+use super::mail::send::SendRecovery;
+use crate::outputs::ResultStore;
+use crate::unsubscribe::post::OneClickUnsubscriber;
+
+/// What single folders keep between calls.
+pub(super) struct FolderStates {
+    pub(super) sign_ins: Arc<SignIns>,
+    /// People that were listed lately.
+    pub(super) known: KnownPeople,
+    /// The threads of messages that were listed lately.
+    pub(super) threads: ListedThreads,
+    /// Calendars that were listed lately.
+    pub(super) lists: Lists,
+    /// Answers recently returned in chunks.
+    pub(super) snapshots: Snapshots,
+    /// Rows that were shown lately.
+    pub(super) shown: ShownRows,
+    /// Names that arguments can be completed with.
+    pub(super) folder_names: FolderNames,
+    /// Answers that were shortened.
+    pub(super) outputs: ResultStore,
+    /// Posts the requests that leave mailing lists.
+    pub(super) unsubscriber: OneClickUnsubscriber,
+    /// Whether the process has shown untrusted text.
+    pub(super) taint: TaintTracker,
+    /// How long a message in doubt may still be sent.
+    pub(super) send_recovery: SendRecovery,
+}
+
+impl FolderStates {
+    /// Creates the states of a process that has done nothing yet.
+    pub(super) fn new(outputs: ResultStore, send_recovery: SendRecovery) -> Self {
+        Self {
+            sign_ins: Arc::default(),
+            known: KnownPeople::default(),
+            threads: ListedThreads::default(),
+            lists: Lists::default(),
+            snapshots: Snapshots::default(),
+            shown: ShownRows::default(),
+            folder_names: FolderNames::default(),
+            outputs,
+            unsubscriber: OneClickUnsubscriber::new(),
+            taint: TaintTracker::default(),
+            send_recovery,
+        }
+    }
+}

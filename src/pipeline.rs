@@ -30,8 +30,13 @@ mod writing;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::access::guard::distrust;
+use self::access::sign_in::{sign_out, signed_in};
+use self::answer::inspect::inspect;
+use self::answer::output::has_output;
 use self::context::Context;
 use self::mail::send::SendRecovery;
+use self::run::{output_document, output_text, run_for};
 use self::states::FolderStates;
 use crate::accounts::{Accounts, SignedOut};
 use crate::client::{ClientPrompts, NonInteractive};
@@ -112,7 +117,7 @@ impl Pipeline {
     /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
     pub async fn run_for(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
-        self.0.run_for(request, caller).await
+        run_for(&self.0, request, caller).await
     }
 
     /// Carries out a request that only reads, and returns its answer in every format.
@@ -121,7 +126,7 @@ impl Pipeline {
     /// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
     /// [`Pipeline::run_for`].
     pub async fn inspect(&self, request: Request) -> Result<Inspected> {
-        self.0.inspect(request).await
+        inspect(&self.0, request).await
     }
 
     /// Returns the values that `typed` can become, and how many there are in all.
@@ -152,7 +157,7 @@ impl Pipeline {
     /// [`Kind::Conflict`](crate::error::Kind::Conflict) if the call was repeated and its answer
     /// has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
-        self.0.output_text(id).await
+        output_text(&self.0, id).await
     }
 
     /// Returns an output as a document, with long texts as fields of its rows. `None` if its call
@@ -161,7 +166,7 @@ impl Pipeline {
     /// # Errors
     /// Those of [`Pipeline::output_text`].
     pub async fn output_document(&self, hash: &str) -> Result<Option<Document>> {
-        self.0.output_document(hash).await
+        output_document(&self.0, hash).await
     }
 
     /// Returns true if there is an output with this hash.
@@ -169,7 +174,7 @@ impl Pipeline {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn has_output(&self, hash: &str) -> Result<bool> {
-        self.0.has_output(hash).await
+        has_output(&self.0, hash).await
     }
 
     /// Signs an account out, and forgets what was kept of it.
@@ -179,7 +184,7 @@ impl Pipeline {
     /// [`Kind::Store`](crate::error::Kind::Store). An error beside the outcome is that of the
     /// audit log.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
-        self.0.sign_out(account).await
+        sign_out(&self.0, account).await
     }
 
     /// Waits until every sign-in that was begun has ended; returns a line about each.
@@ -187,11 +192,11 @@ impl Pipeline {
     /// # Errors
     /// That of a sign-in which failed.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
-        self.0.signed_in().await
+        signed_in(&self.0).await
     }
 
     /// Takes untrusted text for shown from the beginning: other processes answer the same person.
     pub fn distrust(&self) {
-        self.0.distrust();
+        distrust(&self.0);
     }
 }

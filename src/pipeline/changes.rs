@@ -10,14 +10,16 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::access::accounts::AccountLabels;
+use super::access::accounts::{AccountLabels, account_labels, named_or_all};
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, zone_label};
 use crate::flatten::RowContext;
 use crate::outputs::hash;
+use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
@@ -114,7 +116,7 @@ impl Context {
     pub(super) async fn changes(&self, request: ChangesOf) -> Result<Response> {
         let mut notes = Vec::new();
         let mut plan = self.since(&request, &mut notes).await?;
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let zone = self.zone(plan.tz.as_deref())?;
         let several = plan
             .places
@@ -205,7 +207,7 @@ impl Context {
         }
         let mut rows = rows_of(&self.local(), &CHANGE, &columns, &shown.objects, &mut notes);
         rows.made_from(shown.bytes);
-        let cursor = self.save_cursor(KIND, &plan).await?;
+        let cursor = save_cursor(self, KIND, &plan).await?;
         let mut scalars = Vec::new();
         if !rows.is_empty() {
             scalars.push(("zone", Cell::Text(zone_label(&zone))));
@@ -229,7 +231,7 @@ impl Context {
     /// Returns the positions of all sources: from the cursor, or none yet.
     async fn since(&self, request: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
         let mut plan = match &request.cursor {
-            Some(cursor) => self.load_cursor(KIND, cursor).await?,
+            Some(cursor) => load_cursor(self, KIND, cursor).await?,
             None => {
                 let named = request.account.is_some();
                 ChangesPlan { limit: 100, tz: None, named, places: Vec::new() }
@@ -241,7 +243,7 @@ impl Context {
         if request.tz.is_some() {
             plan.tz.clone_from(&request.tz);
         }
-        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let accounts = named_or_all(self, request.account.as_deref()).await?;
         if request.cursor.is_none() {
             for account in &accounts {
                 for (of, included) in
@@ -388,7 +390,7 @@ impl Context {
             rows.show_whole();
             let ids: Vec<Option<String>> =
                 rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
-            self.assign_handles(&mut rows, &source.account).await?;
+            assign_handles(self, &mut rows, &source.account).await?;
             for (row, id) in rows.rows().zip(ids) {
                 let mut row = object(row, change, &label, into.several);
                 let is_sent = source.of == SourceKind::Mail
@@ -438,7 +440,7 @@ impl Context {
                 false => into.unseen += 1,
             }
         }
-        self.assign_handles(&mut rows, &source.account).await?;
+        assign_handles(self, &mut rows, &source.account).await?;
         for (row, start) in rows.rows().zip(starts) {
             let mut row = row.to_vec();
             self.recall(&mut row, start, into.zone);

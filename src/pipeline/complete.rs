@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 
 use crate::error::Result;
 use crate::flatten::RowContext;
+use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
@@ -84,7 +85,7 @@ impl Context {
     /// Returns the names of the folders, labels and categories of an account or of all, each
     /// once.
     async fn folder_names(&self, account: Option<&str>) -> Result<Vec<String>> {
-        let accounts = self.named_or_all(account).await?;
+        let accounts = named_or_all(self, account).await?;
         let lists = accounts.iter().map(|one| self.await_account(true, self.names_of(one)));
         let lists = join_all(lists).await;
         let mut names: Vec<String> = lists.into_iter().flatten().flatten().collect();

@@ -10,128 +10,125 @@ use crate::row::RowTable;
 use crate::store::HandleKind;
 use crate::text::{Note, note};
 
-impl Context {
-    /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
-    ///
-    /// `None` if `id` is not a handle of that kind.
-    pub(super) async fn handle(
-        &self,
-        kind: HandleKind,
-        id: &str,
-    ) -> Result<Option<(String, String)>> {
-        let Some((found, number)) = HandleKind::parse(id) else {
-            return Ok(None);
-        };
-        if found != kind {
-            return Ok(None);
-        }
-        match self.store.resolve(kind, number).await? {
-            Some(known) => Ok(Some(known)),
-            None => Err(Error::new(Kind::NotFound, format!("there is no `{id}`"))
-                .next("use an id from a search or lookup")),
-        }
+/// Returns the provider's id of a handle of `kind`, and the account it belongs to.
+///
+/// `None` if `id` is not a handle of that kind.
+pub(super) async fn resolve_handle(
+    ctx: &Context,
+    kind: HandleKind,
+    id: &str,
+) -> Result<Option<(String, String)>> {
+    let Some((found, number)) = HandleKind::parse(id) else {
+        return Ok(None);
+    };
+    if found != kind {
+        return Ok(None);
     }
-
-    /// Returns the handle of an object of an account, and assigns one if it has none.
-    pub(super) async fn handle_of(
-        &self,
-        account: &str,
-        kind: HandleKind,
-        id: &str,
-    ) -> Result<String> {
-        let numbers = self.store.handles(account, kind, &[id]).await?;
-        Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
+    match ctx.store.resolve(kind, number).await? {
+        Some(known) => Ok(Some(known)),
+        None => Err(Error::new(Kind::NotFound, format!("there is no `{id}`"))
+            .next("use an id from a search or lookup")),
     }
+}
 
-    /// Inserts rows for the items that could not be fetched, and returns a note about them.
-    ///
-    /// The rows already have their handles, so that the note can name them.
-    pub(super) async fn placeholder_rows(
-        &self,
-        rows: &mut RowTable,
-        failed: &[Failed],
-        account: &Account,
-    ) -> Result<Option<Note>> {
-        for one in failed {
-            rows.insert_unread(one.at, &one.id);
-        }
-        self.assign_handles(rows, account).await?;
-        Ok(failed_note(rows, failed))
+/// Returns the handle of an object of an account, and assigns one if it has none.
+pub(super) async fn assign_handle(
+    ctx: &Context,
+    account: &str,
+    kind: HandleKind,
+    id: &str,
+) -> Result<String> {
+    let numbers = ctx.store.handles(account, kind, &[id]).await?;
+    Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
+}
+
+/// Inserts rows for the items that could not be fetched, and returns a note about them.
+///
+/// The rows already have their handles, so that the note can name them.
+pub(super) async fn placeholder_rows(
+    ctx: &Context,
+    rows: &mut RowTable,
+    failed: &[Failed],
+    account: &Account,
+) -> Result<Option<Note>> {
+    for one in failed {
+        rows.insert_unread(one.at, &one.id);
     }
+    assign_handles(ctx, rows, account).await?;
+    Ok(failed_note(rows, failed))
+}
 
-    /// Assigns handles after a write. If they cannot be stored, the provider's ids
-    /// stay, because a completed write is reported in any case.
-    pub(super) async fn hand_out_after(
-        &self,
-        rows: &mut RowTable,
-        account: &Account,
-        notes: &mut Vec<Note>,
-    ) {
-        if let Err(error) = self.assign_handles(rows, account).await {
-            notes.push(no_handles(&error));
-        }
+/// Assigns handles after a write. If they cannot be stored, the provider's ids
+/// stay, because a completed write is reported in any case.
+pub(super) async fn hand_out_after(
+    ctx: &Context,
+    rows: &mut RowTable,
+    account: &Account,
+    notes: &mut Vec<Note>,
+) {
+    if let Err(error) = assign_handles(ctx, rows, account).await {
+        notes.push(no_handles(&error));
     }
+}
 
-    /// Returns the number of the handle of an object that was written, as
-    /// [`Context::hand_out_after`] does.
-    pub(super) async fn number_after(
-        &self,
-        account: &Account,
-        kind: HandleKind,
-        id: &str,
-        notes: &mut Vec<Note>,
-    ) -> Option<u64> {
-        match self.store.handles(&account.id, kind, &[id]).await {
-            Ok(numbers) => numbers.first().copied(),
-            Err(error) => {
-                let line = no_handles(&error);
-                if !notes.contains(&line) {
-                    notes.push(line);
-                }
-                None
+/// Returns the number of the handle of an object that was written, as
+/// [`hand_out_after`] does.
+pub(super) async fn number_after(
+    ctx: &Context,
+    account: &Account,
+    kind: HandleKind,
+    id: &str,
+    notes: &mut Vec<Note>,
+) -> Option<u64> {
+    match ctx.store.handles(&account.id, kind, &[id]).await {
+        Ok(numbers) => numbers.first().copied(),
+        Err(error) => {
+            let line = no_handles(&error);
+            if !notes.contains(&line) {
+                notes.push(line);
             }
+            None
         }
     }
+}
 
-    /// Returns [`Context::number_after`] as a handle; the provider's id if there is none.
-    pub(super) async fn handle_after(
-        &self,
-        account: &Account,
-        kind: HandleKind,
-        id: &str,
-        notes: &mut Vec<Note>,
-    ) -> String {
-        match self.number_after(account, kind, id, notes).await {
-            Some(number) => kind.handle(number),
-            None => id.to_owned(),
-        }
+/// Returns [`number_after`] as a handle; the provider's id if there is none.
+pub(super) async fn handle_after(
+    ctx: &Context,
+    account: &Account,
+    kind: HandleKind,
+    id: &str,
+    notes: &mut Vec<Note>,
+) -> String {
+    match number_after(ctx, account, kind, id, notes).await {
+        Some(number) => kind.handle(number),
+        None => id.to_owned(),
     }
+}
 
-    /// Replaces provider ids by handles.
-    pub(super) async fn assign_handles(
-        &self,
-        rows: &mut RowTable,
-        account: &Account,
-    ) -> Result<()> {
-        for prefix in rows.handle_kinds() {
-            let Some(kind) = HandleKind::of(prefix) else {
-                continue;
-            };
-            let ids = rows.ids(prefix);
-            // Rows have the ids of messages, from which those of drafts may differ.
-            let drafts = if kind == HandleKind::Draft && !ids.is_empty() {
-                self.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default()
-            } else {
-                HashMap::new()
-            };
-            let keys: Vec<&str> =
-                ids.iter().map(|id| drafts.get(id).unwrap_or(id).as_str()).collect();
-            let numbers = self.store.handles(&account.id, kind, &keys).await?;
-            let by_id: HashMap<&str, u64> = ids.iter().map(String::as_str).zip(numbers).collect();
-            rows.replace_ids(prefix, |id| by_id.get(id).copied());
-        }
-        Ok(())
+/// Replaces provider ids by handles.
+pub(super) async fn assign_handles(
+    ctx: &Context,
+    rows: &mut RowTable,
+    account: &Account,
+) -> Result<()> {
+    for prefix in rows.handle_kinds() {
+        let Some(kind) = HandleKind::of(prefix) else {
+            continue;
+        };
+        let ids = rows.ids(prefix);
+        // Rows have the ids of messages, from which those of drafts may differ.
+        let drafts = if kind == HandleKind::Draft && !ids.is_empty() {
+            ctx.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default()
+        } else {
+            HashMap::new()
+        };
+        let keys: Vec<&str> = ids.iter().map(|id| drafts.get(id).unwrap_or(id).as_str()).collect();
+        let numbers = ctx.store.handles(&account.id, kind, &keys).await?;
+        let by_id: HashMap<&str, u64> = ids.iter().map(String::as_str).zip(numbers).collect();
+        rows.replace_ids(prefix, |id| by_id.get(id).copied());
     }
+    Ok(())
 }
 
 /// Returns the note that written objects have no handles.

@@ -14,14 +14,17 @@ use futures_util::future::{join_all, try_join_all};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answer::cursor::another_search;
+use super::answer::cursor::{another_search, load_cursor, save_cursor};
 use super::calendar::agenda::calendars::{known_calendars, names_by_id};
 use super::settings;
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::flatten::RowContext;
+use crate::pipeline::access::accounts::{account_labels, account_named, named_or_all};
+use crate::pipeline::access::sign_in::{account_objects, no_account_note};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{
     Missing, columns_of, failed_note, missing_line, name_account, rows_of, zone_line,
 };
@@ -183,7 +186,7 @@ impl Context {
             own.retain(|_, _| at.next().is_some_and(|at| (first..end).contains(&at)));
             all += count;
             if let Some(account) = &part.account {
-                self.assign_handles(&mut own, account).await?;
+                assign_handles(self, &mut own, account).await?;
                 if plan.listing.is_people() {
                     notes.extend(self.mark_look_alikes(account, &mut own).await?);
                 }
@@ -217,7 +220,7 @@ impl Context {
         };
         let mut count = format!("{}: {shown}{total}", table.plural);
         if !plan.places.is_empty() {
-            let cursor = self.save_cursor(KIND, &plan).await?;
+            let cursor = save_cursor(self, KIND, &plan).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
@@ -240,7 +243,7 @@ impl Context {
                     .into(),
             ),
             Some(rows) if *table == ACCOUNT && rows.is_empty() && plan.q.is_none() => {
-                notes.push(self.no_account_note());
+                notes.push(no_account_note(self));
             }
             Some(rows) if plan.listing.is_people() && plan.places.is_empty() => {
                 notes.extend(self.unknown_people(&plan, asked, rows).await);
@@ -256,7 +259,7 @@ impl Context {
         &self,
         plan: &LookupPlan,
     ) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let answers = join_all(plan.places.iter().map(|place| {
             let label = labels.of(place.account.as_deref().unwrap_or_default());
             async move {
@@ -302,7 +305,7 @@ impl Context {
         };
         let Some(account) = &place.account else {
             let items = if *table == ACCOUNT {
-                self.account_objects().await?
+                account_objects(self).await?
             } else {
                 schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
             };
@@ -361,14 +364,14 @@ impl Context {
             let places = match lookup.kind.origin {
                 Origin::Local => vec![place(None)],
                 _ => {
-                    let accounts = self.named_or_all(lookup.account.as_deref()).await?;
+                    let accounts = named_or_all(self, lookup.account.as_deref()).await?;
                     accounts.into_iter().map(|one| place(Some(one.id))).collect()
                 }
             };
             // The accounts are one list, in which the named one is looked for.
             let q = match &lookup.account {
                 Some(name) if *lookup.kind.table == ACCOUNT => {
-                    Some(self.account_named(Some(name)).await?.email)
+                    Some(account_named(self, Some(name)).await?.email)
                 }
                 _ => lookup.q,
             };
@@ -385,10 +388,10 @@ impl Context {
                 places,
             });
         };
-        let mut plan: LookupPlan = self.load_cursor(KIND, cursor).await?;
+        let mut plan: LookupPlan = load_cursor(self, KIND, cursor).await?;
         let same_account = match &lookup.account {
             Some(name) => {
-                let id = Some(self.account_named(Some(name)).await?.id);
+                let id = Some(account_named(self, Some(name)).await?.id);
                 !plan.merged && plan.places.iter().all(|place| place.account == id)
             }
             None => true,

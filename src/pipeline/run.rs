@@ -9,8 +9,11 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
-use super::answer::fit::{Answer, AnswerOptions, BESIDES, HASH, Stats};
-use super::answer::output::{Recipe, unknown};
+use super::answer::fit::{
+    Answer, AnswerOptions, BESIDES, HASH, Stats, add_note, answer_budget, fit_response,
+    reserved_tokens, unchanged_answer,
+};
+use super::answer::output::{Recipe, keep_output, output_page, unknown};
 use super::answer::snapshots::Snapshot;
 use super::context::Context;
 use super::writing;
@@ -22,6 +25,10 @@ use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::{self, StoredOutput};
+use crate::pipeline::access::guard::{note_untrusted, quotes_shown};
+use crate::pipeline::access::sign_in::accounts;
+use crate::pipeline::answer::offered::{note_unoffered, with_unoffered};
+use crate::pipeline::writing::{interrupted_calls, run_recorded};
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
@@ -39,326 +46,329 @@ const LATE_NOTES: usize = 80;
 /// The note on a chunk that was requested without the first one.
 const STALE: &str = "there is no snapshot of the first chunk: this one is of the current answer";
 
-impl Context {
-    /// Carries out a request.
-    ///
-    /// # Errors
-    /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
-    /// the smallest form of the answer fits.
-    pub async fn run_for(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
-        let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == Effect::Read);
-        // Boxed, because a thread's stack is small.
-        let call = Box::pin(self.answer_request(request, caller));
-        match reads {
-            true => steady(call).await,
-            false => call.await,
-        }
+/// Carries out a request.
+///
+/// # Errors
+/// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
+/// the smallest form of the answer fits.
+pub async fn run_for(
+    ctx: &Context,
+    request: Request,
+    caller: &dyn ClientPrompts,
+) -> Result<Answer> {
+    let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == Effect::Read);
+    // Boxed, because a thread's stack is small.
+    let call = Box::pin(answer_request(ctx, request, caller));
+    match reads {
+        true => steady(call).await,
+        false => call.await,
     }
+}
 
-    async fn answer_request(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
-        let Request { action, format, view, call } = request;
-        let mut budget = self.room(view.budget, view.reserve)?;
-        let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
-        // A budget in the settings takes precedence over the limit of the client.
-        let limit = caller.answer_limit().filter(|_| !self.config.budget_is_set);
-        let accounts = self.accounts.list().await?;
-        let since: Vec<String> =
-            accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
-        // Read before anything is written, so that a completed write can always be reported.
-        let secret = self.store.fence_secret().await?;
-        let snapshot = match chunk {
-            1 => None,
-            _ => self.states.snapshots.find(&call, &since, limit),
-        };
-        let (response, fresh) = match snapshot {
-            Some((response, then, written)) => {
-                // Other chunks would be cut elsewhere.
-                if view.budget.is_some() && budget != then || format != written {
-                    return Err(Error::argument(format!(
-                        "chunk={chunk} is of an answer with budget={then}, and the budget or \
-                         format differs"
-                    ))
-                    .next("give the same budget and format, or start again without chunk"));
-                }
-                budget = then;
-                (response, false)
+async fn answer_request(
+    ctx: &Context,
+    request: Request,
+    caller: &dyn ClientPrompts,
+) -> Result<Answer> {
+    let Request { action, format, view, call } = request;
+    let mut budget = answer_budget(ctx, view.budget, view.reserve)?;
+    let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
+    // A budget in the settings takes precedence over the limit of the client.
+    let limit = caller.answer_limit().filter(|_| !ctx.config.budget_is_set);
+    let accounts = ctx.accounts.list().await?;
+    let since: Vec<String> =
+        accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
+    // Read before anything is written, so that a completed write can always be reported.
+    let secret = ctx.store.fence_secret().await?;
+    let snapshot = match chunk {
+        1 => None,
+        _ => ctx.states.snapshots.find(&call, &since, limit),
+    };
+    let (response, fresh) = match snapshot {
+        Some((response, then, written)) => {
+            // Other chunks would be cut elsewhere.
+            if view.budget.is_some() && budget != then || format != written {
+                return Err(Error::argument(format!(
+                    "chunk={chunk} is of an answer with budget={then}, and the budget or \
+                     format differs"
+                ))
+                .next("give the same budget and format, or start again without chunk"));
             }
-            None => {
-                let mut response =
-                    self.build_noted_response(action, format, caller, &secret).await?;
-                if format.has_text_fields() {
-                    show_members(&mut response.document);
-                }
-                self.states.shown.note(&response.document);
-                (Arc::new(response), true)
+            budget = then;
+            (response, false)
+        }
+        None => {
+            let mut response = build_noted_response(ctx, action, format, caller, &secret).await?;
+            if format.has_text_fields() {
+                show_members(&mut response.document);
             }
-        };
-        let tool = tools::find(call.tool);
-        let writes = call.effect != Effect::Read;
-        match self.note_untrusted(&response).await {
-            // A completed write is reported even if this cannot be stored.
-            Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
-            noted => noted?,
+            ctx.states.shown.note(&response.document);
+            (Arc::new(response), true)
         }
-        let searched = !response.words.is_empty();
-        let strategy = value::resolve(call.tool, &self.config.values, searched);
-        let stale = fresh && chunk > 1;
-        let asks_for_output = view.known.as_deref() == Some(ASKED) && !writes;
-        let mut besides = usize::from(view.known.is_some()) * HASH;
-        if stale || limit.is_some() || asks_for_output {
-            besides = BESIDES;
+    };
+    let tool = tools::find(call.tool);
+    let writes = call.effect != Effect::Read;
+    match note_untrusted(ctx, &response).await {
+        // A completed write is reported even if this cannot be stored.
+        Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
+        noted => noted?,
+    }
+    let searched = !response.words.is_empty();
+    let strategy = value::resolve(call.tool, &ctx.config.values, searched);
+    let stale = fresh && chunk > 1;
+    let asks_for_output = view.known.as_deref() == Some(ASKED) && !writes;
+    let mut besides = usize::from(view.known.is_some()) * HASH;
+    if stale || limit.is_some() || asks_for_output {
+        besides = BESIDES;
+    }
+    let how = AnswerOptions {
+        format,
+        strategy,
+        chunk,
+        chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
+        budget,
+        reserve: reserved_tokens(ctx, view.reserve),
+        besides,
+        ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
+    };
+    let fits = fit_response(ctx, &response, how, secret).await;
+    let (mut fitted, whole) = match fits {
+        // A completed write is reported, even over budget.
+        Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
+            let budget = MOST_TOKENS;
+            let how = AnswerOptions { budget, ceiling: CEILING, ..how };
+            fit_response(ctx, &response, how, secret).await?
         }
-        let how = AnswerOptions {
-            format,
-            strategy,
-            chunk,
-            chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
+        fits => fits?,
+    };
+    if stale {
+        add_note(ctx, &mut fitted, &STALE.into());
+    }
+    if let (Some(limit), Some(_), Some(_)) = (limit, view.budget, &fitted.shortened)
+        // The space is for one note. A token usually has three bytes or more.
+        && !stale
+        && limit < 3 * budget
+    {
+        let limit = note!("this client passes on {} bytes, whatever the budget", ours(limit));
+        add_note(ctx, &mut fitted, &limit);
+    }
+    if fresh && fitted.chunk.1 > 1 {
+        ctx.states.snapshots.keep(Snapshot {
+            call: call.clone(),
+            response: Arc::clone(&response),
+            accounts: since,
             budget,
-            reserve: self.reserve(view.reserve),
-            besides,
-            ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
-        };
-        let fits = self.fit_response(&response, how, secret).await;
-        let (mut fitted, whole) = match fits {
-            // A completed write is reported, even over budget.
-            Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
-                let budget = MOST_TOKENS;
-                let how = AnswerOptions { budget, ceiling: CEILING, ..how };
-                self.fit_response(&response, how, secret).await?
-            }
-            fits => fits?,
-        };
-        if stale {
-            self.note(&mut fitted, &STALE.into());
-        }
-        if let (Some(limit), Some(_), Some(_)) = (limit, view.budget, &fitted.shortened)
-            // The space is for one note. A token usually has three bytes or more.
-            && !stale
-            && limit < 3 * budget
-        {
-            let limit = note!("this client passes on {} bytes, whatever the budget", ours(limit));
-            self.note(&mut fitted, &limit);
-        }
-        if fresh && fitted.chunk.1 > 1 {
-            self.states.snapshots.keep(Snapshot {
-                call: call.clone(),
-                response: Arc::clone(&response),
-                accounts: since,
-                budget,
-                limit,
-                format,
-                made: Instant::now(),
-            });
-        }
-        // The notes of a shortened answer name its output.
-        let names_output = asks_for_output && whole.is_none();
-        let whole =
-            whole.or_else(|| names_output.then(|| WholeBlocks::kept(&response, &secret).text()));
-        let output = match whole {
-            Some(whole) => {
-                let accounts = accounts.into_iter().map(|account| account.id).collect();
-                Some(self.keep_output(&call, &whole, accounts).await?)
-            }
-            None => None,
-        };
-        // The same data gives the same bytes, so a hash identifies an answer.
-        let hash = crate::outputs::hash(&fitted.blocks.join("\n"));
-        if view.known.as_ref() == Some(&hash) {
-            return Ok(self.unchanged(hash, format));
-        }
-        if view.known.is_some() {
-            if let Some(id) = output.as_ref().filter(|_| names_output) {
-                self.note(&mut fitted, &note!("whole: output_read id={}", ours(id)));
-            }
-            self.note(&mut fitted, &note!("hash: {}", ours(&hash)));
-        }
-        Ok(Answer {
-            stats: Stats {
-                tokens: fitted.tokens,
-                tokenizer: self.config.tokenizer.name(),
-                bytes: fit::bytes_of(&fitted.blocks),
-                source_bytes: response.document.tables.iter().map(RowTable::source_bytes).sum(),
-                shortened: fitted.shortened,
-                cut: fitted.cut,
-                planned: fitted.planned,
-                chunk: fitted.chunk,
-                hash,
-                stc_version: format.stc_version(),
-                sort: response.sort,
-            },
-            blocks: fitted.blocks,
-            output,
-        })
+            limit,
+            format,
+            made: Instant::now(),
+        });
     }
-
-    /// Returns the complete response to a request, as the text of an output and as a document.
-    pub(super) async fn whole_answer(&self, request: Request) -> Result<(String, Document)> {
-        let secret = self.store.fence_secret().await?;
-        let Request { action, format, .. } = request;
-        let mut response =
-            self.build_noted_response(action, format, &NonInteractive, &secret).await?;
-        self.note_untrusted(&response).await?;
-        let text = WholeBlocks::kept(&response, &secret).text();
-        show_members(&mut response.document);
-        Ok((text, whole_document(&response, &secret)))
-    }
-
-    /// Returns the response to an action; repeated notes are counted, and lines of ours
-    /// within texts begin with the words of their fences.
-    pub(super) async fn build_noted_response(
-        &self,
-        mut action: Action,
-        format: Format,
-        caller: &dyn ClientPrompts,
-        secret: &[u8; 32],
-    ) -> Result<Response> {
-        let built = async {
-            let names = self.resolve_names(&mut action).await?;
-            let mut response = self.build_response(action, format, caller).await?;
-            response.notes.extend(names);
-            Ok(response)
-        };
-        let mut response = match built.await {
-            Ok(response) => response,
-            Err(error) => return Err(self.with_unoffered(self.suggest_people(error).await)),
-        };
-        self.note_unoffered(&mut response);
-        let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
-        response.notes.extend(remarks);
-        response.notes = Note::merge_repeats(response.notes, ALIKE);
-        for text in &mut response.texts {
-            text.fence(secret);
+    // The notes of a shortened answer name its output.
+    let names_output = asks_for_output && whole.is_none();
+    let whole =
+        whole.or_else(|| names_output.then(|| WholeBlocks::kept(&response, &secret).text()));
+    let output = match whole {
+        Some(whole) => {
+            let accounts = accounts.into_iter().map(|account| account.id).collect();
+            Some(keep_output(ctx, &call, &whole, accounts).await?)
         }
-        response.clean();
+        None => None,
+    };
+    // The same data gives the same bytes, so a hash identifies an answer.
+    let hash = crate::outputs::hash(&fitted.blocks.join("\n"));
+    if view.known.as_ref() == Some(&hash) {
+        return Ok(unchanged_answer(ctx, hash, format));
+    }
+    if view.known.is_some() {
+        if let Some(id) = output.as_ref().filter(|_| names_output) {
+            add_note(ctx, &mut fitted, &note!("whole: output_read id={}", ours(id)));
+        }
+        add_note(ctx, &mut fitted, &note!("hash: {}", ours(&hash)));
+    }
+    Ok(Answer {
+        stats: Stats {
+            tokens: fitted.tokens,
+            tokenizer: ctx.config.tokenizer.name(),
+            bytes: fit::bytes_of(&fitted.blocks),
+            source_bytes: response.document.tables.iter().map(RowTable::source_bytes).sum(),
+            shortened: fitted.shortened,
+            cut: fitted.cut,
+            planned: fitted.planned,
+            chunk: fitted.chunk,
+            hash,
+            stc_version: format.stc_version(),
+            sort: response.sort,
+        },
+        blocks: fitted.blocks,
+        output,
+    })
+}
+
+/// Returns the complete response to a request, as the text of an output and as a document.
+pub(super) async fn whole_answer(ctx: &Context, request: Request) -> Result<(String, Document)> {
+    let secret = ctx.store.fence_secret().await?;
+    let Request { action, format, .. } = request;
+    let mut response = build_noted_response(ctx, action, format, &NonInteractive, &secret).await?;
+    note_untrusted(ctx, &response).await?;
+    let text = WholeBlocks::kept(&response, &secret).text();
+    show_members(&mut response.document);
+    Ok((text, whole_document(&response, &secret)))
+}
+
+/// Returns the response to an action; repeated notes are counted, and lines of ours
+/// within texts begin with the words of their fences.
+pub(super) async fn build_noted_response(
+    ctx: &Context,
+    mut action: Action,
+    format: Format,
+    caller: &dyn ClientPrompts,
+    secret: &[u8; 32],
+) -> Result<Response> {
+    let built = async {
+        let names = ctx.resolve_names(&mut action).await?;
+        let mut response = build_response(ctx, action, format, caller).await?;
+        response.notes.extend(names);
         Ok(response)
+    };
+    let mut response = match built.await {
+        Ok(response) => response,
+        Err(error) => return Err(with_unoffered(ctx, ctx.suggest_people(error).await)),
+    };
+    note_unoffered(ctx, &mut response);
+    let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
+    response.notes.extend(remarks);
+    response.notes = Note::merge_repeats(response.notes, ALIKE);
+    for text in &mut response.texts {
+        text.fence(secret);
     }
+    response.clean();
+    Ok(response)
+}
 
-    /// Returns the complete response to a request.
-    async fn build_response(
-        &self,
-        action: Action,
-        format: Format,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let what = writing::of(&action);
-        // Boxed, as are the others of its size: a thread's stack is small.
-        let call = self.dispatch(action, format, caller);
-        let mut response = self.as_one(what, call).await;
-        if let Err(error) = self.quotes_shown().await {
-            tracing::warn!(%error, "what was shown is not noted");
-        }
-        if let Ok(response) = &mut response {
-            response.notes.extend(self.cut_off().await);
-        }
-        response
+/// Returns the complete response to a request.
+async fn build_response(
+    ctx: &Context,
+    action: Action,
+    format: Format,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let what = writing::of(&action);
+    // Boxed, as are the others of its size: a thread's stack is small.
+    let call = dispatch(ctx, action, format, caller);
+    let mut response = run_recorded(what, call).await;
+    if let Err(error) = quotes_shown(ctx).await {
+        tracing::warn!(%error, "what was shown is not noted");
     }
-
-    /// Returns what does an action. A plain function, which has no room for the futures of all
-    /// actions: `output_read` repeats a call from within one, on the same stack.
-    fn dispatch<'a>(
-        &'a self,
-        action: Action,
-        format: Format,
-        caller: &'a dyn ClientPrompts,
-    ) -> BoxFuture<'a, Result<Response>> {
-        match action {
-            Action::Search(request) => Box::pin(self.search(request)),
-            Action::Lookup(request) => Box::pin(self.lookup(request)),
-            Action::Read(request) => Box::pin(self.read(request)),
-            Action::Attachment(request) => Box::pin(self.attachment(request)),
-            Action::Draft(request) => Box::pin(self.write_draft(*request, caller)),
-            Action::Send(request) => Box::pin(self.send(request, caller)),
-            Action::Modify(request) => Box::pin(self.modify(request, caller)),
-            Action::Accounts(request) => Box::pin(self.accounts(request, caller)),
-            Action::Agenda(request) => Box::pin(self.agenda(request)),
-            Action::Free(request) => Box::pin(self.free(request)),
-            Action::Save(request) => Box::pin(self.save_events(*request, caller)),
-            Action::Delete(request) => Box::pin(self.delete(request, caller)),
-            Action::Respond(request) => Box::pin(self.respond(request, caller)),
-            Action::Manage(request) => Box::pin(self.manage(request, caller)),
-            Action::Changes(request) => Box::pin(self.changes(request)),
-            Action::Brief(request) => Box::pin(self.brief(request)),
-            Action::Output(request) => Box::pin(self.read_output(request, format)),
-        }
+    if let Ok(response) = &mut response {
+        response.notes.extend(interrupted_calls(ctx).await);
     }
+    response
+}
 
-    /// Returns a part of an output.
-    async fn read_output(&self, request: OutputRead, format: Format) -> Result<Response> {
-        let text = self.output_text(&request.id).await?;
-        self.output(text, request, format.has_text_fields()).await
+/// Returns what does an action. A plain function, which has no room for the futures of all
+/// actions: `output_read` repeats a call from within one, on the same stack.
+fn dispatch<'a>(
+    ctx: &'a Context,
+    action: Action,
+    format: Format,
+    caller: &'a dyn ClientPrompts,
+) -> BoxFuture<'a, Result<Response>> {
+    match action {
+        Action::Search(request) => Box::pin(ctx.search(request)),
+        Action::Lookup(request) => Box::pin(ctx.lookup(request)),
+        Action::Read(request) => Box::pin(ctx.read(request)),
+        Action::Attachment(request) => Box::pin(ctx.attachment(request)),
+        Action::Draft(request) => Box::pin(ctx.write_draft(*request, caller)),
+        Action::Send(request) => Box::pin(ctx.send(request, caller)),
+        Action::Modify(request) => Box::pin(ctx.modify(request, caller)),
+        Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
+        Action::Agenda(request) => Box::pin(ctx.agenda(request)),
+        Action::Free(request) => Box::pin(ctx.free(request)),
+        Action::Save(request) => Box::pin(ctx.save_events(*request, caller)),
+        Action::Delete(request) => Box::pin(ctx.delete(request, caller)),
+        Action::Respond(request) => Box::pin(ctx.respond(request, caller)),
+        Action::Manage(request) => Box::pin(ctx.manage(request, caller)),
+        Action::Changes(request) => Box::pin(ctx.changes(request)),
+        Action::Brief(request) => Box::pin(ctx.brief(request)),
+        Action::Output(request) => Box::pin(read_output(ctx, request, format)),
     }
+}
 
-    /// Returns the complete text of an output, by its hash or URI.
-    ///
-    /// # Errors
-    /// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if the
-    /// call was repeated and its answer has changed; the errors of the repeated call.
-    pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
-        let hash = outputs::parse_id(id).ok_or_else(|| unknown(id))?;
-        let (recipe, accounts) = match self.states.outputs.get(hash).await? {
-            None => return Err(unknown(hash)),
-            Some(StoredOutput::Text(text)) => return Ok(text),
-            Some(StoredOutput::Recipe { recipe, accounts }) => (recipe, accounts),
+/// Returns a part of an output.
+async fn read_output(ctx: &Context, request: OutputRead, format: Format) -> Result<Response> {
+    let text = output_text(ctx, &request.id).await?;
+    output_page(ctx, text, request, format.has_text_fields()).await
+}
+
+/// Returns the complete text of an output, by its hash or URI.
+///
+/// # Errors
+/// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if the
+/// call was repeated and its answer has changed; the errors of the repeated call.
+pub async fn output_text(ctx: &Context, id: &str) -> Result<Arc<str>> {
+    let hash = outputs::parse_id(id).ok_or_else(|| unknown(id))?;
+    let (recipe, accounts) = match ctx.states.outputs.get(hash).await? {
+        None => return Err(unknown(hash)),
+        Some(StoredOutput::Text(text)) => return Ok(text),
+        Some(StoredOutput::Recipe { recipe, accounts }) => (recipe, accounts),
+    };
+    let (call, text, _) = repeat_call(ctx, hash, &recipe).await?;
+    keep_output(ctx, &call, &text, accounts).await?;
+    // As stored: the end of a text that is too long is missing.
+    match ctx.states.outputs.get(hash).await? {
+        Some(StoredOutput::Text(text)) => Ok(text),
+        _ => Err(unknown(hash)),
+    }
+}
+
+/// Returns an output as a document, with long texts as fields of its rows; the call is
+/// repeated, because only the text is kept. `None` if the call writes, and is not repeated.
+///
+/// # Errors
+/// Those of [`output_text`].
+pub async fn output_document(ctx: &Context, hash: &str) -> Result<Option<Document>> {
+    let recipe = ctx.states.outputs.recipe(hash).await?.ok_or_else(|| unknown(hash))?;
+    match repeat_call(ctx, hash, &recipe).await {
+        Ok((_, _, document)) => Ok(Some(document)),
+        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Repeats the call of a recipe; returns the call and its complete answer, which has to be
+/// the one with this hash.
+///
+/// Boxed, because the call may be of any tool.
+fn repeat_call<'a>(
+    ctx: &'a Context,
+    hash: &'a str,
+    recipe: &'a str,
+) -> BoxFuture<'a, Result<(Call, String, Document)>> {
+    Box::pin(async move {
+        let recipe: Recipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
+        let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
+        let request = recipe
+            .arguments
+            .map(|arguments| tools::read(tool, Some(arguments), Format::default()))
+            .transpose()?;
+        let Some(request) = request.filter(|request| request.call.effect == Effect::Read) else {
+            return Err(Error::new(
+                Kind::NotFound,
+                format!("{}'s answer `{hash}` is no longer kept", tool.name),
+            )
+            .next("search for what it changed; it is not repeated"));
         };
-        let (call, text, _) = self.repeat(hash, &recipe).await?;
-        self.keep_output(&call, &text, accounts).await?;
-        // As stored: the end of a text that is too long is missing.
-        match self.states.outputs.get(hash).await? {
-            Some(StoredOutput::Text(text)) => Ok(text),
-            _ => Err(unknown(hash)),
+        let call = request.call.clone();
+        let (text, document) = whole_answer(ctx, request).await?;
+        if outputs::hash(&text) != hash {
+            return Err(Error::new(
+                Kind::Conflict,
+                format!("the answer `{hash}` has changed since (new mail?)"),
+            )
+            .next(format!("call {} again", tool.name)));
         }
-    }
-
-    /// Returns an output as a document, with long texts as fields of its rows; the call is
-    /// repeated, because only the text is kept. `None` if the call writes, and is not repeated.
-    ///
-    /// # Errors
-    /// Those of [`Context::output_text`].
-    pub async fn output_document(&self, hash: &str) -> Result<Option<Document>> {
-        let recipe = self.states.outputs.recipe(hash).await?.ok_or_else(|| unknown(hash))?;
-        match self.repeat(hash, &recipe).await {
-            Ok((_, _, document)) => Ok(Some(document)),
-            Err(error) if error.kind() == Kind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Repeats the call of a recipe; returns the call and its complete answer, which has to be
-    /// the one with this hash.
-    ///
-    /// Boxed, because the call may be of any tool.
-    fn repeat<'a>(
-        &'a self,
-        hash: &'a str,
-        recipe: &'a str,
-    ) -> BoxFuture<'a, Result<(Call, String, Document)>> {
-        Box::pin(async move {
-            let recipe: Recipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
-            let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
-            let request = recipe
-                .arguments
-                .map(|arguments| tools::read(tool, Some(arguments), Format::default()))
-                .transpose()?;
-            let Some(request) = request.filter(|request| request.call.effect == Effect::Read)
-            else {
-                return Err(Error::new(
-                    Kind::NotFound,
-                    format!("{}'s answer `{hash}` is no longer kept", tool.name),
-                )
-                .next("search for what it changed; it is not repeated"));
-            };
-            let call = request.call.clone();
-            let (text, document) = self.whole_answer(request).await?;
-            if outputs::hash(&text) != hash {
-                return Err(Error::new(
-                    Kind::Conflict,
-                    format!("the answer `{hash}` has changed since (new mail?)"),
-                )
-                .next(format!("call {} again", tool.name)));
-            }
-            Ok((call, text, document))
-        })
-    }
+        Ok((call, text, document))
+    })
 }
 
 /// Shows all people of events: programs take them.

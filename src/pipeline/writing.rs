@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-use super::access::audit::Entry;
+use super::access::audit::{Entry, log_entry};
 use crate::course;
 use crate::error::Result;
 use crate::pipeline::context::Context;
@@ -29,71 +29,68 @@ struct RunningCall {
     writing: Option<Writing>,
 }
 
-impl Context {
-    /// Runs a call that `what` describes, if it is one that writes.
-    pub(super) async fn as_one<T>(
-        &self,
-        what: Option<String>,
-        call: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        let Some(what) = what else {
-            return call.await;
-        };
-        let state = Mutex::new(RunningCall { what, writing: None });
-        let whole = async {
-            let outcome = call.await;
-            if let Some(writing) = with(|call| call.writing.take()).flatten() {
-                writing.end().await;
-            }
-            outcome
-        };
-        CALL.scope(state, whole).await
-    }
-
-    /// Records that the call is about to write.
-    ///
-    /// # Errors
-    /// If the call was cancelled, or it cannot be recorded: then nothing may be written.
-    pub(super) async fn begins(&self) -> Result<()> {
-        course::begin_write()?;
-        // Recorded once, before the first write of the call.
-        let unrecorded = with(|call| call.writing.is_none().then(|| call.what.clone())).flatten();
-        if let Some(what) = unrecorded {
-            let writing = self.store.begin_writing(&what).await?;
-            let twice = with(|call| call.writing.replace(writing)).flatten();
-            // Of writes that began at the same time, one record is enough.
-            if let Some(twice) = twice {
-                twice.end().await;
-            }
+/// Runs a call that `what` describes, if it is one that writes.
+pub(super) async fn run_recorded<T>(
+    what: Option<String>,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let Some(what) = what else {
+        return call.await;
+    };
+    let state = Mutex::new(RunningCall { what, writing: None });
+    let whole = async {
+        let outcome = call.await;
+        if let Some(writing) = with(|call| call.writing.take()).flatten() {
+            writing.end().await;
         }
-        Ok(())
-    }
+        outcome
+    };
+    CALL.scope(state, whole).await
+}
 
-    /// Records in advance what an interruption between several writes may leave.
-    pub(super) fn may_leave(&self, what: &str) {
-        with(|call| call.what = format!("{} ({what})", call.what));
-    }
-
-    /// Returns lines about calls that were interrupted.
-    pub(super) async fn cut_off(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        for call in self.store.cut_off().await {
-            let began = Timestamp::from_second(call.began).unwrap_or_default();
-            let began = began.to_zoned(self.config.zone.clone());
-            let tool = call.what.split_whitespace().next().unwrap_or_default();
-            notes.push(note!(
-                "a call was interrupted on {}: {}; it may be partly done, so check before \
-                 repeating it",
-                ours(began.strftime("%Y-%m-%d %Hh%M")),
-                ours(&call.what)
-            ));
-            let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
-            if let Err(error) = self.audit(line).await {
-                notes.push(Note::from(&error));
-            }
+/// Records that the call is about to write.
+///
+/// # Errors
+/// If the call was cancelled, or it cannot be recorded: then nothing may be written.
+pub(super) async fn begin_writing(ctx: &Context) -> Result<()> {
+    course::begin_write()?;
+    // Recorded once, before the first write of the call.
+    let unrecorded = with(|call| call.writing.is_none().then(|| call.what.clone())).flatten();
+    if let Some(what) = unrecorded {
+        let writing = ctx.store.begin_writing(&what).await?;
+        let twice = with(|call| call.writing.replace(writing)).flatten();
+        // Of writes that began at the same time, one record is enough.
+        if let Some(twice) = twice {
+            twice.end().await;
         }
-        notes
     }
+    Ok(())
+}
+
+/// Records in advance what an interruption between several writes may leave.
+pub(super) fn may_leave(what: &str) {
+    with(|call| call.what = format!("{} ({what})", call.what));
+}
+
+/// Returns lines about calls that were interrupted.
+pub(super) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for call in ctx.store.cut_off().await {
+        let began = Timestamp::from_second(call.began).unwrap_or_default();
+        let began = began.to_zoned(ctx.config.zone.clone());
+        let tool = call.what.split_whitespace().next().unwrap_or_default();
+        notes.push(note!(
+            "a call was interrupted on {}: {}; it may be partly done, so check before \
+             repeating it",
+            ours(began.strftime("%Y-%m-%d %Hh%M")),
+            ours(&call.what)
+        ));
+        let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
+        if let Err(error) = log_entry(ctx, line).await {
+            notes.push(Note::from(&error));
+        }
+    }
+    notes
 }
 
 fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {

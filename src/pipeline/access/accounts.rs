@@ -22,121 +22,122 @@ fn is_all(names: &str) -> bool {
     names.trim().eq_ignore_ascii_case("all")
 }
 
-impl Context {
-    /// Returns true if there are several accounts, or if that is unknown.
-    pub(in crate::pipeline) async fn several_accounts(&self) -> bool {
-        self.accounts.list().await.map_or(true, |all| all.len() > 1)
-    }
+/// Returns true if there are several accounts, or if that is unknown.
+pub(in crate::pipeline) async fn several_accounts(ctx: &Context) -> bool {
+    ctx.accounts.list().await.map_or(true, |all| all.len() > 1)
+}
 
-    pub(in crate::pipeline) async fn labels(&self) -> Result<AccountLabels> {
-        Ok(AccountLabels(self.accounts.labels().await?))
-    }
+pub(in crate::pipeline) async fn account_labels(ctx: &Context) -> Result<AccountLabels> {
+    Ok(AccountLabels(ctx.accounts.labels().await?))
+}
 
-    /// Returns the account meant by `name`, which may also be an address that an account
-    /// sends from; without a name, the only account.
-    pub(in crate::pipeline) async fn account_named(&self, name: Option<&str>) -> Result<Account> {
-        let error = match self.accounts.find(name).await {
-            Err(error) if error.kind() == Kind::NoAccount => error,
-            found => return found,
+/// Returns the account meant by `name`, which may also be an address that an account
+/// sends from; without a name, the only account.
+pub(in crate::pipeline) async fn account_named(
+    ctx: &Context,
+    name: Option<&str>,
+) -> Result<Account> {
+    let error = match ctx.accounts.find(name).await {
+        Err(error) if error.kind() == Kind::NoAccount => error,
+        found => return found,
+    };
+    // Aliases cost a request per account, so they are only read for what is no account.
+    let Some(address) = name.map(str::trim).filter(|name| name.contains('@')) else {
+        return Err(error);
+    };
+    for account in ctx.accounts.list().await? {
+        let Ok(senders) = ctx.connect.mailbox(&account)?.senders().await else {
+            continue;
         };
-        // Aliases cost a request per account, so they are only read for what is no account.
-        let Some(address) = name.map(str::trim).filter(|name| name.contains('@')) else {
-            return Err(error);
-        };
-        for account in self.accounts.list().await? {
-            let Ok(senders) = self.connect.mailbox(&account)?.senders().await else {
-                continue;
-            };
-            if senders.iter().any(|sender| sender.person.address.eq_ignore_ascii_case(address)) {
-                return Ok(account);
+        if senders.iter().any(|sender| sender.person.address.eq_ignore_ascii_case(address)) {
+            return Ok(account);
+        }
+    }
+    Err(error)
+}
+
+/// Returns the account of that name, or all that are signed in.
+pub(in crate::pipeline) async fn named_or_all(
+    ctx: &Context,
+    name: Option<&str>,
+) -> Result<Vec<Account>> {
+    if name.is_some() {
+        return Ok(vec![account_named(ctx, name).await?]);
+    }
+    let all = ctx.accounts.list().await?;
+    match all.len() {
+        // Fails with how to sign in.
+        0 => Ok(vec![account_named(ctx, None).await?]),
+        _ => Ok(all),
+    }
+}
+
+/// Returns the accounts that an argument names: one, several separated by commas, or `all`.
+pub(in crate::pipeline) async fn several_named(
+    ctx: &Context,
+    names: Option<&str>,
+) -> Result<Vec<Account>> {
+    let Some(list) = names.filter(|names| names.contains(',') || is_all(names)) else {
+        let all = |error: Error| match error.next_step() {
+            Some(next) if names.is_none() && error.kind() == Kind::Argument => {
+                let next = format!("{next}; or several, or all");
+                error.next(next)
             }
-        }
-        Err(error)
-    }
-
-    /// Returns the account of that name, or all that are signed in.
-    pub(in crate::pipeline) async fn named_or_all(
-        &self,
-        name: Option<&str>,
-    ) -> Result<Vec<Account>> {
-        if name.is_some() {
-            return Ok(vec![self.account_named(name).await?]);
-        }
-        let all = self.accounts.list().await?;
-        match all.len() {
-            // Fails with how to sign in.
-            0 => Ok(vec![self.account_named(None).await?]),
-            _ => Ok(all),
-        }
-    }
-
-    /// Returns the accounts that an argument names: one, several separated by commas, or `all`.
-    pub(in crate::pipeline) async fn several_named(
-        &self,
-        names: Option<&str>,
-    ) -> Result<Vec<Account>> {
-        let Some(list) = names.filter(|names| names.contains(',') || is_all(names)) else {
-            let all = |error: Error| match error.next_step() {
-                Some(next) if names.is_none() && error.kind() == Kind::Argument => {
-                    let next = format!("{next}; or several, or all");
-                    error.next(next)
-                }
-                _ => error,
-            };
-            return Ok(vec![self.account_named(names).await.map_err(all)?]);
+            _ => error,
         };
-        if is_all(list) {
-            return self.named_or_all(None).await;
-        }
-        let mut accounts: Vec<Account> = Vec::new();
-        for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let account = self.account_named(Some(name)).await?;
-            if accounts.iter().all(|one| one.id != account.id) {
-                accounts.push(account);
-            }
-        }
-        Ok(accounts)
+        return Ok(vec![account_named(ctx, names).await.map_err(all)?]);
+    };
+    if is_all(list) {
+        return named_or_all(ctx, None).await;
     }
+    let mut accounts: Vec<Account> = Vec::new();
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let account = account_named(ctx, Some(name)).await?;
+        if accounts.iter().all(|one| one.id != account.id) {
+            accounts.push(account);
+        }
+    }
+    Ok(accounts)
+}
 
-    /// Returns the account that a provider's own id belongs to: the one named, or the only
-    /// one whose provider has such ids, which `fits` decides. An error suggests an id
-    /// `such` as `m12 from mail_search`.
-    pub(in crate::pipeline) async fn owner_of_id(
-        &self,
-        id: &str,
-        account: Option<&str>,
-        fits: impl Fn(&Account) -> Result<()>,
-        such: &str,
-    ) -> Result<Account> {
-        if account.is_some() {
-            let account = self.account_named(account).await?;
-            return fits(&account).map(|()| account);
-        }
-        let mut fitting = self.named_or_all(None).await?;
-        fitting.retain(|account| fits(account).is_ok());
-        match (fitting.len(), fitting.pop()) {
-            (1, Some(account)) => Ok(account),
-            (0, _) => Err(Error::argument(format!("{} is not an id", quoted(id)))
-                .next(format!("give one such as {such}"))),
-            // Fails with the accounts to choose from.
-            _ => self.account_named(None).await,
-        }
+/// Returns the account that a provider's own id belongs to: the one named, or the only
+/// one whose provider has such ids, which `fits` decides. An error suggests an id
+/// `such` as `m12 from mail_search`.
+pub(in crate::pipeline) async fn owner_of_id(
+    ctx: &Context,
+    id: &str,
+    account: Option<&str>,
+    fits: impl Fn(&Account) -> Result<()>,
+    such: &str,
+) -> Result<Account> {
+    if account.is_some() {
+        let account = account_named(ctx, account).await?;
+        return fits(&account).map(|()| account);
     }
+    let mut fitting = named_or_all(ctx, None).await?;
+    fitting.retain(|account| fits(account).is_ok());
+    match (fitting.len(), fitting.pop()) {
+        (1, Some(account)) => Ok(account),
+        (0, _) => Err(Error::argument(format!("{} is not an id", quoted(id)))
+            .next(format!("give one such as {such}"))),
+        // Fails with the accounts to choose from.
+        _ => account_named(ctx, None).await,
+    }
+}
 
-    /// Returns the account that a handle belongs to, if it is the one named.
-    pub(in crate::pipeline) async fn owner_named(
-        &self,
-        owner: &str,
-        account: Option<&str>,
-    ) -> Result<Account> {
-        let owner = self.accounts.by_id(owner).await?;
-        if account.is_some() && self.account_named(account).await?.id != owner.id {
-            return Err(Error::argument(format!(
-                "it belongs to {}, not to that account",
-                self.labels().await?.of(&owner.id)
-            ))
-            .next("leave out `account`: the handle implies it"));
-        }
-        Ok(owner)
+/// Returns the account that a handle belongs to, if it is the one named.
+pub(in crate::pipeline) async fn owner_named(
+    ctx: &Context,
+    owner: &str,
+    account: Option<&str>,
+) -> Result<Account> {
+    let owner = ctx.accounts.by_id(owner).await?;
+    if account.is_some() && account_named(ctx, account).await?.id != owner.id {
+        return Err(Error::argument(format!(
+            "it belongs to {}, not to that account",
+            account_labels(ctx).await?.of(&owner.id)
+        ))
+        .next("leave out `account`: the handle implies it"));
     }
+    Ok(owner)
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::pipeline::context::Context;
+use crate::pipeline::writing::begin_writing;
 use crate::text::Note;
 
 /// The outcome in the line that is written before a call.
@@ -30,67 +31,66 @@ pub(in crate::pipeline) struct Entry<'a> {
     pub(in crate::pipeline) outcome: &'a str,
 }
 
-impl Context {
-    /// Adds a line to the audit log.
-    ///
-    /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
-    /// nothing should be.
-    pub(in crate::pipeline) async fn audit(&self, entry: Entry<'_>) -> Result<()> {
-        // Its first line is where a call begins to write.
-        self.begins().await?;
-        let mut domains: Vec<&str> = entry
-            .recipients
-            .iter()
-            .filter_map(|address| Some(address.rsplit_once('@')?.1))
-            .collect();
-        domains.sort_unstable();
-        domains.dedup();
-        let line: Value = json!({
-            "time": self.now().to_string(),
-            "account": entry.account,
-            "tool": entry.tool,
-            "op": entry.op,
-            "ids": entry.ids,
-            "domains": domains,
-            "recipients": entry.recipients.len(),
-            "outcome": entry.outcome,
-        });
-        self.store.append_audit(&line.to_string()).await
-    }
+/// Adds a line to the audit log.
+///
+/// # Errors
+/// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
+/// nothing should be.
+pub(in crate::pipeline) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> Result<()> {
+    // Its first line is where a call begins to write.
+    begin_writing(ctx).await?;
+    let mut domains: Vec<&str> =
+        entry.recipients.iter().filter_map(|address| Some(address.rsplit_once('@')?.1)).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    let line: Value = json!({
+        "time": ctx.now().to_string(),
+        "account": entry.account,
+        "tool": entry.tool,
+        "op": entry.op,
+        "ids": entry.ids,
+        "domains": domains,
+        "recipients": entry.recipients.len(),
+        "outcome": entry.outcome,
+    });
+    ctx.store.append_audit(&line.to_string()).await
+}
 
-    /// Writes the line after a call. A completed write is reported even if the log
-    /// fails: the failure becomes a note.
-    pub(in crate::pipeline) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<Note>) {
-        if let Err(error) = self.audit(entry).await {
-            notes.push(Note::from(&error));
-        }
+/// Writes the line after a call. A completed write is reported even if the log
+/// fails: the failure becomes a note.
+pub(in crate::pipeline) async fn audit_after(
+    ctx: &Context,
+    entry: Entry<'_>,
+    notes: &mut Vec<Note>,
+) {
+    if let Err(error) = log_entry(ctx, entry).await {
+        notes.push(Note::from(&error));
     }
+}
 
-    /// Makes a write between two lines of the log. `made` names the created objects, if
-    /// they had no id before.
-    ///
-    /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
-    /// then nothing was done. Those of the write.
-    pub(in crate::pipeline) async fn run_logged<T>(
-        &self,
-        entry: Entry<'_>,
-        notes: &mut Vec<Note>,
-        write: impl Future<Output = Result<T>>,
-        made: impl FnOnce(&T) -> Option<String>,
-    ) -> Result<T> {
-        self.audit(Entry { outcome: BEGUN, ..entry.clone() })
-            .await
-            .map_err(|error| error.context("nothing was written"))?;
-        let written = write.await;
-        let mut after = Entry { outcome: outcome(&written), ..entry };
-        if let Some(id) = written.as_ref().ok().and_then(made) {
-            after.ids = vec![id];
-        }
-        self.audit_after(after, notes).await;
-        written
+/// Makes a write between two lines of the log. `made` names the created objects, if
+/// they had no id before.
+///
+/// # Errors
+/// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
+/// then nothing was done. Those of the write.
+pub(in crate::pipeline) async fn run_logged<T>(
+    ctx: &Context,
+    entry: Entry<'_>,
+    notes: &mut Vec<Note>,
+    write: impl Future<Output = Result<T>>,
+    made: impl FnOnce(&T) -> Option<String>,
+) -> Result<T> {
+    log_entry(ctx, Entry { outcome: BEGUN, ..entry.clone() })
+        .await
+        .map_err(|error| error.context("nothing was written"))?;
+    let written = write.await;
+    let mut after = Entry { outcome: outcome(&written), ..entry };
+    if let Some(id) = written.as_ref().ok().and_then(made) {
+        after.ids = vec![id];
     }
+    audit_after(ctx, after, notes).await;
+    written
 }
 
 /// Returns the outcome of a write, in the log's words.

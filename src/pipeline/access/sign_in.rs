@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use url::Url;
 
+use super::guard::require_access;
 use crate::access::Access;
 use crate::accounts::{Accounts, SignedOut};
 use crate::budget::Response;
@@ -22,6 +23,7 @@ use crate::error::{Error, Kind, Result};
 use crate::oauth::{self, DeviceSignIn, SignIn, Tokens, Unattended};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::writing::begin_writing;
 use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
@@ -246,266 +248,262 @@ impl Pending {
 const UNASKED: &str =
     "this client shows no questions: mail_send sends without asking (`confirm` = `always` refuses)";
 
-impl Context {
-    pub(in crate::pipeline) async fn accounts(
-        &self,
-        op: AccountsOp,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        match op {
-            AccountsOp::List(provider) => self.account_list(provider, caller).await,
-            AccountsOp::Add(add) => self.account_add(add, caller).await,
-            AccountsOp::Again { account, device } => {
-                let account = self.accounts.find(Some(&account)).await?;
-                let (address, mailbox) = match account.via {
-                    Some(via) => (via, Some(account.email)),
-                    None => (account.email, None),
-                };
-                let add = Add {
-                    provider: account.provider,
-                    tenant: account.tenant,
-                    address: Some(address),
-                    mailbox,
-                    device,
-                };
-                self.account_add(add, caller).await
-            }
-            AccountsOp::Remove { account } => {
-                // It revokes the grant at the provider.
-                self.needs(Access::Organize, "signing an account out")?;
-                // From here on it is completed: without its account, a grant would be forgotten.
-                self.begins().await?;
-                let (outcome, problem) = self.sign_out(&account).await?;
-                let mut response = self.outcome(&account, "remove", "done", &outcome.to_string());
-                response.notes.extend(problem.as_ref().map(Note::from));
-                Ok(response)
-            }
-        }
-    }
-
-    /// Signs an account out and drops what was kept of it. Returns what became of its grant, and
-    /// the error if something of it could not be dropped.
-    ///
-    /// # Errors
-    /// Those of [`Accounts::remove`].
-    pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
-        let known = self.accounts.find(Some(account)).await;
-        let outcome = self.accounts.remove(account).await?;
-        let Ok(known) = known else {
-            return Ok((outcome, None));
-        };
-        self.states.snapshots.clear();
-        self.states.shown.clear();
-        Ok((outcome, self.states.outputs.purge(&known.id).await.err()))
-    }
-
-    /// Waits until no sign-in of this process is pending, and returns their notes;
-    /// fails with the first error.
-    pub async fn signed_in(&self) -> Result<Vec<String>> {
-        loop {
-            let changed = self.states.sign_ins.changed.notified();
-            if self.states.sign_ins.open() == 0 {
-                let mut notes = Vec::new();
-                for one in self.states.sign_ins.with(std::mem::take) {
-                    match one.state {
-                        State::Failed(error) => return Err(error),
-                        State::Noted(note) => notes.push(note),
-                        State::Open => {}
-                    }
-                }
-                return Ok(notes);
-            }
-            changed.await;
-        }
-    }
-
-    /// Returns the signed-in accounts as objects of ours.
-    pub(in crate::pipeline) async fn account_objects(&self) -> Result<Vec<Value>> {
-        let object = |account: &Account| {
-            json!({
-                "email": account.email,
-                "provider": account.provider,
-                "status": account.status.to_string(),
-                "problem": account.problem,
-                "via": account.via,
-                "scopes": account.scopes.join(" "),
-                "added": account.added.to_string().get(..10),
-            })
-        };
-        Ok(self.accounts.list().await?.iter().map(object).collect())
-    }
-
-    /// Returns the note that no account is signed in, and how to change that.
-    pub(in crate::pipeline) fn no_account_note(&self) -> Note {
-        note!("no account is signed in: {}", ours(self.accounts.how_to_add()))
-    }
-
-    async fn account_list(
-        &self,
-        provider: Option<Provider>,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let mut objects = self.account_objects().await?;
-        let mut notes = Vec::new();
-        // An outcome is reported once; a pending page is reported until it is done.
-        self.states.sign_ins.with(|waiting| {
-            objects.extend(waiting.iter().filter_map(Pending::row));
-            for one in waiting.iter() {
-                if let State::Noted(note) = &one.state {
-                    notes.push(note!("{}", ours(note)));
-                }
-            }
-            waiting.retain(Pending::is_open);
-        });
-        let is_none = objects.is_empty();
-        if let Some(provider) = provider {
-            objects.retain(|one| one.get("provider").is_some_and(|is| is == provider.word()));
-        }
-        let columns = ACCOUNT.up_to(Level::More);
-        let rows = rows_of(&self.local(), &ACCOUNT, &columns, &objects, &mut notes);
-        notes.push(if is_none {
-            self.no_account_note()
-        } else {
-            note!("accounts: {}", rows.len())
-        });
-        let sends = self.config.access >= Access::Send && !self.config.always_confirm;
-        if sends && !caller.can_ask() {
-            notes.push(UNASKED.into());
-        }
-        Ok(Response {
-            document: Document { scalars: Vec::new(), tables: vec![rows] },
-            notes,
-            ..Response::default()
-        })
-    }
-
-    async fn account_add(&self, add: Add, caller: &dyn ClientPrompts) -> Result<Response> {
-        if let Some(page) = self.connect_page(&add)? {
-            return self.account_add_on_page(&add, page.as_str(), caller).await;
-        }
-        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
-        let detail = match &begun {
-            Begun::Unattended(..) => {
-                let finished = begun.finish(&self.accounts, &*self.connect, &add).await?;
-                let detail = "signed in as the settings say, without a page";
-                return Ok(self.outcome(&finished.account.email, "add", "done", detail));
-            }
-            Begun::Device(device) => device.message(),
-            Begun::Browser(sign_in) => {
-                let url = sign_in.url();
-                let opened = self.config.browser && open::that_detached(url).is_ok();
-                let how = if opened { "a browser opened" } else { "open" };
-                format!("{how} {url} to sign in")
-            }
-        };
-        let address = add.mailbox.as_ref().or(add.address.as_ref());
-        let item = address.unwrap_or(&add.provider).clone();
-        let number = self.states.sign_ins.with(|waiting| {
-            let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
-            // A newer page for the same account replaces the older one.
-            waiting.retain(|one| {
-                let same = one.add.provider == add.provider
-                    && one.add.address == add.address
-                    && one.add.mailbox == add.mailbox;
-                if same && let Some(task) = &one.task {
-                    task.abort();
-                }
-                !same
-            });
-            waiting.push(Pending { add: add.clone(), state: State::Open, task: None, number });
-            number
-        });
-        let (accounts, connect) = (self.accounts.clone(), self.connect.clone());
-        let sign_ins = self.states.sign_ins.clone();
-        let task = tokio::spawn(async move {
-            let state = match begun.finish(&accounts, &*connect, &add).await {
-                Ok(finished) => finished.note.map(State::Noted),
-                Err(error) => Some(State::Failed(error)),
+pub(in crate::pipeline) async fn accounts(
+    ctx: &Context,
+    op: AccountsOp,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    match op {
+        AccountsOp::List(provider) => account_list(ctx, provider, caller).await,
+        AccountsOp::Add(add) => account_add(ctx, add, caller).await,
+        AccountsOp::Again { account, device } => {
+            let account = ctx.accounts.find(Some(&account)).await?;
+            let (address, mailbox) = match account.via {
+                Some(via) => (via, Some(account.email)),
+                None => (account.email, None),
             };
-            sign_ins.with(|waiting| match state {
-                None => waiting.retain(|one| one.number != number),
-                Some(state) => {
-                    if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
-                        one.state = state;
-                    }
+            let add = Add {
+                provider: account.provider,
+                tenant: account.tenant,
+                address: Some(address),
+                mailbox,
+                device,
+            };
+            account_add(ctx, add, caller).await
+        }
+        AccountsOp::Remove { account } => {
+            // It revokes the grant at the provider.
+            require_access(ctx, Access::Organize, "signing an account out")?;
+            // From here on it is completed: without its account, a grant would be forgotten.
+            begin_writing(ctx).await?;
+            let (outcome, problem) = sign_out(ctx, &account).await?;
+            let mut response =
+                account_outcome(ctx, &account, "remove", "done", &outcome.to_string());
+            response.notes.extend(problem.as_ref().map(Note::from));
+            Ok(response)
+        }
+    }
+}
+
+/// Signs an account out and drops what was kept of it. Returns what became of its grant, and
+/// the error if something of it could not be dropped.
+///
+/// # Errors
+/// Those of [`Accounts::remove`].
+pub async fn sign_out(ctx: &Context, account: &str) -> Result<(SignedOut, Option<Error>)> {
+    let known = ctx.accounts.find(Some(account)).await;
+    let outcome = ctx.accounts.remove(account).await?;
+    let Ok(known) = known else {
+        return Ok((outcome, None));
+    };
+    ctx.states.snapshots.clear();
+    ctx.states.shown.clear();
+    Ok((outcome, ctx.states.outputs.purge(&known.id).await.err()))
+}
+
+/// Waits until no sign-in of this process is pending, and returns their notes;
+/// fails with the first error.
+pub async fn signed_in(ctx: &Context) -> Result<Vec<String>> {
+    loop {
+        let changed = ctx.states.sign_ins.changed.notified();
+        if ctx.states.sign_ins.open() == 0 {
+            let mut notes = Vec::new();
+            for one in ctx.states.sign_ins.with(std::mem::take) {
+                match one.state {
+                    State::Failed(error) => return Err(error),
+                    State::Noted(note) => notes.push(note),
+                    State::Open => {}
                 }
-            });
-            sign_ins.changed.notify_waiters();
-        });
-        self.states.sign_ins.with(|waiting| {
-            if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
-                one.task = Some(task.abort_handle());
             }
-        });
-        Ok(self.outcome(
-            &item,
-            "add",
-            "waiting",
-            &format!("{detail}; then call accounts with op=list"),
-        ))
-    }
-
-    /// Returns the page where the account is connected, if there are pages and a person signs in
-    /// there.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`] for what no page could request.
-    fn connect_page(&self, add: &Add) -> Result<Option<Url>> {
-        let suggested = [
-            ("tenant", add.tenant.as_deref()),
-            ("hint", add.address.as_deref()),
-            ("mailbox", add.mailbox.as_deref()),
-        ];
-        let page = match oauth::unattended(&self.config, &add.id()) {
-            // With a device code too: it would connect the mailbox of anyone who enters it to
-            // the person who asked for it.
-            None => self.config.connect_page(&add.provider, &suggested),
-            Some(_) => None,
-        };
-        if page.is_some() {
-            add.check()?;
-            self.connect.scopes(&add.provider, add.mailbox.is_some(), self.config.access)?;
+            return Ok(notes);
         }
-        Ok(page)
+        changed.await;
     }
+}
 
-    /// Leaves the sign-in to a page of the server: the client opens it if it can, else the answer
-    /// has the link.
-    async fn account_add_on_page(
-        &self,
-        add: &Add,
-        page: &str,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let title = oauth::provider_named(&add.provider)?.title;
-        let why = format!("Connect a {title} account to Daysheet");
-        let item = add.mailbox.as_ref().or(add.address.as_ref()).unwrap_or(&add.provider);
-        let (result, detail) = match caller.open_page(&why, page).await {
-            Confirmation::Yes => ("waiting", format!("the user was shown {page}")),
-            Confirmation::Unavailable | Confirmation::Unanswered | Confirmation::Planned => {
-                ("waiting", format!("ask the user to open {page} and sign in"))
-            }
-            Confirmation::No => {
-                return Err(Error::new(Kind::Auth, "the user declined to open the sign-in page")
-                    .next(format!("nothing was changed; the page is {page}")));
-            }
-            Confirmation::Later => {
-                return Err(Error::new(Kind::Auth, "the user has to sign in first"));
-            }
-        };
-        let detail = format!("{detail}; then call accounts with op=list");
-        Ok(self.outcome(item, "add", result, &detail))
-    }
+/// Returns the signed-in accounts as objects of ours.
+pub(in crate::pipeline) async fn account_objects(ctx: &Context) -> Result<Vec<Value>> {
+    let object = |account: &Account| {
+        json!({
+            "email": account.email,
+            "provider": account.provider,
+            "status": account.status.to_string(),
+            "problem": account.problem,
+            "via": account.via,
+            "scopes": account.scopes.join(" "),
+            "added": account.added.to_string().get(..10),
+        })
+    };
+    Ok(ctx.accounts.list().await?.iter().map(object).collect())
+}
 
-    fn outcome(&self, item: &str, op: &str, result: &str, detail: &str) -> Response {
-        let object = json!({"item": item, "op": op, "result": result, "detail": detail});
-        let mut notes = Vec::new();
-        let columns = OUTCOME.up_to(Level::Core);
-        let rows = rows_of(&self.local(), &OUTCOME, &columns, &[object], &mut notes);
-        Response {
-            document: Document { scalars: Vec::new(), tables: vec![rows] },
-            notes,
-            ..Response::default()
+/// Returns the note that no account is signed in, and how to change that.
+pub(in crate::pipeline) fn no_account_note(ctx: &Context) -> Note {
+    note!("no account is signed in: {}", ours(ctx.accounts.how_to_add()))
+}
+
+async fn account_list(
+    ctx: &Context,
+    provider: Option<Provider>,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let mut objects = account_objects(ctx).await?;
+    let mut notes = Vec::new();
+    // An outcome is reported once; a pending page is reported until it is done.
+    ctx.states.sign_ins.with(|waiting| {
+        objects.extend(waiting.iter().filter_map(Pending::row));
+        for one in waiting.iter() {
+            if let State::Noted(note) = &one.state {
+                notes.push(note!("{}", ours(note)));
+            }
         }
+        waiting.retain(Pending::is_open);
+    });
+    let is_none = objects.is_empty();
+    if let Some(provider) = provider {
+        objects.retain(|one| one.get("provider").is_some_and(|is| is == provider.word()));
+    }
+    let columns = ACCOUNT.up_to(Level::More);
+    let rows = rows_of(&ctx.local(), &ACCOUNT, &columns, &objects, &mut notes);
+    notes.push(if is_none { no_account_note(ctx) } else { note!("accounts: {}", rows.len()) });
+    let sends = ctx.config.access >= Access::Send && !ctx.config.always_confirm;
+    if sends && !caller.can_ask() {
+        notes.push(UNASKED.into());
+    }
+    Ok(Response {
+        document: Document { scalars: Vec::new(), tables: vec![rows] },
+        notes,
+        ..Response::default()
+    })
+}
+
+async fn account_add(ctx: &Context, add: Add, caller: &dyn ClientPrompts) -> Result<Response> {
+    if let Some(page) = connect_page(ctx, &add)? {
+        return account_add_on_page(ctx, &add, page.as_str(), caller).await;
+    }
+    let begun = Begun::start(&ctx.config, &*ctx.connect, &add).await?;
+    let detail = match &begun {
+        Begun::Unattended(..) => {
+            let finished = begun.finish(&ctx.accounts, &*ctx.connect, &add).await?;
+            let detail = "signed in as the settings say, without a page";
+            return Ok(account_outcome(ctx, &finished.account.email, "add", "done", detail));
+        }
+        Begun::Device(device) => device.message(),
+        Begun::Browser(sign_in) => {
+            let url = sign_in.url();
+            let opened = ctx.config.browser && open::that_detached(url).is_ok();
+            let how = if opened { "a browser opened" } else { "open" };
+            format!("{how} {url} to sign in")
+        }
+    };
+    let address = add.mailbox.as_ref().or(add.address.as_ref());
+    let item = address.unwrap_or(&add.provider).clone();
+    let number = ctx.states.sign_ins.with(|waiting| {
+        let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
+        // A newer page for the same account replaces the older one.
+        waiting.retain(|one| {
+            let same = one.add.provider == add.provider
+                && one.add.address == add.address
+                && one.add.mailbox == add.mailbox;
+            if same && let Some(task) = &one.task {
+                task.abort();
+            }
+            !same
+        });
+        waiting.push(Pending { add: add.clone(), state: State::Open, task: None, number });
+        number
+    });
+    let (accounts, connect) = (ctx.accounts.clone(), ctx.connect.clone());
+    let sign_ins = ctx.states.sign_ins.clone();
+    let task = tokio::spawn(async move {
+        let state = match begun.finish(&accounts, &*connect, &add).await {
+            Ok(finished) => finished.note.map(State::Noted),
+            Err(error) => Some(State::Failed(error)),
+        };
+        sign_ins.with(|waiting| match state {
+            None => waiting.retain(|one| one.number != number),
+            Some(state) => {
+                if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
+                    one.state = state;
+                }
+            }
+        });
+        sign_ins.changed.notify_waiters();
+    });
+    ctx.states.sign_ins.with(|waiting| {
+        if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
+            one.task = Some(task.abort_handle());
+        }
+    });
+    Ok(account_outcome(
+        ctx,
+        &item,
+        "add",
+        "waiting",
+        &format!("{detail}; then call accounts with op=list"),
+    ))
+}
+
+/// Returns the page where the account is connected, if there are pages and a person signs in
+/// there.
+///
+/// # Errors
+/// [`Kind::Argument`] for what no page could request.
+fn connect_page(ctx: &Context, add: &Add) -> Result<Option<Url>> {
+    let suggested = [
+        ("tenant", add.tenant.as_deref()),
+        ("hint", add.address.as_deref()),
+        ("mailbox", add.mailbox.as_deref()),
+    ];
+    let page = match oauth::unattended(&ctx.config, &add.id()) {
+        // With a device code too: it would connect the mailbox of anyone who enters it to
+        // the person who asked for it.
+        None => ctx.config.connect_page(&add.provider, &suggested),
+        Some(_) => None,
+    };
+    if page.is_some() {
+        add.check()?;
+        ctx.connect.scopes(&add.provider, add.mailbox.is_some(), ctx.config.access)?;
+    }
+    Ok(page)
+}
+
+/// Leaves the sign-in to a page of the server: the client opens it if it can, else the answer
+/// has the link.
+async fn account_add_on_page(
+    ctx: &Context,
+    add: &Add,
+    page: &str,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let title = oauth::provider_named(&add.provider)?.title;
+    let why = format!("Connect a {title} account to Daysheet");
+    let item = add.mailbox.as_ref().or(add.address.as_ref()).unwrap_or(&add.provider);
+    let (result, detail) = match caller.open_page(&why, page).await {
+        Confirmation::Yes => ("waiting", format!("the user was shown {page}")),
+        Confirmation::Unavailable | Confirmation::Unanswered | Confirmation::Planned => {
+            ("waiting", format!("ask the user to open {page} and sign in"))
+        }
+        Confirmation::No => {
+            return Err(Error::new(Kind::Auth, "the user declined to open the sign-in page")
+                .next(format!("nothing was changed; the page is {page}")));
+        }
+        Confirmation::Later => {
+            return Err(Error::new(Kind::Auth, "the user has to sign in first"));
+        }
+    };
+    let detail = format!("{detail}; then call accounts with op=list");
+    Ok(account_outcome(ctx, item, "add", result, &detail))
+}
+
+fn account_outcome(ctx: &Context, item: &str, op: &str, result: &str, detail: &str) -> Response {
+    let object = json!({"item": item, "op": op, "result": result, "detail": detail});
+    let mut notes = Vec::new();
+    let columns = OUTCOME.up_to(Level::Core);
+    let rows = rows_of(&ctx.local(), &OUTCOME, &columns, &[object], &mut notes);
+    Response {
+        document: Document { scalars: Vec::new(), tables: vec![rows] },
+        notes,
+        ..Response::default()
     }
 }

@@ -30,48 +30,43 @@ struct Belongs {
     of: String,
 }
 
-impl Context {
-    /// Saves the position of a list of some kind, and returns the cursor's number.
-    ///
-    /// The kind and the names of the plan's fields are stored on disk: a change of
-    /// either invalidates existing cursors. A plan has no field `of`.
-    pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
-        &self,
-        kind: &str,
-        plan: &T,
-    ) -> Result<u64> {
-        let state = serde_json::to_string(&Saved { of: kind, plan })
-            .map_err(|_| Error::new(Kind::Internal, "a cursor could not be saved"))?;
-        self.store.save_cursor(&state).await
-    }
+/// Saves the position of a list of some kind, and returns the cursor's number.
+///
+/// The kind and the names of the plan's fields are stored on disk: a change of
+/// either invalidates existing cursors. A plan has no field `of`.
+pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
+    ctx: &Context,
+    kind: &str,
+    plan: &T,
+) -> Result<u64> {
+    let state = serde_json::to_string(&Saved { of: kind, plan })
+        .map_err(|_| Error::new(Kind::Internal, "a cursor could not be saved"))?;
+    ctx.store.save_cursor(&state).await
+}
 
-    /// Loads the position of a list of some kind, by the cursor that the caller gave.
-    ///
-    /// # Errors
-    /// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it belongs
-    /// to a list of another kind.
-    pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
-        &self,
-        kind: &str,
-        cursor: &str,
-    ) -> Result<T> {
-        let unknown = || {
-            Error::new(
-                Kind::NotFound,
-                format!("there is no cursor `{}`", crate::text::brief(cursor)),
-            )
+/// Loads the position of a list of some kind, by the cursor that the caller gave.
+///
+/// # Errors
+/// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it belongs
+/// to a list of another kind.
+pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
+    ctx: &Context,
+    kind: &str,
+    cursor: &str,
+) -> Result<T> {
+    let unknown = || {
+        Error::new(Kind::NotFound, format!("there is no cursor `{}`", crate::text::brief(cursor)))
             .next("use the `next` of the last page, or start again without cursor")
-        };
-        let Some((HandleKind::Page, number)) = HandleKind::parse(cursor) else {
-            return Err(unknown());
-        };
-        let state = self.store.cursor(number).await?.ok_or_else(unknown)?;
-        let belongs: Belongs = serde_json::from_str(&state).map_err(|_| unknown())?;
-        if belongs.of != kind {
-            return Err(other_use(cursor));
-        }
-        serde_json::from_str(&state).map_err(|_| unknown())
+    };
+    let Some((HandleKind::Page, number)) = HandleKind::parse(cursor) else {
+        return Err(unknown());
+    };
+    let state = ctx.store.cursor(number).await?.ok_or_else(unknown)?;
+    let belongs: Belongs = serde_json::from_str(&state).map_err(|_| unknown())?;
+    if belongs.of != kind {
+        return Err(other_use(cursor));
     }
+    serde_json::from_str(&state).map_err(|_| unknown())
 }
 
 /// Returns the error for a cursor given together with another request.

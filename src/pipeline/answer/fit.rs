@@ -77,108 +77,106 @@ pub(in crate::pipeline) struct AnswerOptions {
     pub(in crate::pipeline) ceiling: usize,
 }
 
-impl Context {
-    /// Fits a response; stores the complete response as an output if it was shortened.
-    pub(in crate::pipeline) async fn fit_response(
-        &self,
-        response: &Arc<Response>,
-        how: AnswerOptions,
-        secret: [u8; 32],
-    ) -> Result<(Fitted, Option<String>)> {
-        let tokenizer = self.config.tokenizer;
-        let response = Arc::clone(response);
-        let bytes: usize = response.texts.iter().map(|text| text.text.len()).sum();
-        let rows: usize = response.document.tables.iter().map(RowTable::len).sum();
-        let long = bytes > CEILING || rows > MANY;
-        let work = move || {
-            let options = FitOptions {
-                format: how.format,
-                tokenizer,
-                budget: how.budget.saturating_sub(how.besides),
-                ceiling: how.ceiling,
-                room: how.budget.saturating_sub(BESIDES),
-                stated_budget: how.budget + how.reserve,
-                chunk: how.chunk,
-                chunks: how.chunks,
-                strategy: how.strategy,
-                secret: &secret,
-            };
-            let mut output = None;
-            let fitted = fit::fit(&response, &options, |whole| {
-                let text = whole.text();
-                let hash = crate::outputs::hash(&text);
-                output = Some(text);
-                hash
-            })?;
-            Ok((fitted, output))
+/// Fits a response; stores the complete response as an output if it was shortened.
+pub(in crate::pipeline) async fn fit_response(
+    ctx: &Context,
+    response: &Arc<Response>,
+    how: AnswerOptions,
+    secret: [u8; 32],
+) -> Result<(Fitted, Option<String>)> {
+    let tokenizer = ctx.config.tokenizer;
+    let response = Arc::clone(response);
+    let bytes: usize = response.texts.iter().map(|text| text.text.len()).sum();
+    let rows: usize = response.document.tables.iter().map(RowTable::len).sum();
+    let long = bytes > CEILING || rows > MANY;
+    let work = move || {
+        let options = FitOptions {
+            format: how.format,
+            tokenizer,
+            budget: how.budget.saturating_sub(how.besides),
+            ceiling: how.ceiling,
+            room: how.budget.saturating_sub(BESIDES),
+            stated_budget: how.budget + how.reserve,
+            chunk: how.chunk,
+            chunks: how.chunks,
+            strategy: how.strategy,
+            secret: &secret,
         };
-        match long {
-            // The session has to answer meanwhile.
-            true => tokio::task::spawn_blocking(work)
-                .await
-                .map_err(|_| Error::new(Kind::Internal, "an answer could not be fitted"))?,
-            false => work(),
+        let mut output = None;
+        let fitted = fit::fit(&response, &options, |whole| {
+            let text = whole.text();
+            let hash = crate::outputs::hash(&text);
+            output = Some(text);
+            hash
+        })?;
+        Ok((fitted, output))
+    };
+    match long {
+        // The session has to answer meanwhile.
+        true => tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| Error::new(Kind::Internal, "an answer could not be fitted"))?,
+        false => work(),
+    }
+}
+
+/// Returns the tokens that an answer leaves free: those the call names, or else the setting.
+pub(in crate::pipeline) fn reserved_tokens(ctx: &Context, reserve: Option<u32>) -> usize {
+    reserve.map_or(ctx.config.reserve, |reserve| reserve as usize)
+}
+
+/// Tokens for the answer itself.
+pub(in crate::pipeline) fn answer_budget(
+    ctx: &Context,
+    budget: Option<u32>,
+    reserve: Option<u32>,
+) -> Result<usize> {
+    let budget = budget.map_or(ctx.config.budget, |budget| budget as usize);
+    let reserve = reserved_tokens(ctx, reserve);
+    match budget.checked_sub(reserve) {
+        Some(room) if room >= 100 => Ok(room),
+        _ => Err(Error::argument(format!(
+            "budget={budget} leaves under 100 tokens beyond reserve={reserve}"
+        ))
+        .next("raise `budget`, or lower `reserve`, which may be a setting")),
+    }
+}
+
+/// Adds a line to the notes.
+pub(in crate::pipeline) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
+    let notes = match fitted.notes {
+        true => fitted.blocks.last_mut(),
+        false => None,
+    };
+    match notes {
+        Some(notes) => {
+            notes.push('\n');
+            notes.push_str(line);
+        }
+        None => {
+            fitted.blocks.push(line.to_string());
+            fitted.notes = true;
         }
     }
+    fitted.tokens = fit::tokens_of(&fitted.blocks, ctx.config.tokenizer);
+}
 
-    /// Returns the tokens that an answer leaves free: those the call names, or else the setting.
-    pub(in crate::pipeline) fn reserve(&self, reserve: Option<u32>) -> usize {
-        reserve.map_or(self.config.reserve, |reserve| reserve as usize)
-    }
-
-    /// Tokens for the answer itself.
-    pub(in crate::pipeline) fn room(
-        &self,
-        budget: Option<u32>,
-        reserve: Option<u32>,
-    ) -> Result<usize> {
-        let budget = budget.map_or(self.config.budget, |budget| budget as usize);
-        let reserve = self.reserve(reserve);
-        match budget.checked_sub(reserve) {
-            Some(room) if room >= 100 => Ok(room),
-            _ => Err(Error::argument(format!(
-                "budget={budget} leaves under 100 tokens beyond reserve={reserve}"
-            ))
-            .next("raise `budget`, or lower `reserve`, which may be a setting")),
-        }
-    }
-
-    /// Adds a line to the notes.
-    pub(in crate::pipeline) fn note(&self, fitted: &mut Fitted, line: &Note) {
-        let notes = match fitted.notes {
-            true => fitted.blocks.last_mut(),
-            false => None,
-        };
-        match notes {
-            Some(notes) => {
-                notes.push('\n');
-                notes.push_str(line);
-            }
-            None => {
-                fitted.blocks.push(line.to_string());
-                fitted.notes = true;
-            }
-        }
-        fitted.tokens = fit::tokens_of(&fitted.blocks, self.config.tokenizer);
-    }
-
-    /// Returns the answer to a caller that already has it.
-    pub(in crate::pipeline) fn unchanged(&self, hash: String, format: Format) -> Answer {
-        let document =
-            Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };
-        let text = document.encode(format);
-        Answer {
-            stats: Stats {
-                tokens: self.config.tokenizer.count(&text),
-                tokenizer: self.config.tokenizer.name(),
-                bytes: text.len(),
-                chunk: (1, 1),
-                hash,
-                stc_version: format.stc_version(),
-                ..Stats::default()
-            },
-            blocks: vec![text],
-            output: None,
-        }
+/// Returns the answer to a caller that already has it.
+pub(in crate::pipeline) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> Answer {
+    let document =
+        Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };
+    let text = document.encode(format);
+    Answer {
+        stats: Stats {
+            tokens: ctx.config.tokenizer.count(&text),
+            tokenizer: ctx.config.tokenizer.name(),
+            bytes: text.len(),
+            chunk: (1, 1),
+            hash,
+            stc_version: format.stc_version(),
+            ..Stats::default()
+        },
+        blocks: vec![text],
+        output: None,
     }
 }

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::fit::AnswerOptions;
+use super::fit::{AnswerOptions, answer_budget, fit_response, reserved_tokens};
+use super::output::keep_output;
 use crate::budget::fit::CEILING;
 use crate::budget::{Response, value};
 use crate::client::NonInteractive;
@@ -16,6 +17,7 @@ use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
+use crate::pipeline::run::build_noted_response;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::tools::{self, Effect, Request};
@@ -54,66 +56,59 @@ pub(in crate::pipeline) fn record(objects: &[Value]) {
     });
 }
 
-impl Context {
-    /// Carries out a request that only reads, and returns its answer in every format.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
-    /// [`Context::run_for`].
-    pub async fn inspect(&self, request: Request) -> Result<Inspected> {
-        let Request { action, view, call, .. } = request;
-        let tool = tools::find(call.tool).filter(|_| call.effect == Effect::Read);
-        let tool = tool.ok_or_else(|| {
-            Error::argument(format!("{} does not only read", call.tool))
-                .next("choose a call that only reads")
-        })?;
-        let budget = self.room(view.budget, view.reserve)?;
-        let accounts: Vec<String> =
-            self.accounts.list().await?.into_iter().map(|account| account.id).collect();
-        let secret = self.store.fence_secret().await?;
-        let answered = async {
-            let response =
-                self.build_noted_response(action, Format::Json, &NonInteractive, &secret).await?;
-            let objects = OBJECTS.with(|all| {
-                std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner))
-            });
-            Ok::<_, Error>((response, objects))
+/// Carries out a request that only reads, and returns its answer in every format.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
+/// [`run_for`](crate::pipeline::run::run_for).
+pub async fn inspect(ctx: &Context, request: Request) -> Result<Inspected> {
+    let Request { action, view, call, .. } = request;
+    let tool = tools::find(call.tool).filter(|_| call.effect == Effect::Read);
+    let tool = tool.ok_or_else(|| {
+        Error::argument(format!("{} does not only read", call.tool))
+            .next("choose a call that only reads")
+    })?;
+    let budget = answer_budget(ctx, view.budget, view.reserve)?;
+    let accounts: Vec<String> =
+        ctx.accounts.list().await?.into_iter().map(|account| account.id).collect();
+    let secret = ctx.store.fence_secret().await?;
+    let answered = async {
+        let response =
+            build_noted_response(ctx, action, Format::Json, &NonInteractive, &secret).await?;
+        let objects = OBJECTS
+            .with(|all| std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner)));
+        Ok::<_, Error>((response, objects))
+    };
+    let (response, objects) = OBJECTS.scope(Mutex::default(), answered).await?;
+    let formats = [
+        ("toon", "TOON", Format::Toon(Delimiter::Tab)),
+        ("json", "JSON of the same rows", Format::Json),
+        ("stc", "STC of the same rows", Format::Stc(Version::One)),
+    ];
+    let mut forms = Vec::new();
+    for (id, name, format) in formats {
+        let how = AnswerOptions {
+            format,
+            strategy: value::resolve(call.tool, &ctx.config.values, !response.words.is_empty()),
+            chunk: 1,
+            chunks: tool.args.iter().any(|arg| arg.name == "chunk"),
+            budget,
+            reserve: reserved_tokens(ctx, view.reserve),
+            besides: 0,
+            ceiling: CEILING,
         };
-        let (response, objects) = OBJECTS.scope(Mutex::default(), answered).await?;
-        let formats = [
-            ("toon", "TOON", Format::Toon(Delimiter::Tab)),
-            ("json", "JSON of the same rows", Format::Json),
-            ("stc", "STC of the same rows", Format::Stc(Version::One)),
-        ];
-        let mut forms = Vec::new();
-        for (id, name, format) in formats {
-            let how = AnswerOptions {
-                format,
-                strategy: value::resolve(
-                    call.tool,
-                    &self.config.values,
-                    !response.words.is_empty(),
-                ),
-                chunk: 1,
-                chunks: tool.args.iter().any(|arg| arg.name == "chunk"),
-                budget,
-                reserve: self.reserve(view.reserve),
-                besides: 0,
-                ceiling: CEILING,
-            };
-            let response = shown_in(format, &response);
-            let (fitted, whole) = self.fit_response(&response.into(), how, secret).await?;
-            if let Some(whole) = whole {
-                self.keep_output(&call, &whole, accounts.clone()).await?;
-            }
-            let text = fitted.blocks.join("\n\n");
-            forms.push(Form { id, name, text, tokens: fitted.tokens });
+        let response = shown_in(format, &response);
+        let (fitted, whole) = fit_response(ctx, &response.into(), how, secret).await?;
+        if let Some(whole) = whole {
+            keep_output(ctx, &call, &whole, accounts.clone()).await?;
         }
-        let raw = Value::Array(objects).to_string();
-        let tokens = self.config.tokenizer.count(&raw);
-        forms.push(Form { id: "raw", name: "Raw API JSON of these objects", text: raw, tokens });
-        Ok(Inspected { forms, tokenizer: self.config.tokenizer.name() })
+        let text = fitted.blocks.join("\n\n");
+        forms.push(Form { id, name, text, tokens: fitted.tokens });
     }
+    let raw = Value::Array(objects).to_string();
+    let tokens = ctx.config.tokenizer.count(&raw);
+    forms.push(Form { id: "raw", name: "Raw API JSON of these objects", text: raw, tokens });
+    Ok(Inspected { forms, tokenizer: ctx.config.tokenizer.name() })
 }
 
 /// Returns a response as it is written in a format.

@@ -20,43 +20,41 @@ pub fn unoffered(tool: &Tool, config: &Config) -> Error {
     }
 }
 
-impl Context {
-    /// Adds to an error what the user has to change before they can use the tools it names.
-    pub(in crate::pipeline) fn with_unoffered(&self, error: Error) -> Error {
-        let config = &self.config;
-        let Some(next) = error.next_step() else {
-            return error;
-        };
-        let texts = [next];
-        let missing = self.named_unoffered(&texts);
-        let parts = missing.map(|tool| unoffered(tool, config).to_string());
-        let next: Vec<String> = std::iter::once(next.to_owned()).chain(parts).collect();
-        error.next(next.join("; "))
-    }
+/// Adds to an error what the user has to change before they can use the tools it names.
+pub(in crate::pipeline) fn with_unoffered(ctx: &Context, error: Error) -> Error {
+    let config = &ctx.config;
+    let Some(next) = error.next_step() else {
+        return error;
+    };
+    let texts = [next];
+    let missing = named_unoffered(ctx, &texts);
+    let parts = missing.map(|tool| unoffered(tool, config).to_string());
+    let next: Vec<String> = std::iter::once(next.to_owned()).chain(parts).collect();
+    error.next(next.join("; "))
+}
 
-    /// Adds to a response a note on each tool that it names and that is not offered.
-    pub(in crate::pipeline) fn note_unoffered(&self, response: &mut Response) {
-        let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
-        let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
-            Cell::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let notes = response.notes.iter().map(|note| &**note);
-        let texts: Vec<&str> = notes.chain(cells).collect();
-        let missing = self.named_unoffered(&texts);
-        let missing: Vec<Note> =
-            missing.map(|tool| Note::from(&unoffered(tool, &self.config))).collect();
-        response.notes.extend(missing);
-    }
+/// Adds to a response a note on each tool that it names and that is not offered.
+pub(in crate::pipeline) fn note_unoffered(ctx: &Context, response: &mut Response) {
+    let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
+    let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
+        Cell::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let notes = response.notes.iter().map(|note| &**note);
+    let texts: Vec<&str> = notes.chain(cells).collect();
+    let missing = named_unoffered(ctx, &texts);
+    let missing: Vec<Note> =
+        missing.map(|tool| Note::from(&unoffered(tool, &ctx.config))).collect();
+    response.notes.extend(missing);
+}
 
-    /// Returns the tools that are not offered here and that texts name.
-    fn named_unoffered(&self, texts: &[&str]) -> impl Iterator<Item = &'static Tool> {
-        let config = &self.config;
-        TOOLS.iter().filter(move |tool| {
-            !tool.is_offered(config.access, &config.tools)
-                && texts.iter().any(|text| names(text, tool.name))
-        })
-    }
+/// Returns the tools that are not offered here and that texts name.
+fn named_unoffered(ctx: &Context, texts: &[&str]) -> impl Iterator<Item = &'static Tool> {
+    let config = &ctx.config;
+    TOOLS.iter().filter(move |tool| {
+        !tool.is_offered(config.access, &config.tools)
+            && texts.iter().any(|text| names(text, tool.name))
+    })
 }
 
 /// Returns true if a text names a tool. A name that is an English word, too, has an argument after

@@ -86,62 +86,63 @@ impl WriteReport {
     }
 }
 
-impl Context {
-    /// Builds the response of a call that writes.
-    pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
-        let mut response = Response::default();
-        // Before any row gets a handle: known handles move to the new occurrences first.
-        let occurrences = occurrences::follow(self, report.series, &mut response.notes).await;
-        self.written_rows(&report.events, &mut response.document, &mut response.notes).await;
-        response.document.tables.extend(occurrences);
-        let mut undo = report.undo;
-        match self.save_undo(&mut undo).await {
-            Ok(()) => {
-                if let Some(number) = undo.number {
-                    let kind = HandleKind::Undo;
-                    response.document.scalars.push(("undo", Cell::Handle(kind.prefix(), number)));
-                    if undo.events.len() < undo.writes {
-                        let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
-                        response.notes.push(note!(
-                            "calendar_save undo={} undoes only {}",
-                            ours(kind.handle(number)),
-                            ours(events.join(" "))
-                        ));
-                    }
+/// Builds the response of a call that writes.
+pub(in crate::pipeline) async fn write_report(
+    ctx: &Context,
+    report: WriteReport,
+) -> Result<Response> {
+    let mut response = Response::default();
+    // Before any row gets a handle: known handles move to the new occurrences first.
+    let occurrences = occurrences::follow(ctx, report.series, &mut response.notes).await;
+    ctx.written_rows(&report.events, &mut response.document, &mut response.notes).await;
+    response.document.tables.extend(occurrences);
+    let mut undo = report.undo;
+    match ctx.save_undo(&mut undo).await {
+        Ok(()) => {
+            if let Some(number) = undo.number {
+                let kind = HandleKind::Undo;
+                response.document.scalars.push(("undo", Cell::Handle(kind.prefix(), number)));
+                if undo.events.len() < undo.writes {
+                    let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
+                    response.notes.push(note!(
+                        "calendar_save undo={} undoes only {}",
+                        ours(kind.handle(number)),
+                        ours(events.join(" "))
+                    ));
                 }
             }
-            Err(error) => response.notes.push(note!("no undo: {}", error)),
         }
-        let rows = self.outcomes(&report.outcomes);
-        if !rows.is_empty() {
-            response.document.tables.push(rows);
-        }
-        let mut notes = report.notes;
-        if report.clashing > 0 && !report.events.is_empty() {
-            let summary = match report.events.len() {
-                1 => "written all the same: if_conflict=refuse would not write it".into(),
-                _ => note!(
-                    "written; with clashes: {}; if_conflict=refuse would leave those out",
-                    report.clashing
-                ),
-            };
-            notes.insert(0, summary);
-        }
-        notes.extend(report.notified.note());
-        notes.append(&mut response.notes);
-        response.notes = notes;
-        Ok(response)
+        Err(error) => response.notes.push(note!("no undo: {}", error)),
     }
+    let rows = outcome_rows(ctx, &report.outcomes);
+    if !rows.is_empty() {
+        response.document.tables.push(rows);
+    }
+    let mut notes = report.notes;
+    if report.clashing > 0 && !report.events.is_empty() {
+        let summary = match report.events.len() {
+            1 => "written all the same: if_conflict=refuse would not write it".into(),
+            _ => note!(
+                "written; with clashes: {}; if_conflict=refuse would leave those out",
+                report.clashing
+            ),
+        };
+        notes.insert(0, summary);
+    }
+    notes.extend(report.notified.note());
+    notes.append(&mut response.notes);
+    response.notes = notes;
+    Ok(response)
+}
 
-    pub(in crate::pipeline) fn outcomes(&self, outcomes: &[Outcome]) -> RowTable {
-        let objects: Vec<Value> = outcomes
-            .iter()
-            .map(|one| {
-                let detail = (!one.detail.is_empty()).then_some(one.detail.as_str());
-                json!({"item": one.item, "op": one.op, "result": one.result, "detail": detail})
-            })
-            .collect();
-        let columns = OUTCOME.up_to(Level::Core);
-        rows_of(&self.local(), &OUTCOME, &columns, &objects, &mut Vec::new())
-    }
+pub(in crate::pipeline) fn outcome_rows(ctx: &Context, outcomes: &[Outcome]) -> RowTable {
+    let objects: Vec<Value> = outcomes
+        .iter()
+        .map(|one| {
+            let detail = (!one.detail.is_empty()).then_some(one.detail.as_str());
+            json!({"item": one.item, "op": one.op, "result": one.result, "detail": detail})
+        })
+        .collect();
+    let columns = OUTCOME.up_to(Level::Core);
+    rows_of(&ctx.local(), &OUTCOME, &columns, &objects, &mut Vec::new())
 }

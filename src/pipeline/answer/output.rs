@@ -31,79 +31,77 @@ pub(in crate::pipeline) struct Recipe {
     pub(in crate::pipeline) arguments: Option<Map<String, Value>>,
 }
 
-impl Context {
-    /// Stores a complete answer that concerns these accounts, by their ids; returns its hash.
-    ///
-    /// If the store cannot be written to, this process still has it.
-    ///
-    /// # Errors
-    /// [`Kind::Internal`].
-    pub(in crate::pipeline) async fn keep_output(
-        &self,
-        call: &Call,
-        text: &str,
-        accounts: Vec<String>,
-    ) -> Result<String> {
-        let arguments = (call.effect == Effect::Read).then(|| call.arguments.clone());
-        let recipe = Recipe { tool: call.tool.to_owned(), arguments };
-        let recipe = serde_json::to_string(&recipe)
-            .map_err(|_| Error::new(Kind::Internal, "a recipe could not be saved"))?;
-        Ok(self.states.outputs.keep(&recipe, text, &accounts).await)
-    }
+/// Stores a complete answer that concerns these accounts, by their ids; returns its hash.
+///
+/// If the store cannot be written to, this process still has it.
+///
+/// # Errors
+/// [`Kind::Internal`].
+pub(in crate::pipeline) async fn keep_output(
+    ctx: &Context,
+    call: &Call,
+    text: &str,
+    accounts: Vec<String>,
+) -> Result<String> {
+    let arguments = (call.effect == Effect::Read).then(|| call.arguments.clone());
+    let recipe = Recipe { tool: call.tool.to_owned(), arguments };
+    let recipe = serde_json::to_string(&recipe)
+        .map_err(|_| Error::new(Kind::Internal, "a recipe could not be saved"))?;
+    Ok(ctx.states.outputs.keep(&recipe, text, &accounts).await)
+}
 
-    /// Returns true if there is an output with this hash.
-    ///
-    /// # Errors
-    /// [`Kind::Store`].
-    pub async fn has_output(&self, hash: &str) -> Result<bool> {
-        Ok(self.states.outputs.get(hash).await?.is_some())
-    }
+/// Returns true if there is an output with this hash.
+///
+/// # Errors
+/// [`Kind::Store`].
+pub async fn has_output(ctx: &Context, hash: &str) -> Result<bool> {
+    Ok(ctx.states.outputs.get(hash).await?.is_some())
+}
 
-    /// Returns the part of an output's `text` that a request reads.
-    pub(in crate::pipeline) async fn output(
-        &self,
-        text: Arc<str>,
-        request: OutputRead,
-        fields: bool,
-    ) -> Result<Response> {
-        let budget = request.budget.map_or(self.config.budget, |most| most as usize);
-        let ask = PageRequest {
-            offset: request.offset.unwrap_or(1) as usize,
-            limit: request.limit.unwrap_or(LIMIT) as usize,
-            tokens: budget.saturating_sub(BESIDES),
-            tokenizer: self.config.tokenizer,
-            fields,
-        };
-        // On a thread of its own: a pattern may take a second, and the session
-        // has to answer meanwhile.
-        let work = move || match request.grep {
-            Some(pattern) => grep(&text, &pattern, ask),
-            None => page(&text, ask),
-        };
-        let page = tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
+/// Returns the part of an output's `text` that a request reads.
+pub(in crate::pipeline) async fn output_page(
+    ctx: &Context,
+    text: Arc<str>,
+    request: OutputRead,
+    fields: bool,
+) -> Result<Response> {
+    let budget = request.budget.map_or(ctx.config.budget, |most| most as usize);
+    let ask = PageRequest {
+        offset: request.offset.unwrap_or(1) as usize,
+        limit: request.limit.unwrap_or(LIMIT) as usize,
+        tokens: budget.saturating_sub(BESIDES),
+        tokenizer: ctx.config.tokenizer,
+        fields,
+    };
+    // On a thread of its own: a pattern may take a second, and the session
+    // has to answer meanwhile.
+    let work = move || match request.grep {
+        Some(pattern) => grep(&text, &pattern, ask),
+        None => page(&text, ask),
+    };
+    let page = tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
 
-        let mut response = Response { notes: page.notes, ..Response::default() };
-        let hash = outputs::parse_id(&request.id).unwrap_or_default().to_owned();
-        let scalars = &mut response.document.scalars;
-        scalars.push(("output", Cell::Text(hash)));
-        scalars.push(("lines", count(page.lines)));
-        if let Some((from, to)) = page.shown {
-            scalars.push(("from", count(from)));
-            scalars.push(("to", count(to)));
-            response.texts.push(LongText {
-                name: "o1".to_owned(),
-                text: page.text,
-                page: true,
-                ..LongText::default()
-            });
-        }
-        if let Some(next) = page.next {
-            response.document.scalars.push(("next", count(next)));
-        }
-        Ok(response)
+    let mut response = Response { notes: page.notes, ..Response::default() };
+    let hash = outputs::parse_id(&request.id).unwrap_or_default().to_owned();
+    let scalars = &mut response.document.scalars;
+    scalars.push(("output", Cell::Text(hash)));
+    scalars.push(("lines", count(page.lines)));
+    if let Some((from, to)) = page.shown {
+        scalars.push(("from", count(from)));
+        scalars.push(("to", count(to)));
+        response.texts.push(LongText {
+            name: "o1".to_owned(),
+            text: page.text,
+            page: true,
+            ..LongText::default()
+        });
     }
+    if let Some(next) = page.next {
+        response.document.scalars.push(("next", count(next)));
+    }
+    Ok(response)
 }
 
 fn count(lines: usize) -> Cell {

@@ -18,7 +18,9 @@ use serde_json::Value;
 use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, senders};
 use crate::pipeline::rows::{columns_of, name_account, rows_of};
 use crate::project::project;
@@ -119,7 +121,7 @@ impl Context {
     /// Fetches the mail of the window, of all these accounts. A failed account is
     /// reported in the result.
     pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let reads = accounts.iter().map(|account| {
             let label = labels.of(&account.id);
             async move {
@@ -248,7 +250,7 @@ impl Context {
         let context = RowContext { zone, ..context };
         let mut own = Vec::new();
         let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
-        self.assign_handles(&mut rows, &inbox.account).await?;
+        assign_handles(self, &mut rows, &inbox.account).await?;
         if columns.iter().any(|field| field.name == WARNINGS) {
             own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| None));
         }

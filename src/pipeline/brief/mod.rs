@@ -28,6 +28,7 @@ use crate::budget::value::Hint;
 use crate::budget::{Item, Legend, Response};
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, weekday};
+use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::provider::Account;
@@ -98,7 +99,7 @@ impl Context {
         let zone = &self.zone(request.tz.as_deref())?;
         let clock = DateContext { zone: zone.clone(), ..self.date_context() };
         let span = BriefSpan::read(&request, &clock)?;
-        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let accounts = named_or_all(self, request.account.as_deref()).await?;
         let window = Window {
             inbox: query::parse(&span.inbox, &clock)?,
             sent: query::parse(&span.sent, &clock)?,

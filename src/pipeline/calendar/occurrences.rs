@@ -14,6 +14,7 @@ use super::agenda::seen::substance;
 use super::target::Owner;
 use crate::error::Result;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData};
@@ -80,7 +81,7 @@ pub(in crate::pipeline) fn is_visible(change: &Change) -> bool {
 /// one is given, before the series is written. A failure costs no more than these handles,
 /// which may be dead after the write.
 pub(in crate::pipeline) async fn known_before(
-    pipeline: &Context,
+    ctx: &Context,
     owner: &Owner,
     series: &EventData,
     from: Option<Timestamp>,
@@ -88,7 +89,7 @@ pub(in crate::pipeline) async fn known_before(
     if series.repeat.is_none() {
         return Vec::new();
     }
-    let mut known = known_occurrences(pipeline, owner, series).await.unwrap_or_else(|error| {
+    let mut known = known_occurrences(ctx, owner, series).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "handles of occurrences cannot follow their series");
         Vec::new()
     });
@@ -97,15 +98,15 @@ pub(in crate::pipeline) async fn known_before(
 }
 
 async fn known_occurrences(
-    pipeline: &Context,
+    ctx: &Context,
     owner: &Owner,
     series: &EventData,
 ) -> Result<Vec<KnownOccurrence>> {
     let account = &owner.account.id;
-    let found = occurrences(pipeline, owner, series).await?;
+    let found = occurrences(ctx, owner, series).await?;
     let ids: Vec<&str> = found.iter().map(|(facts, _)| facts.id.as_str()).collect();
-    let numbers = pipeline.store.known_handles(account, HandleKind::Event, &ids).await?;
-    let zone = &pipeline.config.zone;
+    let numbers = ctx.store.known_handles(account, HandleKind::Event, &ids).await?;
+    let zone = &ctx.config.zone;
     let known = found.iter().filter_map(|(facts, _)| {
         Some(KnownOccurrence {
             account: account.clone(),
@@ -121,7 +122,7 @@ async fn known_occurrences(
 /// rows of the first occurrences, none without a series. What fails is noted: the writes
 /// themselves are done.
 pub(in crate::pipeline) async fn follow(
-    pipeline: &Context,
+    ctx: &Context,
     log: SeriesLog,
     notes: &mut Vec<Note>,
 ) -> Option<RowTable> {
@@ -129,7 +130,7 @@ pub(in crate::pipeline) async fn follow(
     let columns = columns(written.len() > 1);
     let mut rows = RowTable::new(&EVENT, columns).section("occurrences");
     for WrittenSeries { owner, facts } in &written {
-        let found = match occurrences(pipeline, owner, facts).await {
+        let found = match occurrences(ctx, owner, facts).await {
             Ok(found) => found,
             Err(error) => {
                 notes.push(note!("occurrences were not listed: {}", error));
@@ -138,10 +139,10 @@ pub(in crate::pipeline) async fn follow(
                 continue;
             }
         };
-        if let Err(error) = move_handles(pipeline, owner, &found, &mut known).await {
+        if let Err(error) = move_handles(ctx, owner, &found, &mut known).await {
             notes.push(note!("ids of occurrences may have changed: {}", error));
         }
-        list(pipeline, owner, found, &mut rows, notes).await;
+        list(ctx, owner, found, &mut rows, notes).await;
     }
     let lost: Vec<String> = known.iter().map(|one| HandleKind::Event.handle(one.number)).collect();
     if !lost.is_empty() {
@@ -153,13 +154,13 @@ pub(in crate::pipeline) async fn follow(
 /// Gives the handles of `known` to the occurrences that `found` has of them, and removes them
 /// from the list.
 async fn move_handles(
-    pipeline: &Context,
+    ctx: &Context,
     owner: &Owner,
     found: &[(EventData, Value)],
     known: &mut Vec<KnownOccurrence>,
 ) -> Result<()> {
     let account = &owner.account.id;
-    let zone = &pipeline.config.zone;
+    let zone = &ctx.config.zone;
     let mut free: BTreeMap<&str, (Timestamp, &EventData)> =
         found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
     let mut shown = Vec::new();
@@ -186,34 +187,34 @@ async fn move_handles(
             };
             free.remove(facts.id.as_str());
             let kind = HandleKind::Event;
-            pipeline.store.move_handle(account, kind, &one.id, &facts.id).await?;
+            ctx.store.move_handle(account, kind, &one.id, &facts.id).await?;
             shown.push((one.number, substance(facts)));
         }
     }
     known.extend(rest);
-    pipeline.store.remember_events(&shown).await
+    ctx.store.remember_events(&shown).await
 }
 
 /// Adds rows of the first occurrences that are not over; of the first at all if all are.
 async fn list(
-    pipeline: &Context,
+    ctx: &Context,
     owner: &Owner,
     mut found: Vec<(EventData, Value)>,
     rows: &mut RowTable,
     notes: &mut Vec<Note>,
 ) {
-    let (now, zone) = (pipeline.now(), &pipeline.config.zone);
+    let (now, zone) = (ctx.now(), &ctx.config.zone);
     let past = found.iter().take_while(|(facts, _)| facts.end.instant(zone) <= now).count();
     if past < found.len() {
         found.drain(..past);
     }
     let is_cut = found.len() > LISTED;
     found.truncate(LISTED);
-    let context = pipeline.context_for(owner.port.api(), &owner.label, &owner.account);
+    let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
     let (facts, values): (Vec<EventData>, Vec<Value>) = found.into_iter().unzip();
     let mut some = rows_of(&context, &EVENT, rows.columns(), &values, notes);
-    pipeline.hand_out_after(&mut some, &owner.account, notes).await;
-    if let Err(error) = pipeline.remember(&some, facts.into_iter().map(Some)).await {
+    hand_out_after(ctx, &mut some, &owner.account, notes).await;
+    if let Err(error) = ctx.remember(&some, facts.into_iter().map(Some)).await {
         tracing::warn!(%error, "the occurrences do not count as shown");
     }
     rows.append(some);
@@ -225,11 +226,11 @@ async fn list(
 
 /// Returns the occurrences of a series around now, or from its start on if that is later.
 async fn occurrences(
-    pipeline: &Context,
+    ctx: &Context,
     owner: &Owner,
     series: &EventData,
 ) -> Result<Vec<(EventData, Value)>> {
-    let (now, start) = (pipeline.now(), series.start.instant(&pipeline.config.zone));
+    let (now, start) = (ctx.now(), series.start.instant(&ctx.config.zone));
     let from = now.max(start).checked_sub(BEHIND).unwrap_or(now);
     let to = now.max(start).checked_add(AHEAD).unwrap_or(now);
     let projection = project(owner.port.api(), &columns(true));

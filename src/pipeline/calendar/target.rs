@@ -10,7 +10,9 @@ use super::agenda::seen::substance;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
+use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{hand_out_after, number_after};
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
@@ -163,7 +165,7 @@ pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone)
 impl Context {
     /// Returns the calendars of an account.
     pub(in crate::pipeline) async fn owner(&self, account: Account) -> Result<Owner> {
-        let label = self.labels().await?.of(&account.id);
+        let label = account_labels(self).await?.of(&account.id);
         Ok(Owner { label, port: self.connect.calendars(&account)?, account })
     }
 
@@ -251,7 +253,7 @@ impl Context {
         notes: &mut Vec<Note>,
     ) -> EventTarget {
         let kind = HandleKind::Event;
-        let number = self.number_after(&owner.account, kind, &facts.id, notes).await;
+        let number = number_after(self, &owner.account, kind, &facts.id, notes).await;
         EventTarget {
             owner: owner.clone(),
             handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
@@ -333,7 +335,7 @@ impl Context {
         if events.is_empty() {
             return;
         }
-        let several = self.several_accounts().await;
+        let several = several_accounts(self).await;
         let columns = columns_of(&EVENT, Level::Core, several);
         let mut rows = RowTable::new(&EVENT, columns.clone());
         let mut more = Vec::new();
@@ -344,7 +346,7 @@ impl Context {
             let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
             let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
-            self.hand_out_after(&mut some, &owner.account, &mut more).await;
+            hand_out_after(self, &mut some, &owner.account, &mut more).await;
             let facts = values.iter().map(|value| owner.port.event_data(value));
             if let Err(error) = self.remember(&some, facts).await {
                 // The only effect is that the next change asks to look again.

@@ -12,11 +12,12 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::EventWrite;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::guard::events::{EventWrite, agreed_for};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::{EventUndo, UndoLog, UndoState};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::number_after;
 use crate::provider::calendar::{Change, Notify};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
@@ -57,7 +58,7 @@ impl Context {
     ) -> Result<Option<Value>> {
         let recipients = entry.recipients.clone();
         let kept = recipients.is_empty() && self.keep_event(target, change, report).await;
-        let written = self.run_logged(entry, &mut report.notes, write, |_| None).await;
+        let written = run_logged(self, entry, &mut report.notes, write, |_| None).await;
         if written.is_ok() {
             let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
             report.notified.add(&recipients, has_guests && target.facts.own);
@@ -152,7 +153,7 @@ impl Context {
         };
         let kind = HandleKind::Event;
         let notes = &mut report.notes;
-        if let Some(number) = self.number_after(&owner.account, kind, &facts.id, notes).await {
+        if let Some(number) = number_after(self, &owner.account, kind, &facts.id, notes).await {
             let version = Some(facts.version.unwrap_or_default());
             let event = kind.handle(number);
             report.undo.accounts.insert(owner.account.id.clone());
@@ -227,7 +228,7 @@ impl Context {
         });
         let writes: Vec<_> = writes.collect();
         let question = format!("Undo writes to events with other people?\n{}", listed(lines));
-        self.agreed_for(&writes, question, caller, &mut report.notes).await?;
+        agreed_for(self, &writes, question, caller, &mut report.notes).await?;
         if dry_run {
             report.notes.push("dry run: nothing was written".into());
         }
@@ -264,7 +265,7 @@ impl Context {
                 Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
             }
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Returns what an undo does to an event as it is now; or nothing, and why.
@@ -351,7 +352,7 @@ impl Context {
             return self.write_event(target, change.as_ref(), entry, report, write).await;
         };
         let write = port.restore(before, left.as_ref());
-        let restored = self.run_logged(entry, &mut report.notes, write, |_| None).await?;
+        let restored = run_logged(self, entry, &mut report.notes, write, |_| None).await?;
         if let Some(facts) = port.event_data(&restored)
             && facts.id != target.facts.id
         {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
+use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::{Account, Mailbox, People};
@@ -165,7 +166,7 @@ impl Context {
         };
         for one in people {
             let both = [sender.email.clone(), one.address.email.clone()];
-            let new = self.new_among(Some(account), &both).await.ok()?;
+            let new = new_among(self, Some(account), &both).await.ok()?;
             if !new.contains(&sender.email) {
                 return None;
             }
@@ -229,9 +230,9 @@ impl Context {
             };
             // Anybody can get on the list by writing: who has been written to decides.
             let both = [address.clone(), near.address.email.clone()];
-            let new = self.new_among(Some(account), &both).await.unwrap_or_default();
+            let new = new_among(self, Some(account), &both).await.unwrap_or_default();
             if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
-                self.note_untrusted_quote();
+                note_untrusted_quote(self);
                 notes.push(note!(
                     "{} was never written to: did you mean {}?",
                     ours(&address),

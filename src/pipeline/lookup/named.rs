@@ -14,6 +14,8 @@ use futures_util::future::join_all;
 use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
+use crate::pipeline::access::accounts::named_or_all;
+use crate::pipeline::access::guard::{mark_tainted, new_among};
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::{Account, People};
@@ -90,7 +92,7 @@ impl Context {
         if names.is_empty() || names.len() > MOST {
             return Ok(Vec::new());
         }
-        let accounts = self.named_or_all(None).await?;
+        let accounts = named_or_all(self, None).await?;
         let found =
             join_all(names.iter().map(|name| self.contact_named(name, naming, &accounts))).await;
         let mut resolved: Vec<(&str, String)> =
@@ -106,7 +108,7 @@ impl Context {
         if resolved.is_empty() {
             return Ok(Vec::new());
         }
-        self.mark_tainted().await?;
+        mark_tainted(self).await?;
         let note = |(name, email): &(&str, String)| {
             note!("\"{}\" is {} (contact)", ours(*name), quoted_end(email))
         };
@@ -141,7 +143,7 @@ impl Context {
                 strangers.push(other);
             }
         }
-        let new = self.new_among(None, &strangers).await.ok()?;
+        let new = new_among(self, None, &strangers).await.ok()?;
         if new.len() < strangers.len() {
             return None;
         }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::{Listed, LookupPlan, LookupPosition};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
+use crate::pipeline::access::accounts::named_or_all;
+use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
@@ -229,7 +231,7 @@ impl Context {
         if suggestions.is_empty() {
             return error;
         }
-        self.note_untrusted_quote();
+        note_untrusted_quote(self);
         let what = if names.len() == 1 { "an address" } else { "addresses" };
         error.next(format!("give {what}; did you mean {}?", suggestions.join("; ")))
     }
@@ -237,7 +239,7 @@ impl Context {
     /// Returns the people that any account knows by a name, or else the one with the most similar
     /// name: names and addresses.
     async fn people_like(&self, name: &str) -> Vec<(String, String)> {
-        let accounts = self.named_or_all(None).await.unwrap_or_default();
+        let accounts = named_or_all(self, None).await.unwrap_or_default();
         let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
             return Vec::new();
         };
@@ -313,7 +315,7 @@ impl Context {
         }
         let note = |wanted: &str| match nearest(wanted, &names) {
             Some(near) => {
-                self.note_untrusted_quote();
+                note_untrusted_quote(self);
                 note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
             }
             None if plan.q.is_some() && plan.asked.is_none() => {
@@ -337,8 +339,8 @@ fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
 }
 
 /// Returns the lower-case texts of a column of everything that was listed.
-pub(super) fn texts(pipeline: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
-    let context = |api: Api| RowContext { api, room: Room::List, ..pipeline.local() };
+pub(super) fn texts(ctx: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
+    let context = |api: Api| RowContext { api, room: Room::List, ..ctx.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {
         field.map(|field| flatten::texts(field, item, &context(api))).unwrap_or_default()

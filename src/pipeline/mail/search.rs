@@ -20,9 +20,12 @@ use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::access::accounts::AccountLabels;
-use crate::pipeline::answer::cursor::{SeenIds, another_search};
+use crate::pipeline::access::accounts::{
+    AccountLabels, account_labels, account_named, named_or_all,
+};
+use crate::pipeline::answer::cursor::{SeenIds, another_search, load_cursor, save_cursor};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{placeholder_rows, resolve_handle};
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::Account;
@@ -154,7 +157,7 @@ impl Context {
         let mut count = plan.count(table, shown, before, missing.len());
         if !plan.places.is_empty() {
             plan.now = now;
-            let cursor = self.save_cursor(KIND, &plan).await?;
+            let cursor = save_cursor(self, KIND, &plan).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
@@ -205,7 +208,7 @@ impl Context {
             zone,
             table,
             columns: Vec::new(),
-            labels: self.labels().await?,
+            labels: account_labels(self).await?,
             limit,
             enough: limit,
             merged: plan.accounts > 1,
@@ -379,10 +382,10 @@ impl Context {
         folder: &str,
         account: &Account,
     ) -> Result<Option<String>> {
-        match self.handle(HandleKind::Folder, folder).await? {
+        match resolve_handle(self, HandleKind::Folder, folder).await? {
             Some((owner, id)) if owner == account.id => Ok(Some(id)),
             Some((owner, _)) => {
-                let labels = self.labels().await?;
+                let labels = account_labels(self).await?;
                 let (owner, other) = (labels.of(&owner), labels.of(&account.id));
                 let what = format!("the folder `{folder}` belongs to {owner}, not to {other}");
                 Err(Error::argument(what)
@@ -426,7 +429,7 @@ impl Context {
         }
         let failed_length = self.fill_lengths(&mut rows, &*part.mailbox, &context).await;
         own.extend(failed_length.map(|error| note!("chars is null where unknown: {}", error)));
-        own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
+        own.extend(placeholder_rows(self, &mut rows, &failed, &part.account).await?);
         notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
         Ok(rows)
     }
@@ -464,10 +467,10 @@ impl Context {
             };
             return Ok(plan.with(columns));
         };
-        let mut plan: SearchPlan = self.load_cursor(KIND, cursor).await?;
+        let mut plan: SearchPlan = load_cursor(self, KIND, cursor).await?;
         let same_account = match &search.account {
             Some(name) => {
-                let id = self.account_named(Some(name)).await?.id;
+                let id = account_named(self, Some(name)).await?.id;
                 plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
             }
             None => true,
@@ -489,11 +492,11 @@ impl Context {
     /// Returns the accounts to search: the one named, or the folder's, or all.
     async fn accounts_of(&self, search: &Search) -> Result<Vec<Account>> {
         if let (None, Some(folder)) = (&search.account, &search.folder)
-            && let Some((owner, _)) = self.handle(HandleKind::Folder, folder).await?
+            && let Some((owner, _)) = resolve_handle(self, HandleKind::Folder, folder).await?
         {
             return Ok(vec![self.accounts.by_id(&owner).await?]);
         }
-        self.named_or_all(search.account.as_deref()).await
+        named_or_all(self, search.account.as_deref()).await
     }
 }
 

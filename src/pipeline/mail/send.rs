@@ -13,10 +13,14 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::accounts::owner_of_id;
+use crate::pipeline::access::audit::{Entry, audit_after, log_entry};
+use crate::pipeline::access::guard::{
+    Act, Asks, Audience, Decision, by_hand, decide_write, everybody, require_access, written_to,
+};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handle, resolve_handle};
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
@@ -69,7 +73,7 @@ impl Context {
         request: mail::Send,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        self.needs(Access::Send, "sending")?;
+        require_access(self, Access::Send, "sending")?;
         let at = request.at.as_deref().map(|text| self.later(text)).transpose()?;
         let (account, id) = self.draft_named(&request.id).await?;
         let mailbox = self.connect.mailbox(&account)?;
@@ -124,7 +128,7 @@ impl Context {
             recipients: self.config.recipients_per_hour,
         };
         // The log first: a write that cannot be logged is not made.
-        self.audit(ready.line(&draft, "sending"))
+        log_entry(self, ready.line(&draft, "sending"))
             .await
             .map_err(|error| error.context("nothing was sent"))?;
         // The journal row comes before the call: of several processes, only one sends.
@@ -137,7 +141,7 @@ impl Context {
                     _ => ("refused", error),
                 };
                 let line = ready.line(&draft, outcome);
-                self.audit_after(line, &mut Vec::new()).await;
+                audit_after(self, line, &mut Vec::new()).await;
                 return Err(error);
             }
         }
@@ -187,7 +191,7 @@ impl Context {
     /// Returns the account and the provider's id of a draft.
     async fn draft_named(&self, name: &str) -> Result<(Account, String)> {
         for kind in [HandleKind::Draft, HandleKind::Message] {
-            if let Some((owner, id)) = self.handle(kind, name).await? {
+            if let Some((owner, id)) = resolve_handle(self, kind, name).await? {
                 return Ok((self.accounts.by_id(&owner).await?, id));
             }
         }
@@ -196,7 +200,7 @@ impl Context {
                 .next("give the id mail_draft returned, such as d5"));
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
-        let account = self.owner_of_id(name, None, fits, "").await;
+        let account = owner_of_id(self, name, None, fits, "").await;
         let account =
             account.map_err(|error| error.next("give the id mail_draft returned, such as d5"))?;
         Ok((account, name.to_owned()))
@@ -240,7 +244,7 @@ impl Context {
             command: format!("daysheet call mail_send id={}", ready.name),
         };
         let mut notes = Vec::new();
-        let decision = self.decide(&act, &audience, caller, &mut notes);
+        let decision = decide_write(self, &act, &audience, caller, &mut notes);
         Ok(match decision.await? {
             Decision::Agreed | Decision::Unasked => None,
             Decision::Declined => Some(Outcome::new(
@@ -250,7 +254,7 @@ impl Context {
                 "the user declined; the draft is unchanged",
             )),
             Decision::Unanswered => {
-                let next = self.by_hand(&act);
+                let next = by_hand(self, &act);
                 let detail = format!("nobody confirmed; the draft is unchanged: {next}");
                 Some(Outcome::new(&ready.name, OP, "refused", detail))
             }
@@ -317,8 +321,8 @@ impl Context {
             outcome: outcome.result,
         };
         let mut notes = Vec::new();
-        self.audit_after(line, &mut notes).await;
-        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        audit_after(self, line, &mut notes).await;
+        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
             .await
     }
 
@@ -405,7 +409,7 @@ impl Context {
         at: Option<Timestamp>,
     ) -> Outcome {
         // Its recipients are no longer new.
-        self.written_to(ready.account, &draft.content);
+        written_to(self, ready.account, &draft.content);
         let count = everybody(&draft.content).count();
         let mut detail = match self.sent_handle(ready.account, sent).await {
             Ok(Some(handle)) => format!("{handle}, to {count}"),
@@ -430,7 +434,7 @@ impl Context {
         let Some(id) = &sent.id else {
             return Ok(None);
         };
-        self.handle_of(&account.id, HandleKind::Message, id).await.map(Some)
+        assign_handle(self, &account.id, HandleKind::Message, id).await.map(Some)
     }
 
     async fn send_answer(
@@ -441,8 +445,8 @@ impl Context {
     ) -> Result<Response> {
         let mut notes = Vec::new();
         let line = ready.line(draft, outcome.result);
-        self.audit_after(line, &mut notes).await;
-        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        audit_after(self, line, &mut notes).await;
+        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
             .await
     }
 }

@@ -7,7 +7,7 @@ use crate::client::{ClientPrompts, Confirmation};
 use crate::compose::people::ascii;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
-use crate::pipeline::access::guard::WILL_ASK;
+use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_access};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::no_undo;
@@ -82,7 +82,7 @@ impl Context {
                 return Err(Error::argument("op=delete takes no `name` or `set`")
                     .next("name the contact by `id` alone"));
             }
-            self.needs(Access::Full, "permanently deleting a contact")?;
+            require_access(self, Access::Full, "permanently deleting a contact")?;
             let Match { id, .. } = self.one_contact(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
             let question = format!(
@@ -120,7 +120,7 @@ impl Context {
         self.note_unapproved(&owner, &added, approved.as_deref()).await?;
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
         if answer.is_ok() {
-            self.note_untrusted_quote();
+            note_untrusted_quote(self);
             let is_set =
                 |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
             owner.late().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
@@ -179,7 +179,7 @@ impl Context {
         let Some((address, note)) = first else {
             return Ok(None);
         };
-        self.note_untrusted_quote();
+        note_untrusted_quote(self);
         let question = format!(
             "Save {} as a contact of {}? Mail from a contact is not warned of, and {note}.",
             short(&address.email),

@@ -9,7 +9,9 @@ use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::budget::Response;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::{CreatedFolder, With, missing_above};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
@@ -311,9 +313,10 @@ impl Context {
         kind: FolderKind,
     ) -> Result<(SettingsContext, FolderRef)> {
         let account = request.account.as_deref();
-        let (owner, id_or_name) = match self.handle(HandleKind::Folder, id_or_name).await? {
+        let (owner, id_or_name) = match resolve_handle(self, HandleKind::Folder, id_or_name).await?
+        {
             Some((owner, id)) => {
-                let owner = self.owner_named(&owner, account).await?;
+                let owner = owner_named(self, &owner, account).await?;
                 (self.context_of(owner).await?, id)
             }
             None => (self.mail_context(account).await?, id_or_name.to_owned()),

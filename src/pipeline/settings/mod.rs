@@ -17,14 +17,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::access::audit::Entry;
-use super::answer::outcome::{Outcome, WriteReport};
+use super::access::audit::{Entry, run_logged};
+use super::answer::outcome::{Outcome, WriteReport, write_report};
 use super::calendar::target::short;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
+use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::Account;
@@ -104,13 +106,13 @@ impl Context {
 
     /// Returns the mailbox of an account, of the only one if none is named.
     async fn mail_context(&self, account: Option<&str>) -> Result<SettingsContext> {
-        let account = self.account_named(account).await?;
+        let account = account_named(self, account).await?;
         self.context_of(account).await
     }
 
     async fn context_of(&self, account: Account) -> Result<SettingsContext> {
         Ok(SettingsContext {
-            label: self.labels().await?.of(&account.id),
+            label: account_labels(self).await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,
             late: Mutex::default(),
             account,
@@ -144,7 +146,7 @@ impl Context {
             ..Entry::default()
         };
         let mut notes = Vec::new();
-        let answer = self.run_logged(entry, &mut notes, write, |_| None).await;
+        let answer = run_logged(self, entry, &mut notes, write, |_| None).await;
         owner.late().append(&mut notes);
         answer
     }
@@ -174,7 +176,7 @@ impl Context {
                     notes: std::mem::take(&mut *owner.late()),
                     ..WriteReport::default()
                 };
-                self.write_report(report).await
+                write_report(self, report).await
             }
             Err(error) => Err(error),
         }
@@ -188,7 +190,7 @@ impl Context {
         api: Api,
         object: Value,
     ) -> Response {
-        let several = self.several_accounts().await;
+        let several = several_accounts(self).await;
         let columns = columns_of(table, Level::Core, several);
         let mut response = Response::default();
         let names = match project(api, &columns).names {
@@ -199,7 +201,7 @@ impl Context {
             RowContext { names: &names, ..self.context_for(api, &owner.label, &owner.account) };
         let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
         response.notes.append(&mut owner.late());
-        self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
+        hand_out_after(self, &mut rows, &owner.account, &mut response.notes).await;
         rows.drop_empty();
         response.document.tables.push(rows);
         zone_line(&mut response.document, &self.config.zone);
@@ -242,7 +244,7 @@ impl Context {
         if result == "planned" {
             report.notes.push("dry run: nothing was written".into());
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 }
 

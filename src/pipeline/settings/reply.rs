@@ -12,8 +12,9 @@ use crate::client::ClientPrompts;
 use crate::compose::text;
 use crate::error::{Error, Result};
 use crate::flatten;
+use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::events::line;
-use crate::pipeline::access::guard::{Act, Asks, Audience};
+use crate::pipeline::access::guard::{Act, Asks, Audience, confirm};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
@@ -218,7 +219,7 @@ impl Context {
             here.named = true;
         }
         // Everything that can refuse the call is checked for all accounts before the question.
-        let accounts = self.several_named(request.account.as_deref()).await?;
+        let accounts = several_named(self, request.account.as_deref()).await?;
         let several = accounts.len() > 1;
         let planned = accounts.into_iter().map(async |account| {
             let owner = self.context_of(account).await?;
@@ -230,7 +231,7 @@ impl Context {
             join_all(planned).await.into_iter().collect::<Result<Vec<_>>>()?;
         let mut notes = Vec::new();
         if let Some((audience, act)) = question(&plans) {
-            self.confirm(&act, &audience, caller, &mut notes).await?;
+            confirm(self, &act, &audience, caller, &mut notes).await?;
         }
         let mut response = Response::default();
         for plan in &plans {
@@ -449,7 +450,7 @@ impl Context {
                 instead: BY_HAND.to_owned(),
                 command: "daysheet call".to_owned(),
             };
-            self.confirm(&act, &audience, caller, &mut notes).await?;
+            confirm(self, &act, &audience, caller, &mut notes).await?;
         }
         if request.dry_run {
             let about = (item.as_str(), "update", "");

@@ -10,9 +10,11 @@ use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::guard::WILL_ASK;
+use crate::pipeline::access::accounts::{account_named, owner_named};
+use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::{With, find};
 use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
@@ -199,7 +201,7 @@ impl Context {
             ..With::default()
         };
         if let Some(hides) = hides(&rule) {
-            if !caller.can_ask() && self.is_tainted().await? {
+            if !caller.can_ask() && is_tainted(self).await? {
                 // A text by a stranger may be why the rule is wanted.
                 return self.one_outcome(&name, op, "refused", UNASKED).await;
             }
@@ -287,9 +289,9 @@ impl Context {
         account: Option<&str>,
     ) -> Result<(SettingsContext, Rule, Vec<Rule>)> {
         let (owner, id): (Account, Option<String>) =
-            match self.handle(HandleKind::Rule, id_or_name).await? {
-                Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),
-                None => (self.account_named(account).await?, None),
+            match resolve_handle(self, HandleKind::Rule, id_or_name).await? {
+                Some((owner, id)) => (owner_named(self, &owner, account).await?, Some(id)),
+                None => (account_named(self, account).await?, None),
             };
         let owner = self.context_of(owner).await?;
         let all = owner.mailbox.rules().await?;

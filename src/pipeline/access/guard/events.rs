@@ -3,7 +3,7 @@
 //! Every guest sees the event change in their own calendar, whether they are notified or not, so
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
-use super::{Act, Asks, Audience};
+use super::{Act, Asks, Audience, confirm, is_watchful};
 use crate::access::Access;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
@@ -91,115 +91,110 @@ pub(in crate::pipeline) fn line(name: &str, value: Option<&str>) -> String {
     }
 }
 
-impl Context {
-    /// Returns the audience of a change or deletion of an event; `None` if nobody but
-    /// the user is on it. An audience may be empty: an event of another organizer needs
-    /// the access level even if nobody is notified.
-    ///
-    /// # Errors
-    /// Those of reading the calendars, and the occurrences of a series.
-    pub(in crate::pipeline) async fn find_audience(
-        &self,
-        target: &EventTarget,
-        planned: &EventWrite<'_>,
-    ) -> Result<Option<Audience>> {
-        let facts = &target.facts;
-        let own = &target.owner.account.email;
-        let mut audience = Audience::default();
-        let mut concerned = !facts.own;
-        let learned = match planned {
-            EventWrite::Change(change) => is_seen(change),
-            EventWrite::Delete(notified) => facts.own || *notified,
-        };
-        // Another's event is a copy, unless its guests change it for all.
-        let spreads = facts.own || (facts.joint && matches!(planned, EventWrite::Change(_)));
-        let mut on_it = Audience::default();
-        on_it.everybody_on(facts, own);
-        if facts.own && facts.repeat.is_some() {
-            on_it.guests(&self.guests_of_exceptions(target).await?, own);
-        }
-        if let EventWrite::Change(Change { guests: Some(list), .. }) = planned {
-            on_it.guests(list, own);
-        }
-        concerned |= on_it != Audience::default();
-        if learned && spreads {
-            audience.join(&on_it);
-        }
-        if learned && (!facts.own && (facts.joint || matches!(planned, EventWrite::Delete(_)))) {
-            audience.organizer(facts);
-        }
-        if let Some(calendar) = &facts.calendar {
-            let places = self.places(&target.owner, false).await?;
-            let listed = places.into_iter().find(|place| place.id == *calendar);
-            // A calendar that the user has not listed is named by its address.
-            let place = listed.or_else(|| {
-                let port = &*target.owner.port;
-                calendar.contains('@').then(|| KnownCalendar::unlisted(port, calendar))
-            });
-            if let Some(place) = place {
-                concerned |= place.of_others(own).is_some();
-                audience.calendar(&place, own);
-            }
-        }
-        Ok(concerned.then_some(audience))
+/// Returns the audience of a change or deletion of an event; `None` if nobody but
+/// the user is on it. An audience may be empty: an event of another organizer needs
+/// the access level even if nobody is notified.
+///
+/// # Errors
+/// Those of reading the calendars, and the occurrences of a series.
+pub(in crate::pipeline) async fn find_audience(
+    ctx: &Context,
+    target: &EventTarget,
+    planned: &EventWrite<'_>,
+) -> Result<Option<Audience>> {
+    let facts = &target.facts;
+    let own = &target.owner.account.email;
+    let mut audience = Audience::default();
+    let mut concerned = !facts.own;
+    let learned = match planned {
+        EventWrite::Change(change) => is_seen(change),
+        EventWrite::Delete(notified) => facts.own || *notified,
+    };
+    // Another's event is a copy, unless its guests change it for all.
+    let spreads = facts.own || (facts.joint && matches!(planned, EventWrite::Change(_)));
+    let mut on_it = Audience::default();
+    on_it.everybody_on(facts, own);
+    if facts.own && facts.repeat.is_some() {
+        on_it.guests(&guests_of_exceptions(target).await?, own);
     }
+    if let EventWrite::Change(Change { guests: Some(list), .. }) = planned {
+        on_it.guests(list, own);
+    }
+    concerned |= on_it != Audience::default();
+    if learned && spreads {
+        audience.join(&on_it);
+    }
+    if learned && (!facts.own && (facts.joint || matches!(planned, EventWrite::Delete(_)))) {
+        audience.organizer(facts);
+    }
+    if let Some(calendar) = &facts.calendar {
+        let places = ctx.places(&target.owner, false).await?;
+        let listed = places.into_iter().find(|place| place.id == *calendar);
+        // A calendar that the user has not listed is named by its address.
+        let place = listed.or_else(|| {
+            let port = &*target.owner.port;
+            calendar.contains('@').then(|| KnownCalendar::unlisted(port, calendar))
+        });
+        if let Some(place) = place {
+            concerned |= place.of_others(own).is_some();
+            audience.calendar(&place, own);
+        }
+    }
+    Ok(concerned.then_some(audience))
+}
 
-    /// Returns the additional guests of single occurrences of a series.
-    async fn guests_of_exceptions(&self, series: &EventTarget) -> Result<Vec<Guest>> {
-        let Some(uid) = &series.facts.uid else {
-            return Ok(Vec::new());
-        };
-        let port = &series.owner.port;
-        let found = port.by_uid(uid).await?;
-        Ok(found
-            .iter()
-            .filter_map(|one| port.event_data(one))
-            .filter(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
-            .flat_map(|one| one.guests)
-            .collect())
-    }
+/// Returns the additional guests of single occurrences of a series.
+async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<Guest>> {
+    let Some(uid) = &series.facts.uid else {
+        return Ok(Vec::new());
+    };
+    let port = &series.owner.port;
+    let found = port.by_uid(uid).await?;
+    Ok(found
+        .iter()
+        .filter_map(|one| port.event_data(one))
+        .filter(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
+        .flat_map(|one| one.guests)
+        .collect())
+}
 
-    /// Refuses changes or deletions of events that must not reach their audience. Checks again,
-    /// after the user has agreed, what the events' own versions do not cover.
-    pub(in crate::pipeline) async fn agreed_for(
-        &self,
-        planned: &[(&EventTarget, EventWrite<'_>)],
-        question: String,
-        caller: &dyn crate::client::ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        if !self.is_watchful().await? {
-            return Ok(());
-        }
-        let mut all: Option<Audience> = None;
-        let mut found = Vec::new();
-        for (target, write) in planned {
-            let audience = self.find_audience(target, write).await?;
-            if let Some(one) = &audience {
-                all.get_or_insert_default().join(one);
-            }
-            found.push(audience);
-        }
-        let Some(audience) = all else {
-            return Ok(());
-        };
-        if !self.confirm(&act(question), &audience, caller, notes).await? {
-            return Ok(());
-        }
-        for ((target, write), known) in planned.iter().zip(found) {
-            if known.is_some() && self.find_audience(target, write).await? != known {
-                return Err(Error::new(
-                    Kind::Conflict,
-                    format!(
-                        "the people on {} are not those the user was asked about",
-                        target.handle
-                    ),
-                )
-                .next("nothing was written; call again if it is still right"));
-            }
-        }
-        Ok(())
+/// Refuses changes or deletions of events that must not reach their audience. Checks again,
+/// after the user has agreed, what the events' own versions do not cover.
+pub(in crate::pipeline) async fn agreed_for(
+    ctx: &Context,
+    planned: &[(&EventTarget, EventWrite<'_>)],
+    question: String,
+    caller: &dyn crate::client::ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    if !is_watchful(ctx).await? {
+        return Ok(());
     }
+    let mut all: Option<Audience> = None;
+    let mut found = Vec::new();
+    for (target, write) in planned {
+        let audience = find_audience(ctx, target, write).await?;
+        if let Some(one) = &audience {
+            all.get_or_insert_default().join(one);
+        }
+        found.push(audience);
+    }
+    let Some(audience) = all else {
+        return Ok(());
+    };
+    if !confirm(ctx, &act(question), &audience, caller, notes).await? {
+        return Ok(());
+    }
+    for ((target, write), known) in planned.iter().zip(found) {
+        if known.is_some() && find_audience(ctx, target, write).await? != known {
+            return Err(Error::new(
+                Kind::Conflict,
+                format!("the people on {} are not those the user was asked about", target.handle),
+            )
+            .next("nothing was written; call again if it is still right"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns true for a change that others can see.

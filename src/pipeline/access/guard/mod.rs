@@ -1,6 +1,6 @@
 //! The audience that a write may reach: the access level, the allow-list, and new recipients.
 //!
-//! [`Context::decide`] is the one place that decides, for mail, events, answers and
+//! [`decide_write`] is the one place that decides, for mail, events, answers and
 //! anything else that others are notified of or can see. Its callers first read the
 //! target of the write, and pass the audience that the target has, whatever the
 //! arguments of the call are ([`Audience`], [`events`]).
@@ -212,296 +212,292 @@ pub(in crate::pipeline) fn everybody(message: &OutgoingMessage) -> impl Iterator
     message.to.iter().chain(&message.cc).chain(&message.bcc)
 }
 
-impl Context {
-    /// Records whether an answer will show untrusted text.
-    pub(in crate::pipeline) async fn note_untrusted(&self, response: &Response) -> Result<()> {
-        match TaintTracker::is_untrusted(response) {
-            true => self.mark_tainted().await,
-            false => Ok(()),
-        }
+/// Records whether an answer will show untrusted text.
+pub(in crate::pipeline) async fn note_untrusted(ctx: &Context, response: &Response) -> Result<()> {
+    match TaintTracker::is_untrusted(response) {
+        true => mark_tainted(ctx).await,
+        false => Ok(()),
     }
+}
 
-    /// Records that a line of ours quotes untrusted text. It counts as shown when the
-    /// call has ended, because the call may be refused before.
-    pub(in crate::pipeline) fn note_untrusted_quote(&self) {
-        self.states.taint.quoted.store(true, Ordering::Relaxed);
+/// Records that a line of ours quotes untrusted text. It counts as shown when the
+/// call has ended, because the call may be refused before.
+pub(in crate::pipeline) fn note_untrusted_quote(ctx: &Context) {
+    ctx.states.taint.quoted.store(true, Ordering::Relaxed);
+}
+
+/// Records that untrusted text quoted so far has been shown.
+pub(in crate::pipeline) async fn quotes_shown(ctx: &Context) -> Result<()> {
+    match ctx.states.taint.quoted.swap(false, Ordering::Relaxed) {
+        true => mark_tainted(ctx).await,
+        false => Ok(()),
     }
+}
 
-    /// Records that untrusted text quoted so far has been shown.
-    pub(in crate::pipeline) async fn quotes_shown(&self) -> Result<()> {
-        match self.states.taint.quoted.swap(false, Ordering::Relaxed) {
-            true => self.mark_tainted().await,
-            false => Ok(()),
-        }
+/// Records that untrusted text was shown, once for this process and for those that follow.
+pub(in crate::pipeline) async fn mark_tainted(ctx: &Context) -> Result<()> {
+    ctx.states.taint.shown.store(true, Ordering::Relaxed);
+    if !ctx.states.taint.noted.load(Ordering::Relaxed) {
+        ctx.store.note_strangers().await?;
+        ctx.states.taint.noted.store(true, Ordering::Relaxed);
     }
+    Ok(())
+}
 
-    /// Records that untrusted text was shown, once for this process and for those that follow.
-    pub(in crate::pipeline) async fn mark_tainted(&self) -> Result<()> {
-        self.states.taint.shown.store(true, Ordering::Relaxed);
-        if !self.states.taint.noted.load(Ordering::Relaxed) {
-            self.store.note_strangers().await?;
-            self.states.taint.noted.store(true, Ordering::Relaxed);
-        }
-        Ok(())
+/// Takes untrusted text for shown from the beginning: other processes answer the same person.
+pub fn distrust(ctx: &Context) {
+    ctx.states.taint.shown.store(true, Ordering::Relaxed);
+}
+
+/// Returns true if text of unknown senders was shown within a day.
+pub(in crate::pipeline) async fn is_tainted(ctx: &Context) -> Result<bool> {
+    Ok(ctx.states.taint.shown.load(Ordering::Relaxed) || ctx.store.strangers_lately().await?)
+}
+
+/// Refuses what the access level does not allow.
+pub(in crate::pipeline) fn require_access(ctx: &Context, access: Access, what: &str) -> Result<()> {
+    if ctx.config.access >= access {
+        return Ok(());
     }
+    Err(above(what, access, &ctx.config))
+}
 
-    /// Takes untrusted text for shown from the beginning: other processes answer the same person.
-    pub fn distrust(&self) {
-        self.states.taint.shown.store(true, Ordering::Relaxed);
+/// Decides whether a write may reach its audience: by the access level, the allow-list, and
+/// whether a recipient is new. The user is asked through `caller`; a dry run is refused as the
+/// call would be, and gets a note instead of a question.
+///
+/// # Errors
+/// [`Kind::Argument`], which names the people it must not reach, or the reason.
+pub(in crate::pipeline) async fn decide_write(
+    ctx: &Context,
+    act: &Act<'_>,
+    audience: &Audience,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<Decision> {
+    require_access(ctx, act.needs, act.what)?;
+    // Refusals come before the question, so that the user is not asked in vain.
+    allowed_audience(ctx, audience)?;
+    let setting = ctx.config.new_recipients;
+    let strangers = is_tainted(ctx).await?;
+    let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
+    let mut new = match look {
+        true => new_among(ctx, act.sent_from, &audience.people).await?,
+        false => Vec::new(),
+    };
+    if strangers || act.asks == Asks::Always {
+        new.extend(audience.unlisted.iter().cloned());
     }
-
-    /// Returns true if text of unknown senders was shown within a day.
-    pub(in crate::pipeline) async fn is_tainted(&self) -> Result<bool> {
-        Ok(self.states.taint.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
-    }
-
-    /// Refuses what the access level does not allow.
-    pub(in crate::pipeline) fn needs(&self, access: Access, what: &str) -> Result<()> {
-        if self.config.access >= access {
-            return Ok(());
-        }
-        Err(above(what, access, &self.config))
-    }
-
-    /// Decides whether a write may reach its audience: by the access level, the allow-list, and
-    /// whether a recipient is new. The user is asked through `caller`; a dry run is refused as the
-    /// call would be, and gets a note instead of a question.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`], which names the people it must not reach, or the reason.
-    pub(in crate::pipeline) async fn decide(
-        &self,
-        act: &Act<'_>,
-        audience: &Audience,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<Decision> {
-        self.needs(act.needs, act.what)?;
-        // Refusals come before the question, so that the user is not asked in vain.
-        self.allowed_audience(audience)?;
-        let setting = self.config.new_recipients;
-        let strangers = self.is_tainted().await?;
-        let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
-        let mut new = match look {
-            true => self.new_among(act.sent_from, &audience.people).await?,
-            false => Vec::new(),
+    let unsure = !new.is_empty();
+    // Under `allow`, a new recipient is no reason to refuse.
+    let is_doubtful = unsure && setting != NewRecipients::Allow;
+    let new = people_line(new.iter());
+    let refused = |why: &str| {
+        let seen = match strangers {
+            true => "text of unknown senders was shown recently, and ",
+            false => "and ",
         };
-        if strangers || act.asks == Asks::Always {
-            new.extend(audience.unlisted.iter().cloned());
-        }
-        let unsure = !new.is_empty();
-        // Under `allow`, a new recipient is no reason to refuse.
-        let is_doubtful = unsure && setting != NewRecipients::Allow;
-        let new = people_line(new.iter());
-        let refused = |why: &str| {
-            let seen = match strangers {
-                true => "text of unknown senders was shown recently, and ",
-                false => "and ",
-            };
-            let what = if !is_doubtful {
-                format!("the settings require that the user approves {}, and {why}", act.what)
-            } else if act.sent_from.is_some() {
-                format!("this mailbox has never written to {new}, {seen}{why}")
-            } else {
-                format!("it reaches people never written to ({new}), {seen}{why}")
-            };
-            Error::argument(what).next(self.by_hand(act))
-        };
-        if unsure && setting == NewRecipients::Refuse {
-            return Err(refused("the settings forbid it"));
-        }
-        let approval = self.config.always_confirm && *audience != Audience::default();
-        let must = approval || unsure && setting == NewRecipients::Confirm;
-        if !must && act.asks == Asks::New {
-            return Ok(Decision::Unasked);
-        }
-        let mut question = act.question.clone();
-        if unsure {
-            question.push_str(&format!("\nNever written to before: {new}"));
-        }
-        match caller.confirm(&question).await {
-            Confirmation::Yes => Ok(Decision::Agreed),
-            Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
-            Confirmation::Unavailable => Ok(Decision::Unasked),
-            Confirmation::Planned => {
-                notes.push(if unsure {
-                    note!("never written to: {}; {}", ours(&new), WILL_ASK)
-                } else {
-                    WILL_ASK.into()
-                });
-                Ok(Decision::Unasked)
-            }
-            Confirmation::No => Ok(Decision::Declined),
-            Confirmation::Unanswered => Ok(Decision::Unanswered),
-            // The question ends the call; the client repeats it with the answer.
-            Confirmation::Later => Err(Error::argument("the user is being asked")),
-        }
-    }
-
-    /// Calls [`Context::decide`] for a write that ends if the user refuses. Returns
-    /// true if the user was asked.
-    pub(in crate::pipeline) async fn confirm(
-        &self,
-        act: &Act<'_>,
-        audience: &Audience,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<bool> {
-        match self.decide(act, audience, caller, notes).await? {
-            Decision::Agreed => Ok(true),
-            Decision::Unasked => Ok(false),
-            Decision::Declined => Err(Error::argument("the user declined: nothing was done")
-                .next("ask what to do instead")),
-            Decision::Unanswered => {
-                Err(Error::argument("nobody confirmed: nothing was done").next(self.by_hand(act)))
-            }
-        }
-    }
-
-    /// Returns what the user can do to have a write done that was refused here.
-    pub(in crate::pipeline) fn by_hand(&self, act: &Act<'_>) -> String {
-        // On a server, no terminal is theirs.
-        if self.config.shared {
-            act.instead.clone()
+        let what = if !is_doubtful {
+            format!("the settings require that the user approves {}, and {why}", act.what)
+        } else if act.sent_from.is_some() {
+            format!("this mailbox has never written to {new}, {seen}{why}")
         } else {
-            format!("{}, or to run `{}` in a terminal", act.instead, act.command)
-        }
-    }
-
-    /// Returns true if a write may be refused because of its audience; only then the
-    /// audience has to be read.
-    pub(in crate::pipeline) async fn is_watchful(&self) -> Result<bool> {
-        Ok(self.config.access < Access::Send
-            || self.config.always_confirm
-            || !self.config.recipients.is_empty()
-            || (self.config.new_recipients != NewRecipients::Allow && self.is_tainted().await?))
-    }
-
-    /// Refuses recipients who are not on the allow-list, if there is one.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`], which names them.
-    pub(in crate::pipeline) fn allowed<'p>(
-        &self,
-        people: impl Iterator<Item = &'p Person>,
-    ) -> Result<()> {
-        let mut audience = Audience::default();
-        audience.add(people.map(|person| person.address.as_str()));
-        self.allowed_audience(&audience)
-    }
-
-    fn allowed_audience(&self, audience: &Audience) -> Result<()> {
-        let list = &self.config.recipients;
-        if list.is_empty() {
-            return Ok(());
-        }
-        let allows = |entry: &str| list.iter().any(|one| one == entry);
-        let barred = |address: &&String| {
-            let address = address.to_lowercase();
-            let domain = address.rfind('@').and_then(|at| address.get(at..));
-            !allows(&address) && !domain.is_some_and(allows)
+            format!("it reaches people never written to ({new}), {seen}{why}")
         };
-        let people = audience.people.iter().filter(barred);
-        let domains = audience.domains.iter().filter(|domain| !allows(domain));
-        let barred: Vec<&String> = people.chain(domains).chain(&audience.unlisted).collect();
-        if barred.is_empty() {
-            return Ok(());
-        }
-        Err(Error::argument(format!(
-            "not an allowed recipient: {}",
-            people_line(barred.into_iter())
-        ))
-        .next("leave them out, or ask the user to add them to the setting `recipients`"))
+        Error::argument(what).next(by_hand(ctx, act))
+    };
+    if unsure && setting == NewRecipients::Refuse {
+        return Err(refused("the settings forbid it"));
     }
-
-    /// Returns the people to whom the mailbox of one account, or of any, has never written.
-    pub(in crate::pipeline) async fn new_among(
-        &self,
-        from: Option<&Account>,
-        people: &[String],
-    ) -> Result<Vec<String>> {
-        let all = self.accounts.list().await?;
-        let own =
-            |address: &str| all.iter().any(|account| account.email.eq_ignore_ascii_case(address));
-        let senders: Vec<&Account> = match from {
-            Some(account) => vec![account],
-            None => all.iter().collect(),
-        };
-        let mut new: Vec<String> = Vec::new();
-        for some in people.chunks(AT_ONCE) {
-            let looks = some.iter().map(|address| async {
-                // The user's own addresses are never new.
-                if own(address) {
-                    return Ok(true);
-                }
-                for account in &senders {
-                    if self.states.taint.knows(&account.id, address) {
-                        return Ok(true);
-                    }
-                    if self.wrote_to(account, address).await? {
-                        self.states.taint.learn(&account.id, address);
-                        return Ok(true);
-                    }
-                }
-                Ok::<_, Error>(false)
+    let approval = ctx.config.always_confirm && *audience != Audience::default();
+    let must = approval || unsure && setting == NewRecipients::Confirm;
+    if !must && act.asks == Asks::New {
+        return Ok(Decision::Unasked);
+    }
+    let mut question = act.question.clone();
+    if unsure {
+        question.push_str(&format!("\nNever written to before: {new}"));
+    }
+    match caller.confirm(&question).await {
+        Confirmation::Yes => Ok(Decision::Agreed),
+        Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
+        Confirmation::Unavailable => Ok(Decision::Unasked),
+        Confirmation::Planned => {
+            notes.push(if unsure {
+                note!("never written to: {}; {}", ours(&new), WILL_ASK)
+            } else {
+                WILL_ASK.into()
             });
-            for (address, known) in some.iter().zip(join_all(looks).await) {
-                if !known? {
-                    new.push(address.clone());
-                }
-            }
-            if new.len() > MOST_NEW {
-                return Err(Error::argument(format!(
-                    "more than {MOST_NEW} people were never written to"
-                ))
-                .next("write to fewer people"));
-            }
+            Ok(Decision::Unasked)
         }
-        Ok(new)
+        Confirmation::No => Ok(Decision::Declined),
+        Confirmation::Unanswered => Ok(Decision::Unanswered),
+        // The question ends the call; the client repeats it with the answer.
+        Confirmation::Later => Err(Error::argument("the user is being asked")),
     }
+}
 
-    /// Returns true if a sent message has exactly this recipient. A search also finds
-    /// similar addresses, so its results are checked.
-    async fn wrote_to(&self, account: &Account, address: &str) -> Result<bool> {
-        let mailbox = self.connect.mailbox(account)?;
-        let to = |part| Query::Term(Term::In(part, address.to_owned()));
-        let query = Query::All(vec![
-            Query::Term(Term::Folder("sent".to_owned())),
-            Query::Any(vec![to(MessagePart::To), to(MessagePart::Cc), to(MessagePart::Bcc)]),
-        ]);
-        let id: Vec<&Field> = MESSAGE.fields.iter().take(1).collect();
-        let page = mailbox
-            .messages(&ListRequest {
-                query: Some(query),
-                folder: None,
-                projection: project(mailbox.api(), &id),
-                limit: LOOKED_AT,
-                oldest: false,
-                cursor: None,
-                hidden: false,
-            })
-            .await?;
-        let context = RowContext { api: mailbox.api(), ..self.local() };
-        let rows = rows_of(&context, &MESSAGE, &id, &page.items, &mut Vec::new());
-        let ids = rows.ids(HandleKind::Message.prefix());
-        for id in ids.iter().take(LOOKED_AT) {
-            let original = match mailbox.source_message(id).await {
-                Ok(original) => original,
-                Err(error) if error.kind() == Kind::NotFound => continue,
-                Err(error) => return Err(error),
-            };
-            let is = |person: &Person| person.address.eq_ignore_ascii_case(address);
-            if original.to.iter().any(is) || original.cc.iter().any(is) {
+/// Calls [`decide_write`] for a write that ends if the user refuses. Returns
+/// true if the user was asked.
+pub(in crate::pipeline) async fn confirm(
+    ctx: &Context,
+    act: &Act<'_>,
+    audience: &Audience,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<bool> {
+    match decide_write(ctx, act, audience, caller, notes).await? {
+        Decision::Agreed => Ok(true),
+        Decision::Unasked => Ok(false),
+        Decision::Declined => {
+            Err(Error::argument("the user declined: nothing was done")
+                .next("ask what to do instead"))
+        }
+        Decision::Unanswered => {
+            Err(Error::argument("nobody confirmed: nothing was done").next(by_hand(ctx, act)))
+        }
+    }
+}
+
+/// Returns what the user can do to have a write done that was refused here.
+pub(in crate::pipeline) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
+    // On a server, no terminal is theirs.
+    if ctx.config.shared {
+        act.instead.clone()
+    } else {
+        format!("{}, or to run `{}` in a terminal", act.instead, act.command)
+    }
+}
+
+/// Returns true if a write may be refused because of its audience; only then the
+/// audience has to be read.
+pub(in crate::pipeline) async fn is_watchful(ctx: &Context) -> Result<bool> {
+    Ok(ctx.config.access < Access::Send
+        || ctx.config.always_confirm
+        || !ctx.config.recipients.is_empty()
+        || (ctx.config.new_recipients != NewRecipients::Allow && is_tainted(ctx).await?))
+}
+
+/// Refuses recipients who are not on the allow-list, if there is one.
+///
+/// # Errors
+/// [`Kind::Argument`], which names them.
+pub(in crate::pipeline) fn check_allow_list<'p>(
+    ctx: &Context,
+    people: impl Iterator<Item = &'p Person>,
+) -> Result<()> {
+    let mut audience = Audience::default();
+    audience.add(people.map(|person| person.address.as_str()));
+    allowed_audience(ctx, &audience)
+}
+
+fn allowed_audience(ctx: &Context, audience: &Audience) -> Result<()> {
+    let list = &ctx.config.recipients;
+    if list.is_empty() {
+        return Ok(());
+    }
+    let allows = |entry: &str| list.iter().any(|one| one == entry);
+    let barred = |address: &&String| {
+        let address = address.to_lowercase();
+        let domain = address.rfind('@').and_then(|at| address.get(at..));
+        !allows(&address) && !domain.is_some_and(allows)
+    };
+    let people = audience.people.iter().filter(barred);
+    let domains = audience.domains.iter().filter(|domain| !allows(domain));
+    let barred: Vec<&String> = people.chain(domains).chain(&audience.unlisted).collect();
+    if barred.is_empty() {
+        return Ok(());
+    }
+    Err(Error::argument(format!("not an allowed recipient: {}", people_line(barred.into_iter())))
+        .next("leave them out, or ask the user to add them to the setting `recipients`"))
+}
+
+/// Returns the people to whom the mailbox of one account, or of any, has never written.
+pub(in crate::pipeline) async fn new_among(
+    ctx: &Context,
+    from: Option<&Account>,
+    people: &[String],
+) -> Result<Vec<String>> {
+    let all = ctx.accounts.list().await?;
+    let own = |address: &str| all.iter().any(|account| account.email.eq_ignore_ascii_case(address));
+    let senders: Vec<&Account> = match from {
+        Some(account) => vec![account],
+        None => all.iter().collect(),
+    };
+    let mut new: Vec<String> = Vec::new();
+    for some in people.chunks(AT_ONCE) {
+        let looks = some.iter().map(|address| async {
+            // The user's own addresses are never new.
+            if own(address) {
                 return Ok(true);
             }
+            for account in &senders {
+                if ctx.states.taint.knows(&account.id, address) {
+                    return Ok(true);
+                }
+                if wrote_to(ctx, account, address).await? {
+                    ctx.states.taint.learn(&account.id, address);
+                    return Ok(true);
+                }
+            }
+            Ok::<_, Error>(false)
+        });
+        for (address, known) in some.iter().zip(join_all(looks).await) {
+            if !known? {
+                new.push(address.clone());
+            }
         }
-        Ok(false)
+        if new.len() > MOST_NEW {
+            return Err(Error::argument(format!(
+                "more than {MOST_NEW} people were never written to"
+            ))
+            .next("write to fewer people"));
+        }
     }
+    Ok(new)
+}
 
-    /// Records recipients that were just written to.
-    pub(in crate::pipeline) fn written_to(&self, account: &Account, message: &OutgoingMessage) {
-        for person in everybody(message) {
-            self.states.taint.learn(&account.id, &person.address);
+/// Returns true if a sent message has exactly this recipient. A search also finds
+/// similar addresses, so its results are checked.
+async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<bool> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let to = |part| Query::Term(Term::In(part, address.to_owned()));
+    let query = Query::All(vec![
+        Query::Term(Term::Folder("sent".to_owned())),
+        Query::Any(vec![to(MessagePart::To), to(MessagePart::Cc), to(MessagePart::Bcc)]),
+    ]);
+    let id: Vec<&Field> = MESSAGE.fields.iter().take(1).collect();
+    let page = mailbox
+        .messages(&ListRequest {
+            query: Some(query),
+            folder: None,
+            projection: project(mailbox.api(), &id),
+            limit: LOOKED_AT,
+            oldest: false,
+            cursor: None,
+            hidden: false,
+        })
+        .await?;
+    let context = RowContext { api: mailbox.api(), ..ctx.local() };
+    let rows = rows_of(&context, &MESSAGE, &id, &page.items, &mut Vec::new());
+    let ids = rows.ids(HandleKind::Message.prefix());
+    for id in ids.iter().take(LOOKED_AT) {
+        let original = match mailbox.source_message(id).await {
+            Ok(original) => original,
+            Err(error) if error.kind() == Kind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let is = |person: &Person| person.address.eq_ignore_ascii_case(address);
+        if original.to.iter().any(is) || original.cc.iter().any(is) {
+            return Ok(true);
         }
+    }
+    Ok(false)
+}
+
+/// Records recipients that were just written to.
+pub(in crate::pipeline) fn written_to(ctx: &Context, account: &Account, message: &OutgoingMessage) {
+    for person in everybody(message) {
+        ctx.states.taint.learn(&account.id, &person.address);
     }
 }

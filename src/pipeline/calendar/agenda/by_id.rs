@@ -14,7 +14,9 @@ use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
 use crate::flatten::{Room, RowContext};
+use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
@@ -131,7 +133,7 @@ impl Context {
         zone: &TimeZone,
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let mut tables = Vec::new();
         for (at, (account, port)) in whole.accounts.iter().enumerate() {
             let mine = whole.events.iter().filter(|one| one.account == at);
@@ -151,7 +153,7 @@ impl Context {
                 ..self.context_for(port.api(), &label, account)
             };
             let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
-            self.assign_handles(&mut rows, account).await?;
+            assign_handles(self, &mut rows, account).await?;
             let facts: Vec<_> = items.iter().map(|item| port.event_data(item)).collect();
             notes.extend(fill_rules(&mut rows, &facts, &**port, &context).await);
             self.remember(&rows, facts.into_iter()).await?;
@@ -250,8 +252,8 @@ impl Context {
         handle: &str,
         account: Option<&str>,
     ) -> Result<(Account, String)> {
-        if let Some((owner, id)) = self.handle(HandleKind::Event, handle).await? {
-            return Ok((self.owner_named(&owner, account).await?, id));
+        if let Some((owner, id)) = resolve_handle(self, HandleKind::Event, handle).await? {
+            return Ok((owner_named(self, &owner, account).await?, id));
         }
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(handle), handle.len()) {
             let what = format!("{kind:?}").to_lowercase();
@@ -260,6 +262,6 @@ impl Context {
         }
         let fits = |account: &Account| self.connect.calendars(account)?.check_id(handle);
         let such = "e7 from calendar_search";
-        Ok((self.owner_of_id(handle, account, fits, such).await?, handle.to_owned()))
+        Ok((owner_of_id(self, handle, account, fits, such).await?, handle.to_owned()))
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, MAIN, shown_names};
@@ -177,7 +178,7 @@ impl Context {
     ) -> Result<Vec<CalendarSelector>> {
         let mut selectors = Vec::new();
         for name in name.iter().filter(|name| !name.trim().is_empty()) {
-            let one = match self.handle(HandleKind::Calendar, name).await {
+            let one = match resolve_handle(self, HandleKind::Calendar, name).await {
                 Ok(Some((account, id))) => CalendarSelector::Id(account, id),
                 Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
                 Err(error) => return Err(error.next("use an id from lookup kind=calendars")),

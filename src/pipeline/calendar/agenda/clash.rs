@@ -6,6 +6,8 @@ use super::range;
 use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
+use crate::pipeline::access::accounts::named_or_all;
+use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
     Claim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
 };
@@ -37,7 +39,7 @@ impl Context {
         let zone = self.zone(request.tz.as_deref())?;
         let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
         let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
-        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let accounts = named_or_all(self, request.account.as_deref()).await?;
         let ranged = self.ranged_agenda(range, &accounts, &zone).await?;
         if let (true, Some(error)) = (ranged.is_unknown(), ranged.missing.first()) {
             return Err(error.clone());
@@ -90,7 +92,7 @@ impl Context {
         let beside: Vec<String> =
             beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
         if !beside.is_empty() {
-            self.note_untrusted_quote();
+            note_untrusted_quote(self);
             response
                 .notes
                 .push(note!("at the same time, but not counted: {}", ours(named(beside))));
@@ -99,7 +101,7 @@ impl Context {
             Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
         });
         if let Some(note) = absences(away.collect()) {
-            self.note_untrusted_quote();
+            note_untrusted_quote(self);
             response.notes.push(note);
         }
         let missing = ranged.missing.iter();

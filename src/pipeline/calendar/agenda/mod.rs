@@ -38,8 +38,10 @@ use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
 use crate::flatten::{self, Room, RowContext};
 use crate::ical;
-use crate::pipeline::access::accounts::AccountLabels;
+use crate::pipeline::access::accounts::{AccountLabels, account_labels, named_or_all};
+use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
@@ -122,7 +124,7 @@ impl Context {
         }
         let mut count = plan.count(&merged, &parts, &zone);
         if let Some(next) = next {
-            let cursor = self.save_cursor(KIND, &next).await?;
+            let cursor = save_cursor(self, KIND, &next).await?;
             if !plan.ics {
                 document.scalars.push(("next", Cell::Handle('p', cursor)));
             }
@@ -179,7 +181,7 @@ impl Context {
         selectors: &[CalendarSelector],
         request: &AgendaRequest<'_>,
     ) -> Result<(Vec<AgendaPart>, Vec<Missing<AccountPosition>>)> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let outcomes = join_all(
             plan.places
                 .iter()
@@ -264,7 +266,7 @@ impl Context {
             };
             let mut own = Vec::new();
             let mut rows = rows_of(&context, &EVENT, columns, &items, &mut own);
-            self.assign_handles(&mut rows, &part.account).await?;
+            assign_handles(self, &mut rows, &part.account).await?;
             own.extend(beginnings(part.port.capabilities(), columns, &items, &context));
             let facts: Vec<_> = mine.iter().map(|row| Some(row.facts.clone())).collect();
             own.extend(fill_rules(&mut rows, &facts, &*part.port, &context).await);
@@ -331,7 +333,7 @@ impl Context {
     async fn plan_agenda(&self, request: Agenda) -> Result<(AgendaPlan, Vec<Note>)> {
         let columns = request.columns();
         if let Some(cursor) = &request.cursor {
-            let mut plan: AgendaPlan = self.load_cursor(KIND, cursor).await?;
+            let mut plan: AgendaPlan = load_cursor(self, KIND, cursor).await?;
             plan.limit = request.limit.unwrap_or(plan.limit);
             return Ok((plan.with(columns), Vec::new()));
         }
@@ -361,7 +363,7 @@ impl Context {
             ));
         }
         let owners: Vec<CalendarSelector> = self.calendar_selectors(&request.calendars).await?;
-        let mut accounts = self.named_or_all(request.account.as_deref()).await?;
+        let mut accounts = named_or_all(self, request.account.as_deref()).await?;
         let owner = |one: &CalendarSelector| match one {
             CalendarSelector::Id(account, _) => Some(account.clone()),
             CalendarSelector::Name(_) => None,

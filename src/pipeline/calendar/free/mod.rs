@@ -30,6 +30,7 @@ use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{EventTime, find_zone, zone_label};
 use crate::flatten::RowContext;
+use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
@@ -74,7 +75,7 @@ impl Context {
                 .next("give a future `to`, or leave out `duration` and `hours`"));
         }
 
-        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let accounts = named_or_all(self, request.account.as_deref()).await?;
         let all = self.accounts.list().await?;
         let mut who = account_names(&request.who, &accounts);
         let others = who.len();

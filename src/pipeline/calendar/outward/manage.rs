@@ -8,9 +8,12 @@ use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::accounts::{account_named, several_accounts};
+use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::guard::require_access;
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::mail::modify::no_undo;
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::provider::calendar::{CalendarOp, MAIN};
@@ -58,7 +61,7 @@ impl Context {
             Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
             None => None,
         };
-        let account = self.account_named(request.account.as_deref()).await?;
+        let account = account_named(self, request.account.as_deref()).await?;
         let owner = self.owner(account).await?;
         unused(&self.places(&owner, true).await?, &name, None)?;
         let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
@@ -111,12 +114,12 @@ impl Context {
                     outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
                     ..WriteReport::default()
                 };
-                return self.write_report(report).await;
+                return write_report(self, report).await;
             }
             unused(&self.places(&owner, true).await?, name, Some(&place))?;
         }
         if rename.is_none() {
-            self.needs(Access::Full, "deleting a calendar with all its events")?;
+            require_access(self, Access::Full, "deleting a calendar with all its events")?;
         }
         let detail = match &rename {
             Some(name) => format!("to {}, in {}", short(name), owner.label),
@@ -140,7 +143,7 @@ impl Context {
                 outcomes: vec![Outcome::new(&old, word, "refused", why)],
                 ..WriteReport::default()
             };
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         if request.dry_run {
             return self.report_planned(&old, word, detail).await;
@@ -154,11 +157,14 @@ impl Context {
         op: &'static str,
         detail: String,
     ) -> Result<Response> {
-        self.write_report(WriteReport {
-            outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
-            notes: vec!["dry run: nothing was written".into()],
-            ..WriteReport::default()
-        })
+        write_report(
+            self,
+            WriteReport {
+                outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
+                notes: vec!["dry run: nothing was written".into()],
+                ..WriteReport::default()
+            },
+        )
         .await
     }
 
@@ -183,7 +189,7 @@ impl Context {
         };
         let mut notes = Vec::new();
         let write = owner.port.manage(op);
-        let answer = self.run_logged(entry, &mut notes, write, |_| None).await;
+        let answer = run_logged(self, entry, &mut notes, write, |_| None).await;
         self.forget_calendars(&owner.account.id);
         let outcome = match answer {
             Ok(Some(calendar)) => return Ok(self.calendar_row(owner, name, calendar, notes).await),
@@ -191,7 +197,7 @@ impl Context {
             Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
         };
-        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
             .await
     }
 
@@ -204,7 +210,7 @@ impl Context {
         calendar: Value,
         notes: Vec<Note>,
     ) -> Response {
-        let several = self.several_accounts().await;
+        let several = several_accounts(self).await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
         let mut response = Response { notes, ..Response::default() };
         let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
@@ -215,7 +221,7 @@ impl Context {
                 response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
             }
         }
-        self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
+        hand_out_after(self, &mut rows, &owner.account, &mut response.notes).await;
         response.document.tables.push(rows);
         response
     }

@@ -13,8 +13,8 @@ use crate::course;
 use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::{EventWrite, line};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::events::{EventWrite, agreed_for, line};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, Guest, Notify};
 use crate::store::HandleKind;
@@ -137,7 +137,7 @@ impl Context {
             }
             report.notes.extend(named(remarks));
             report.notes.push("dry run: nothing was deleted".into());
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         let mut stopped = false;
         for item in course::each("events", &items) {
@@ -168,7 +168,7 @@ impl Context {
             let undo = HandleKind::Undo.handle(undo);
             report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Checks one deletion.
@@ -261,7 +261,7 @@ impl Context {
         };
         let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != Notify::Nobody);
         let writes: Vec<_> = items.iter().map(|one| (&one.target, write(one))).collect();
-        self.agreed_for(&writes, question, caller, notes).await
+        agreed_for(self, &writes, question, caller, notes).await
     }
 
     /// Carries out one deletion.

@@ -18,8 +18,8 @@ use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::EventWrite;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::events::{EventWrite, agreed_for};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, about, each_once, event_line, listed, title};
@@ -106,12 +106,12 @@ impl Context {
             report.outcomes.push(Outcome::new(item.name, "change", result, detail));
         }
         if planned.is_empty() {
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         self.agreed_for_changes(&planned, caller, &mut report.notes).await?;
         if request.dry_run {
             self.rehearse_changes(planned, &mut report).await?;
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         let mut stopped = false;
         for (item, met) in course::each("events", planned) {
@@ -136,7 +136,7 @@ impl Context {
                 }
             }
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Checks one change.
@@ -350,7 +350,7 @@ impl Context {
         };
         let writes = planned.iter().map(|(one, _)| (&one.target, EventWrite::Change(&one.change)));
         let writes: Vec<_> = writes.collect();
-        self.agreed_for(&writes, question, caller, notes).await
+        agreed_for(self, &writes, question, caller, notes).await
     }
 
     /// Reports what would be written.

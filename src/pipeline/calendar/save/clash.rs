@@ -12,6 +12,7 @@ use jiff::{Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
+use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::clashes::{
     Claim, absences, away, is_declined, meets_absence, overlap,
@@ -258,7 +259,7 @@ impl Context {
             let groups = groups(one, &there, zone);
             let more = groups.len().saturating_sub(NAMED);
             if !groups.is_empty() {
-                self.note_untrusted_quote();
+                note_untrusted_quote(self);
             }
             for group in groups.iter().take(NAMED) {
                 lines.push(self.line(group, &seen, several).await?);
@@ -304,7 +305,7 @@ impl Context {
             }
         }
         if !found.is_empty() {
-            self.note_untrusted_quote();
+            note_untrusted_quote(self);
         }
         Ok(absences(found))
     }
@@ -338,7 +339,7 @@ impl Context {
         if found.is_empty() {
             return Ok(None);
         }
-        self.note_untrusted_quote();
+        note_untrusted_quote(self);
         found.sort_by_key(|event| event.facts.start.instant(zone));
         let mut lines = Vec::new();
         for event in found.iter().take(MISSED) {

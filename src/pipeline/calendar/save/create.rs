@@ -11,10 +11,10 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Result};
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::events::act;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::{Audience, confirm};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{listed, short};
 use crate::pipeline::context::Context;
@@ -118,7 +118,7 @@ impl Context {
             notes.append(&mut agreed);
             notes.append(&mut report.notes);
             report.notes = notes;
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         // A refused or planned event is reported with its outcome.
         report.notes.extend(notes_on(&items, false));
@@ -137,7 +137,7 @@ impl Context {
             let made = self.write_events(&items, request, &destination, &mut report).await?;
             self.keep_made(made, &destination, &mut report).await;
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Returns the items as far as they may clash.
@@ -189,7 +189,7 @@ impl Context {
             return Ok(());
         }
         let question = format!("Create events with other people?\n{}", listed(lines));
-        self.confirm(&act(question), &audience, caller, notes).await.map(drop)
+        confirm(self, &act(question), &audience, caller, notes).await.map(drop)
     }
 
     fn plan_events(
@@ -273,7 +273,7 @@ impl Context {
             let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-            match self.run_logged(entry, &mut report.notes, write, id).await {
+            match run_logged(self, entry, &mut report.notes, write, id).await {
                 Ok(value) => *made = Some(MadeEvent { value, notified }),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {

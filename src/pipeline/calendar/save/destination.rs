@@ -2,6 +2,7 @@
 //! written to.
 
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
 use crate::pipeline::calendar::agenda::calendars::{
     CalendarSelector, KnownCalendar, known_calendars, select_calendars,
 };
@@ -47,7 +48,7 @@ impl Context {
         calendar: Option<&str>,
     ) -> Result<Destination> {
         let Some(name) = calendar else {
-            let owner = self.owner(self.account_named(account).await?).await?;
+            let owner = self.owner(account_named(self, account).await?).await?;
             return Ok(Destination { owner, calendar: None });
         };
         let found = self.calendar(account, name).await;
@@ -79,8 +80,8 @@ impl Context {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };
         let accounts = match &selector {
-            CalendarSelector::Id(owner, _) => vec![self.owner_named(owner, account).await?],
-            CalendarSelector::Name(_) => self.named_or_all(account).await?,
+            CalendarSelector::Id(owner, _) => vec![owner_named(self, owner, account).await?],
+            CalendarSelector::Name(_) => named_or_all(self, account).await?,
         };
         let mut owners = Vec::new();
         for account in accounts {
@@ -136,7 +137,7 @@ impl Context {
 
     /// Returns the address of another account that has a calendar of this name.
     async fn elsewhere(&self, than: &[Owner], selector: &CalendarSelector) -> Option<String> {
-        for account in self.named_or_all(None).await.ok()? {
+        for account in named_or_all(self, None).await.ok()? {
             let owner = self.owner(account).await.ok()?;
             let is_other = than.iter().all(|one| one.account.id != owner.account.id);
             // What it has is a help only: the error stays if that is not known.

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
 use crate::ical::Entry;
 use crate::pipeline::access::audit::Entry as Line;
+use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
@@ -107,7 +108,7 @@ impl Context {
         };
         if entry.cancelled {
             let write = port.delete(&value, None, Notify::Nobody);
-            self.run_logged(line("delete"), notes, write, |()| None).await?;
+            run_logged(self, line("delete"), notes, write, |()| None).await?;
             return Ok(true);
         }
         // Its guests are those of the series, about which there are notes.
@@ -117,7 +118,7 @@ impl Context {
             let change = Change { original: facts.original, ..change };
             let calendar = series.facts.calendar.as_deref();
             let write = port.create(calendar, &change, Notify::Nobody);
-            self.run_logged(line("create"), notes, write, |_| None).await?;
+            run_logged(self, line("create"), notes, write, |_| None).await?;
             return Ok(true);
         }
         let change = Change { repeat: None, ..differing(&change, &facts) };
@@ -125,7 +126,7 @@ impl Context {
             return Ok(false);
         }
         let write = port.update(&value, &change, Notify::Nobody);
-        self.run_logged(line("update"), notes, write, |_| None).await?;
+        run_logged(self, line("update"), notes, write, |_| None).await?;
         Ok(true)
     }
 

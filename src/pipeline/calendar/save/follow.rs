@@ -15,13 +15,14 @@ use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, event_line, title};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
+use crate::pipeline::writing::{begin_writing, may_leave};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -164,11 +165,11 @@ impl Context {
         let ReadyChange { target: master, change, notify, name, .. } = ready;
         let notify = *notify;
         // A process killed between the two writes leaves both series.
-        self.may_leave(&format!(
+        may_leave(&format!(
             "the new series may exist beside {}: if so, delete one of them",
             master.handle
         ));
-        self.begins().await?;
+        begin_writing(self).await?;
         let whole = copied(master, change.clone());
         let port = &master.owner.port;
         let calendar = master.facts.calendar.as_deref();
@@ -187,7 +188,7 @@ impl Context {
         let known = occurrences::known_before(self, &master.owner, &master.facts, Some(from)).await;
         let write = port.create(calendar, &whole, notify);
         let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-        let created = self.run_logged(creation, &mut report.notes, write, id).await;
+        let created = run_logged(self, creation, &mut report.notes, write, id).await;
         let new = match created {
             Ok(new) => new,
             Err(error) if error.is_open() => {
@@ -250,7 +251,7 @@ impl Context {
             Err(error) => {
                 let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
                 let write = port.delete(&new, None, notify);
-                match self.run_logged(entry, &mut report.notes, write, |()| None).await {
+                match run_logged(self, entry, &mut report.notes, write, |()| None).await {
                     Ok(()) => {
                         let error = self.passed_over(master, error).await;
                         return Err(error.context(

@@ -21,10 +21,11 @@ use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::{CalendarDocument, Entry};
 use crate::pipeline::access::audit::Entry as Line;
-use crate::pipeline::access::guard::Audience;
-use crate::pipeline::access::guard::events::{EventWrite, act};
-use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::audit::run_logged;
+use crate::pipeline::access::guard::events::{EventWrite, act, find_audience};
+use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
+use crate::pipeline::answer::cursor::{IdDigest, SeenIds, load_cursor, save_cursor};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::target::{EventTarget, listed, short};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -185,7 +186,7 @@ impl Context {
                     if_conflict: request.if_conflict,
                     dry_run: request.dry_run,
                 };
-                let cursor = self.save_cursor(KIND, &rest).await?;
+                let cursor = save_cursor(self, KIND, &rest).await?;
                 report.notes.push(note!(
                     "events {} to {} of {}: calendar_save ics=p{} continues",
                     ours(done + 1),
@@ -197,7 +198,7 @@ impl Context {
             }
             _ => {}
         }
-        let mut response = self.write_report(report).await?;
+        let mut response = write_report(self, report).await?;
         let next = next.map(|next| ("next", next));
         response.document.scalars.extend(next);
         Ok(response)
@@ -205,7 +206,7 @@ impl Context {
 
     /// Returns where an import continues.
     pub(super) async fn rest(&self, input: &str) -> Result<ImportRest> {
-        self.load_cursor(KIND, input.trim()).await
+        load_cursor(self, KIND, input.trim()).await
     }
 
     /// Returns a note on an invitation, which should be answered instead of imported.
@@ -400,7 +401,7 @@ impl Context {
         caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
-        if !self.is_watchful().await? {
+        if !is_watchful(self).await? {
             return Ok(());
         }
         let own = &to.owner.account.email;
@@ -425,7 +426,7 @@ impl Context {
                     match change == Change::default() && item.exceptions.is_empty() {
                         true => None,
                         // Its occurrences may be deleted, too.
-                        false => self.find_audience(there, &EventWrite::Delete(false)).await?,
+                        false => find_audience(self, there, &EventWrite::Delete(false)).await?,
                     }
                 }
                 Some(_) => None,
@@ -439,7 +440,7 @@ impl Context {
             return Ok(());
         }
         let question = format!("Import events with other people?\n{}", listed(lines));
-        self.confirm(&act(question), &audience, caller, notes).await.map(drop)
+        confirm(self, &act(question), &audience, caller, notes).await.map(drop)
     }
 
     async fn put(
@@ -527,7 +528,7 @@ impl Context {
                 let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
                 match fits {
                     Ok(()) => {
-                        self.run_logged(line("create", None), &mut report.notes, write, id).await
+                        run_logged(self, line("create", None), &mut report.notes, write, id).await
                     }
                     Err(error) => Err(error),
                 }
@@ -544,7 +545,7 @@ impl Context {
                             self.write_event(there, Some(&difference), line, report, write);
                         written.await.map(Option::unwrap_or_default)
                     }
-                    false => self.run_logged(line, &mut report.notes, write, |_| None).await,
+                    false => run_logged(self, line, &mut report.notes, write, |_| None).await,
                 }
             }
         };

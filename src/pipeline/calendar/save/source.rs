@@ -5,6 +5,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -29,7 +30,7 @@ impl Context {
             let rest = self.rest(input).await?;
             return Box::pin(self.document(&rest.ics)).await;
         }
-        if let Some((account, id)) = self.handle(HandleKind::Message, input).await? {
+        if let Some((account, id)) = resolve_handle(self, HandleKind::Message, input).await? {
             let account = self.accounts.by_id(&account).await?;
             return self.invitation(&account, &id, input).await;
         }

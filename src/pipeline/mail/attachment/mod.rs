@@ -25,8 +25,11 @@ use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::files::SavedFile;
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::accounts::account_labels;
+use crate::pipeline::access::guard::{mark_tainted, require_access};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
@@ -97,11 +100,15 @@ impl Context {
             (FileForm::List, _) => self.list_files(&request.ids).await,
             (FileForm::Text, _) => Box::pin(self.read_files(&request)).await,
             (FileForm::File, _) => {
-                self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
+                require_access(
+                    self,
+                    Access::Organize,
+                    "saving a file (as=inline and as=link do not save)",
+                )?;
                 self.save_files(request).await
             }
             (FileForm::Inline | FileForm::Link, [handle]) => {
-                let file = self.handle(HandleKind::Attachment, handle).await?;
+                let file = resolve_handle(self, HandleKind::Attachment, handle).await?;
                 let file = self.named_file(handle, file).await?;
                 match form {
                     FileForm::Inline if self.reads(&file.file, None) => {
@@ -125,10 +132,10 @@ impl Context {
     /// [`Kind::Argument`] if it is too large; those of the provider.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
         let handle = uri.strip_prefix(URI).unwrap_or(uri);
-        let file = self.handle(HandleKind::Attachment, handle).await?;
+        let file = resolve_handle(self, HandleKind::Attachment, handle).await?;
         let request = self.named_file(handle, file).await?;
         let bytes = self.file_bytes(&request, self.config.largest_file).await?;
-        self.mark_tainted().await?;
+        mark_tainted(self).await?;
         Ok((bytes, media(&request.file)))
     }
 
@@ -212,7 +219,7 @@ impl Context {
                 }
             }
         }
-        self.write_report(WriteReport { outcomes, notes, ..WriteReport::default() }).await
+        write_report(self, WriteReport { outcomes, notes, ..WriteReport::default() }).await
     }
 
     /// Reads the messages of attachments, each once.
@@ -291,7 +298,7 @@ impl Context {
 
     /// Returns the attachment with this id, or those of the message or thread.
     async fn chosen_by(&self, id: &String, notes: &mut Vec<Note>) -> Result<Vec<Chosen>> {
-        if let Some((owner, lasting)) = self.handle(HandleKind::Attachment, id).await? {
+        if let Some((owner, lasting)) = resolve_handle(self, HandleKind::Attachment, id).await? {
             let account = self.accounts.by_id(&owner).await?;
             return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
         }
@@ -389,7 +396,7 @@ impl Context {
         let mut response = Response::default();
         let mut notes = Vec::new();
         for id in ids {
-            let found = match self.handle(HandleKind::Attachment, id).await? {
+            let found = match resolve_handle(self, HandleKind::Attachment, id).await? {
                 Some((account, id)) => {
                     let (message, _) = split_id(&id);
                     Ok(vec![MessageTarget { account, id: message.to_owned() }])
@@ -410,7 +417,7 @@ impl Context {
         }
         let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
         for (account, mut rows) in self.files_of(messages, &mut notes).await? {
-            self.assign_handles(&mut rows, &account).await?;
+            assign_handles(self, &mut rows, &account).await?;
             all.append(rows);
         }
         all.drop_empty();
@@ -467,7 +474,7 @@ impl Context {
             Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
         })?;
         let columns = ATTACHMENT.up_to(Level::Core);
-        let label = self.labels().await?.of(&account.id);
+        let label = account_labels(self).await?.of(&account.id);
         let context =
             RowContext { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
         let mut notes = Vec::new();

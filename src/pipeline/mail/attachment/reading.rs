@@ -15,6 +15,7 @@ use crate::budget::Response;
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::mail::compose::attachments::file_of;
 use crate::pipeline::rows::{rows_of, zone_line};
 use crate::provider::Account;
@@ -349,7 +350,7 @@ impl Context {
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let mut rows = rows_of(&self.local(), table.table(), table.columns(), objects, notes);
-        self.assign_handles(&mut rows, account).await?;
+        assign_handles(self, &mut rows, account).await?;
         Ok(rows)
     }
 }

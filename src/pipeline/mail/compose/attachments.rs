@@ -11,6 +11,7 @@ use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
 use crate::files::{Folders, LocalFile};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
@@ -61,7 +62,7 @@ impl Context {
         if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
             return Ok(vec![data(item, most)?]);
         }
-        if let Some((owner, id)) = self.handle(HandleKind::Attachment, item).await? {
+        if let Some((owner, id)) = resolve_handle(self, HandleKind::Attachment, item).await? {
             let mailbox = match owner == context.account.id {
                 true => context.mailbox.clone(),
                 false => self.connect.mailbox(&self.accounts.by_id(&owner).await?)?,

@@ -20,11 +20,13 @@ use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
 use crate::compose::{quote, reply, without_remote_pictures};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::{BEGUN, Entry, outcome};
-use crate::pipeline::access::guard::everybody;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::accounts::{account_named, owner_named};
+use crate::pipeline::access::audit::{BEGUN, Entry, audit_after, log_entry, outcome, run_logged};
+use crate::pipeline::access::guard::{check_allow_list, everybody};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handle, handle_after, resolve_handle};
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::provider::{Account, Mailbox};
 use crate::row::Cell;
@@ -119,12 +121,12 @@ impl Context {
         let mut notes = Vec::new();
         let (context, original, aliases) = match &request.id {
             None => {
-                let account = self.account_named(request.account.as_deref()).await;
+                let account = account_named(self, request.account.as_deref()).await;
                 let account = match (account, &request.account, &request.from) {
                     // Of several accounts, it is the one with the sender's address.
                     (Err(_), None, Some(from)) => {
                         let from = from.rsplit('<').next().unwrap_or_default();
-                        self.account_named(Some(from.trim_end_matches('>'))).await?
+                        account_named(self, Some(from.trim_end_matches('>'))).await?
                     }
                     (account, ..) => account?,
                 };
@@ -167,7 +169,7 @@ impl Context {
         let ids: Vec<String> = request.id.iter().cloned().collect();
         let is_reply = matches!(origin, Origin::Reply { .. });
         let thread = original.map(|original| &original.thread).filter(|_| is_reply);
-        self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
+        log_entry(self, entry(&context, op, &ids, &draft.content, BEGUN)).await?;
         let beside = async {
             match thread {
                 Some(thread) => context.mailbox.open_drafts(thread).await,
@@ -207,7 +209,7 @@ impl Context {
         let mut handles = Vec::new();
         for id in drafts.iter().rev().filter(|id| *id != new) {
             let kind = HandleKind::Message;
-            handles.push(self.handle_after(&context.account, kind, id, &mut Vec::new()).await);
+            handles.push(handle_after(self, &context.account, kind, id, &mut Vec::new()).await);
         }
         let first = handles.first()?;
         Some(match handles.len() {
@@ -241,7 +243,7 @@ impl Context {
     ) -> Result<Response> {
         let ids = vec![handle];
         let kept = self.keep_edit(context, stored, &mut draft.notes).await;
-        self.audit(entry(context, op, &ids, &draft.content, BEGUN)).await?;
+        log_entry(self, entry(context, op, &ids, &draft.content, BEGUN)).await?;
         let made = context.mailbox.update(stored, &draft.content, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
@@ -280,7 +282,7 @@ impl Context {
         let kept = self.keep_discard(&context, &stored, &mut notes).await;
         let line = entry(&context, "discard", &ids, &stored.content, "");
         let write = context.mailbox.discard(&stored);
-        let discarded = self.run_logged(line, &mut notes, write, |()| None).await;
+        let discarded = run_logged(self, line, &mut notes, write, |()| None).await;
         let undo = self.discard_kept(&context, kept, &discarded, &mut notes).await;
         let name = format!("{handle} {}", short(&stored.content.subject));
         let outcome = match &discarded {
@@ -305,7 +307,7 @@ impl Context {
     ) -> Result<Response> {
         let line = entry(context, op, &ids, &draft.content, outcome(&made));
         let mut notes = Vec::new();
-        self.audit_after(line, &mut notes).await;
+        audit_after(self, line, &mut notes).await;
         match made {
             Ok(stored) => {
                 let mut response = self.preview(context, &stored, &draft, is_reply, undo).await;
@@ -328,7 +330,7 @@ impl Context {
         undo: Option<u64>,
     ) -> Result<Response> {
         let report = WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() };
-        let mut response = self.write_report(report).await?;
+        let mut response = write_report(self, report).await?;
         let undo = undo.map(|number| Cell::Handle(HandleKind::Undo.prefix(), number));
         response.document.scalars.extend(undo.map(|undo| ("undo", undo)));
         Ok(response)
@@ -415,7 +417,7 @@ impl Context {
             references,
             files,
         };
-        self.allowed(everybody(&content))?;
+        check_allow_list(self, everybody(&content))?;
         Ok(NewDraft { content, notes, own: true })
     }
 
@@ -492,7 +494,7 @@ impl Context {
             return Err(Error::argument("there is nothing to change")
                 .next("give to, cc, bcc, subject, body, attach, detach, from or importance"));
         }
-        self.allowed(everybody(&content))?;
+        check_allow_list(self, everybody(&content))?;
         let own = request.body.is_some() || people::is_ours(&content.message_id);
         Ok(NewDraft { content, notes, own })
     }
@@ -597,8 +599,8 @@ impl Context {
         name: &str,
         account: Option<&str>,
     ) -> Result<(DraftContext, String, StoredDraft)> {
-        let (account, id) = match self.handle(HandleKind::Draft, name).await? {
-            Some((owner, id)) => (self.owner_named(&owner, account).await?, id),
+        let (account, id) = match resolve_handle(self, HandleKind::Draft, name).await? {
+            Some((owner, id)) => (owner_named(self, &owner, account).await?, id),
             None => self.named_message(name, account).await?,
         };
         let context = self.draft_context(account)?;
@@ -612,7 +614,8 @@ impl Context {
                 return Err(self.discarded_before(&context.account.id, (&shown, &id), error).await);
             }
         };
-        let handle = self.handle_of(&context.account.id, HandleKind::Draft, &stored.id).await?;
+        let handle =
+            assign_handle(self, &context.account.id, HandleKind::Draft, &stored.id).await?;
         self.check_unsent(&context.account, handle.clone(), &stored.id).await?;
         Ok((context, handle, stored))
     }
@@ -630,7 +633,7 @@ impl Context {
         }
         let mut what = format!("{name} was sent");
         if let Some(sent) = &before.sent_id {
-            let sent = self.handle_of(&account.id, HandleKind::Message, sent).await?;
+            let sent = assign_handle(self, &account.id, HandleKind::Message, sent).await?;
             if sent != name {
                 what.push_str(&format!(" as {sent}"));
             }

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use super::DraftContext;
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::provider::mail::{Alias, Person, SourceMessage};
 use crate::provider::{Account, Role};
 use crate::store::HandleKind;
@@ -56,10 +58,10 @@ impl Context {
         name: &str,
         account: Option<&str>,
     ) -> Result<Option<(Account, String)>> {
-        let Some((owner, draft)) = self.handle(HandleKind::Draft, name).await? else {
+        let Some((owner, draft)) = resolve_handle(self, HandleKind::Draft, name).await? else {
             return Ok(None);
         };
-        let owner = self.owner_named(&owner, account).await?;
+        let owner = owner_named(self, &owner, account).await?;
         let sent = self.store.journalled(&owner.id, &draft).await?.and_then(|sent| sent.sent_id);
         let message = match sent {
             Some(message) => message,
@@ -74,14 +76,14 @@ impl Context {
         name: &str,
         account: Option<&str>,
     ) -> Result<(Account, String)> {
-        if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
-            return Ok((self.owner_named(&owner, account).await?, id));
+        if let Some((owner, id)) = resolve_handle(self, HandleKind::Message, name).await? {
+            return Ok((owner_named(self, &owner, account).await?, id));
         }
         if let Some(found) = self.message_of_draft(name, account).await? {
             return Ok(found);
         }
-        if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
-            let owner = self.owner_named(&owner, account).await?;
+        if let Some((owner, thread)) = resolve_handle(self, HandleKind::Thread, name).await? {
+            let owner = owner_named(self, &owner, account).await?;
             // A reply to a thread is a reply to its latest message.
             let messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
             let there = messages.iter().rev().filter(|one| one.role != Role::Hidden);
@@ -99,7 +101,7 @@ impl Context {
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
         let such = "m12 from mail_search, or d5 from mail_draft";
-        Ok((self.owner_of_id(name, account, fits, such).await?, name.to_owned()))
+        Ok((owner_of_id(self, name, account, fits, such).await?, name.to_owned()))
     }
 }
 

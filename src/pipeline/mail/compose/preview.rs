@@ -4,7 +4,9 @@ use super::{DraftContext, NewDraft, attachments, off_loop};
 use crate::access::Access;
 use crate::budget::{LongText, Response};
 use crate::compose::quote::{self, DraftParts};
+use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::number_after;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
@@ -33,7 +35,7 @@ impl Context {
         let content = &stored.content;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
-        let number = self.number_after(&context.account, kind, &stored.id, &mut late).await;
+        let number = number_after(self, &context.account, kind, &stored.id, &mut late).await;
         let (cell, handle) = match number {
             Some(number) => (Cell::Handle('d', number), kind.handle(number)),
             None => (Cell::Id(stored.id.clone()), stored.id.clone()),
@@ -53,7 +55,8 @@ impl Context {
         }
         if is_reply && !stored.thread.is_empty() {
             let kind = HandleKind::Thread;
-            let number = self.number_after(&context.account, kind, &stored.thread, &mut late).await;
+            let number =
+                number_after(self, &context.account, kind, &stored.thread, &mut late).await;
             if let Some(number) = number {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
@@ -80,7 +83,7 @@ impl Context {
         scalars.push(("signature", Cell::Text(signature.to_owned())));
         if is_reply || parts.quote.is_some() {
             // The subject, the people and the quote are of the message that it is about.
-            self.note_untrusted_quote();
+            note_untrusted_quote(self);
         }
         match parts.quote {
             Some(chars) => {

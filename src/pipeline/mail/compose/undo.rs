@@ -12,11 +12,12 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
-use crate::pipeline::access::guard::everybody;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handle;
 use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
 use crate::store::HandleKind;
 use crate::text::{Note, note, quoted_list};
@@ -164,8 +165,8 @@ impl Context {
         dry_run: bool,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        self.needs(Access::Draft, "undoing an edit of a draft")?;
-        let handle = self.handle_of(&undo.account, HandleKind::Draft, &undo.draft).await?;
+        require_access(self, Access::Draft, "undoing an edit of a draft")?;
+        let handle = assign_handle(self, &undo.account, HandleKind::Draft, &undo.draft).await?;
         let (context, handle, stored) = self.stored_draft(&handle, None).await?;
         let now = KeptContent::of(&stored.content).json()?;
         if !undo.after.is_empty() && undo.after != hash(&now) {
@@ -176,17 +177,19 @@ impl Context {
         let kept: KeptContent = serde_json::from_slice(&kept)
             .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
         let (content, gone) = kept.restored(&stored.content);
-        self.allowed(everybody(&content))?;
+        check_allow_list(self, everybody(&content))?;
         self.check_sizes(&content.files)?;
         if dry_run {
             let item = format!("{handle} {}", short(&stored.content.subject));
-            return self
-                .write_report(WriteReport {
+            return write_report(
+                self,
+                WriteReport {
                     outcomes: vec![Outcome::new(item, "undo", "planned", "")],
                     notes: vec!["dry run: nothing was written".into()],
                     ..WriteReport::default()
-                })
-                .await;
+                },
+            )
+            .await;
         }
         let mut notes = Vec::new();
         if !gone.is_empty() {

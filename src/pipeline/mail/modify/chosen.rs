@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::access::accounts::{account_labels, named_or_all};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::read::by_owner;
 use crate::pipeline::rows::name_account;
@@ -85,7 +86,7 @@ impl Context {
     /// Finds the newest messages of a query, of one account or of all.
     pub(super) async fn chosen_query(&self, q: &str, account: Option<&str>) -> Result<Choice> {
         let parsed = query::parse(q, &self.date_context())?;
-        let accounts = self.named_or_all(account).await?;
+        let accounts = named_or_all(self, account).await?;
         if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
             return Err(Error::argument(
                 "`raw:` is one provider's syntax, but the accounts have several",
@@ -101,7 +102,7 @@ impl Context {
         query: &Query,
         accounts: Vec<Account>,
     ) -> Result<Choice> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let several = accounts.len() > 1;
         let requests = accounts.iter().map(|account| self.find(account, query));
         let answers = join_all(requests.map(|request| self.await_account(several, request))).await;
@@ -158,7 +159,7 @@ impl Context {
 
     async fn chosen_messages(&self, account: Account, ids: Vec<String>) -> Result<ChosenMessages> {
         Ok(ChosenMessages {
-            label: self.labels().await?.of(&account.id),
+            label: account_labels(self).await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,
             account,
             ids,

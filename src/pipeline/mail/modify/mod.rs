@@ -22,7 +22,7 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::{BEGUN, Entry};
+use crate::pipeline::access::audit::{BEGUN, Entry, audit_after, log_entry};
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
@@ -39,6 +39,8 @@ pub(in crate::pipeline) use self::actions::{
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::no_undo;
 use self::report::{ChangeReport, subjects};
+use crate::pipeline::access::accounts::several_accounts;
+use crate::pipeline::access::guard::require_access;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
@@ -104,8 +106,10 @@ impl Context {
         };
         actions::check(verb, &with)?;
         match verb {
-            Verb::Delete => self.needs(Access::Full, "permanent deletion, unlike do=trash,")?,
-            Verb::Unsubscribe => self.needs(Access::Send, "unsubscribing")?,
+            Verb::Delete => {
+                require_access(self, Access::Full, "permanent deletion, unlike do=trash,")?
+            }
+            Verb::Unsubscribe => require_access(self, Access::Send, "unsubscribing")?,
             _ => {}
         }
         let choice = match &request.q {
@@ -169,7 +173,7 @@ impl Context {
             }
             for folder in &created {
                 folder.keep_levels(&self.store, &chosen.account.id).await;
-                let named = name_account(self.several_accounts().await, &chosen.label);
+                let named = name_account(several_accounts(self).await, &chosen.label);
                 choice.notes.push(named(folder.note()));
             }
             match refused {
@@ -293,7 +297,7 @@ impl Context {
         for work in works.iter() {
             if !work.changes.is_empty() {
                 // No write without its line in the log.
-                self.audit(work.entry(op, BEGUN)).await?;
+                log_entry(self, work.entry(op, BEGUN)).await?;
             }
         }
         let look = self.config.look;
@@ -312,7 +316,7 @@ impl Context {
         for work in works.iter().filter(|work| !work.changes.is_empty()) {
             let done = work.count(Turn::Done);
             let outcome = format!("done {done} of {}", work.changes.len());
-            self.audit_after(work.entry(op, &outcome), notes).await;
+            audit_after(self, work.entry(op, &outcome), notes).await;
         }
         Ok(undo)
     }

@@ -13,8 +13,9 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
-use crate::pipeline::answer::outcome::Outcome;
+use crate::pipeline::answer::outcome::{Outcome, outcome_rows};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::mail::{Flag, MailState};
@@ -113,7 +114,7 @@ impl Context {
         for work in &works {
             outcomes.append(&mut self.misses(work, op, &mut response.notes).await);
         }
-        let rows = self.outcomes(&outcomes);
+        let rows = outcome_rows(self, &outcomes);
         if !rows.is_empty() {
             response.document.tables.push(rows);
         }
@@ -169,7 +170,7 @@ impl Context {
             let account = &work.chosen.account;
             let mut handles = Vec::new();
             for id in shown {
-                handles.push(self.handle_after(account, kind, id, notes).await);
+                handles.push(handle_after(self, account, kind, id, notes).await);
             }
             let handles = handles.join(" ");
             let item = match ids.len() {
@@ -216,7 +217,7 @@ impl Context {
                 .collect();
             let context = RowContext { account: &work.chosen.label, ..self.local() };
             let mut some = rows_of(&context, &MODIFIED, &columns, &objects, &mut Vec::new());
-            self.assign_handles(&mut some, &work.chosen.account).await?;
+            assign_handles(self, &mut some, &work.chosen.account).await?;
             rows.append(some);
         }
         Ok(rows)
@@ -242,7 +243,7 @@ impl Context {
                 messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
             let context = self.context_for(mailbox.api(), &work.chosen.label, &work.chosen.account);
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut Vec::new());
-            self.assign_handles(&mut some, &work.chosen.account).await?;
+            assign_handles(self, &mut some, &work.chosen.account).await?;
             rows.append(some);
         }
         Ok(rows)

@@ -10,6 +10,7 @@ use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
@@ -90,7 +91,7 @@ impl Context {
         };
         let mut choice = Choice::default();
         let mut works = Vec::new();
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         for one in account_undo {
             let label = labels.of(&one.account);
             let opened = self.accounts.by_id(&one.account).await;
@@ -101,7 +102,7 @@ impl Context {
             match opened {
                 Ok((account, mailbox)) => {
                     let chosen = restored_messages(account, label, mailbox);
-                    let named = name_account(self.several_accounts().await, &chosen.label);
+                    let named = name_account(several_accounts(self).await, &chosen.label);
                     let stay = self.left(&chosen, &one.created).await;
                     choice.notes.extend(stay.into_iter().map(named));
                     works.push(plan(chosen, one.mail).await);

@@ -9,10 +9,12 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::guard::{check_allow_list, note_untrusted_quote};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::handle_after;
 use crate::pipeline::mail::compose::people::message_id;
 use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
 use crate::schemas::Api;
@@ -63,16 +65,16 @@ impl Context {
         }
         let lists = self.lists_of(&choice.accounts, &mut report).await?;
         // Hosts, links and addresses in outcomes are the senders'.
-        self.note_untrusted_quote();
+        note_untrusted_quote(self);
         if dry_run {
             for list in &lists {
                 report.outcomes.push(list.planned(caller.can_ask()));
             }
             report.notes.push("dry run: nothing was sent".into());
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         if lists.is_empty() {
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         // A draft reaches nobody, and mail_send asks: only a request needs consent here.
         let posts: Vec<&List> =
@@ -100,7 +102,7 @@ impl Context {
                 _ => continue,
             });
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Returns the lists that messages belong to, each once.
@@ -126,7 +128,7 @@ impl Context {
                 };
                 let way = way(&message.headers);
                 if let Some(Way::Mail(message)) = &way
-                    && let Err(error) = self.allowed(std::iter::once(&reader(message)))
+                    && let Err(error) = check_allow_list(self, std::iter::once(&reader(message)))
                 {
                     report.outcomes.push(Outcome::failed(handle, OP, &error));
                     continue;
@@ -194,7 +196,7 @@ impl Context {
                 Way::Open(_) => Ok(String::new()),
             }
         };
-        let done = self.run_logged(entry, notes, write, |_| None).await;
+        let done = run_logged(self, entry, notes, write, |_| None).await;
         notes.append(&mut late);
         match (done, &list.way) {
             (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
@@ -235,7 +237,7 @@ impl Context {
         };
         let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
-        let handle = self.handle_after(&chosen.account, kind, &response.id, notes).await;
+        let handle = handle_after(self, &chosen.account, kind, &response.id, notes).await;
         Ok(format!(
             "not unsubscribed yet: send draft {handle}, to {}, with mail_send",
             short(&message.to)

@@ -16,6 +16,7 @@ use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::{EventData, Guest};
 use crate::row::RowTable;
@@ -52,7 +53,7 @@ impl Context {
             }
             let context = RowContext { zone, ..self.local() };
             let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
-            self.assign_handles(&mut rows, &account).await?;
+            assign_handles(self, &mut rows, &account).await?;
             all.append(rows);
         }
         if !all.is_empty() {

@@ -28,7 +28,10 @@ use crate::budget::LongText;
 use crate::budget::Response;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
+use crate::pipeline::access::accounts::account_labels;
+use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handle, assign_handles};
 use crate::pipeline::rows::{failed_line, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
@@ -98,7 +101,7 @@ impl Context {
         let mut hidden = Vec::new();
         let mut known = Fetched::new(body_form(read.body));
         let (rest, failed_targets) = match &read.cursor {
-            Some(cursor) => (self.load_cursor(KIND, cursor).await?, Vec::new()),
+            Some(cursor) => (load_cursor(self, KIND, cursor).await?, Vec::new()),
             None => self.targets(&read, &mut hidden, &mut known).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
@@ -141,7 +144,7 @@ impl Context {
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
-            let cursor = self.save_cursor(KIND, &ReadRest { messages: later, ..rest }).await?;
+            let cursor = save_cursor(self, KIND, &ReadRest { messages: later, ..rest }).await?;
             response.document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
@@ -231,9 +234,9 @@ impl Context {
                         fetched.push(FetchedMessage { target, message, readable });
                     }
                     Err(error) => {
-                        let name = self
-                            .handle_of(&target.account, HandleKind::Message, &target.id)
-                            .await?;
+                        let name =
+                            assign_handle(self, &target.account, HandleKind::Message, &target.id)
+                                .await?;
                         failed.push((name, error));
                     }
                 }
@@ -270,7 +273,7 @@ impl Context {
         zone: &TimeZone,
         response: &mut Response,
     ) -> Result<()> {
-        let labels = self.labels().await?;
+        let labels = account_labels(self).await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
         columns.extend(MESSAGE.field("account").filter(|_| several));
@@ -294,7 +297,7 @@ impl Context {
             };
             let context = RowContext { names: &names, ..context };
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
-            self.assign_handles(&mut some, &account).await?;
+            assign_handles(self, &mut some, &account).await?;
             // What is unknown stays null: the message itself could be read.
             let threads = known.threads.get(&account.id);
             let (answers, unknown) =
@@ -309,7 +312,7 @@ impl Context {
             messages.append(some);
             let mut some =
                 rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);
-            self.assign_handles(&mut some, &account).await?;
+            assign_handles(self, &mut some, &account).await?;
             files.append(some);
         }
         messages.drop_empty();
@@ -375,7 +378,7 @@ impl Context {
             };
             let mut some = rows_of(&self.local(), &BODY, &columns, mine, &mut response.notes);
             let account = self.accounts.by_id(&first.target.account).await?;
-            self.assign_handles(&mut some, &account).await?;
+            assign_handles(self, &mut some, &account).await?;
             rows.append(some);
         }
         response.document.tables.insert(table, rows);

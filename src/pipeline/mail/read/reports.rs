@@ -5,6 +5,7 @@ use crate::body::report;
 use crate::budget::Response;
 use crate::error::Result;
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
 use crate::row::RowTable;
 use crate::schemas::{Level, REPORT};
@@ -28,7 +29,7 @@ impl Context {
             };
             let account = self.accounts.by_id(&first.target.account).await?;
             let mut some = rows_of(&self.local(), &REPORT, &columns, &objects, &mut response.notes);
-            self.assign_handles(&mut some, &account).await?;
+            assign_handles(self, &mut some, &account).await?;
             all.append(some);
         }
         if !all.is_empty() {

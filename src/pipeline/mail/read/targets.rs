@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::{MessageTarget, ReadRest, columns};
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered::Threads;
 use crate::project::project;
 use crate::provider::{Account, BodyForm, Mailbox, MessageContent, Role, ThreadMessage};
@@ -122,15 +124,15 @@ impl Context {
         fetched: Option<&mut Fetched>,
     ) -> Result<Vec<MessageTarget>> {
         let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
-        if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
-            self.owner_named(&owner, account).await?;
+        if let Some((owner, id)) = resolve_handle(self, HandleKind::Message, name).await? {
+            owner_named(self, &owner, account).await?;
             return Ok(vec![target(&owner, id)]);
         }
         if let Some((owner, id)) = self.message_of_draft(name, account).await? {
             return Ok(vec![target(&owner.id, id)]);
         }
-        if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
-            let owner = self.owner_named(&owner, account).await?;
+        if let Some((owner, thread)) = resolve_handle(self, HandleKind::Thread, name).await? {
+            let owner = owner_named(self, &owner, account).await?;
             let mailbox = self.connect.mailbox(&owner)?;
             let mut messages = match fetched {
                 Some(fetched) => fetched.thread(&*mailbox, &owner.id, &thread).await?,
@@ -160,7 +162,7 @@ impl Context {
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
         let such = "m12 from mail_search, or d5 from mail_draft";
-        let account = self.owner_of_id(name, account, fits, such).await?;
+        let account = owner_of_id(self, name, account, fits, such).await?;
         Ok(vec![target(&account.id, name.to_owned())])
     }
 }

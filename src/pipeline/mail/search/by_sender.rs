@@ -14,6 +14,7 @@ use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
 use crate::row::RowTable;
 use crate::schemas::{Field, Level, MESSAGE, SENDER};
@@ -115,7 +116,7 @@ impl Context {
             let context = self.part_context(part, &request);
             let mut own = Vec::new();
             let mut rows = rows_of(&context, &SENDER, &columns, &objects, &mut own);
-            self.assign_handles(&mut rows, &part.account).await?;
+            assign_handles(self, &mut rows, &part.account).await?;
             notes.extend(own.into_iter().map(name_account(merged, &part.label)));
             tables.push(rows);
         }

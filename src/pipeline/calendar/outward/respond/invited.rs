@@ -10,8 +10,9 @@ use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::Entry;
 use crate::pipeline::access::audit::Entry as Line;
-use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::access::guard::events::act;
+use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
@@ -199,7 +200,7 @@ impl Context {
         let audience = taken_in(&change, request, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
         let act = act(confirmed(&format!("{when} {name}"), answer, request));
-        self.confirm(&act, &audience, caller, &mut report.notes).await?;
+        confirm(self, &act, &audience, caller, &mut report.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,
@@ -209,7 +210,7 @@ impl Context {
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
         let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
-        let created = self.run_logged(line.clone(), &mut report.notes, creating, id).await;
+        let created = run_logged(self, line.clone(), &mut report.notes, creating, id).await;
         let value = match created {
             Ok(value) => value,
             Err(error) if error.is_open() => {
@@ -241,7 +242,7 @@ impl Context {
         let answered = match invites {
             true => {
                 let answering = owner.port.respond(&value, &response);
-                self.run_logged(line, &mut report.notes, answering, |_| None).await
+                run_logged(self, line, &mut report.notes, answering, |_| None).await
             }
             false => Err(Error::argument("it is your own event here")),
         };

@@ -14,11 +14,12 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::Audience;
+use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::events::{act, line};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::{Audience, confirm, require_access};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
 use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours, quoted};
@@ -38,8 +39,8 @@ impl Context {
         request: Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        self.needs(Access::Send, "answering or forwarding an invitation")?;
-        let message = self.handle(HandleKind::Message, &request.id).await?;
+        require_access(self, Access::Send, "answering or forwarding an invitation")?;
+        let message = resolve_handle(self, HandleKind::Message, &request.id).await?;
         let mut notes = Vec::new();
         let target = match message {
             Some((account, id)) => {
@@ -48,7 +49,7 @@ impl Context {
                     InvitedEvent::There(target) => *target,
                     InvitedEvent::Report(mut report) => {
                         report.notes.append(&mut notes);
-                        return self.write_report(*report).await;
+                        return write_report(self, *report).await;
                     }
                     InvitedEvent::Published => {
                         return self.add_published(&request, &account, caller).await;
@@ -125,14 +126,14 @@ impl Context {
             guest_line(&to),
             line("Comment", comment)
         );
-        self.confirm(&act(question), &audience, caller, &mut report.notes).await?;
+        confirm(self, &act(question), &audience, caller, &mut report.notes).await?;
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
             ..entry(&target, request)
         };
         let write = port.forward(&target.value, &addresses, comment);
-        match self.run_logged(logged, &mut report.notes, write, |()| None).await {
+        match run_logged(self, logged, &mut report.notes, write, |()| None).await {
             Ok(()) => {
                 let detail = format!("to {}", guest_line(&to));
                 report.outcomes.push(Outcome::new(name, "forward", "done", detail));
@@ -142,7 +143,7 @@ impl Context {
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     async fn answer(
@@ -197,14 +198,14 @@ impl Context {
             let detail = "already as requested: give a comment to notify the organizer";
             report.notes.extend(earlier_comment(&target, false));
             report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
-            return self.write_report(report).await;
+            return write_report(self, report).await;
         }
         let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let can = target.owner.port.capabilities();
         let audience = reply_audience(&target.facts, can, request, own);
         let act = act(confirmed(&about, answer, request));
-        self.confirm(&act, &audience, caller, &mut report.notes).await?;
+        confirm(self, &act, &audience, caller, &mut report.notes).await?;
         let recipients = match request.notifies() {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
@@ -217,7 +218,7 @@ impl Context {
             let change = Change::default();
             self.write_event(&target, Some(&change), logged, &mut report, write).await
         } else {
-            self.run_logged(logged, &mut report.notes, write, |_| None).await
+            run_logged(self, logged, &mut report.notes, write, |_| None).await
         };
         match written {
             Ok(found) => {
@@ -229,7 +230,7 @@ impl Context {
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.write_report(report).await
+        write_report(self, report).await
     }
 
     /// Reads a proposed time, and reports how it was understood.

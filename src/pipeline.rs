@@ -34,6 +34,7 @@ use self::access::guard::distrust;
 use self::access::sign_in::{sign_out, signed_in};
 use self::answer::inspect::inspect;
 use self::answer::output::has_output;
+use self::complete::complete_argument;
 use self::context::Context;
 use self::mail::send::SendRecovery;
 use self::run::{output_document, output_text, run_for};
@@ -139,7 +140,7 @@ impl Pipeline {
         typed: &str,
         account: Option<&str>,
     ) -> Result<(Vec<String>, usize)> {
-        self.0.complete(values, typed, account).await
+        complete_argument(&self.0, values, typed, account).await
     }
 
     /// Returns the bytes and the media type of an attachment, by its handle or URI.

@@ -112,361 +112,367 @@ struct SourceChanges {
     pages: Vec<Changes>,
 }
 
-impl Context {
-    pub(super) async fn changes(&self, request: ChangesOf) -> Result<Response> {
-        let mut notes = Vec::new();
-        let mut plan = self.since(&request, &mut notes).await?;
-        let labels = account_labels(self).await?;
-        let zone = self.zone(plan.tz.as_deref())?;
-        let several = plan
-            .places
-            .iter()
-            .any(|place| plan.places.first().map(|first| &first.account) != Some(&place.account));
-        let limit = plan.limit;
-        let answers = join_all(plan.places.iter().map(|place| async move {
-            self.await_counted(Some("sources"), self.source(place, limit)).await
-        }))
-        .await;
-        if let (Some(Err(first)), true) = (answers.first(), answers.iter().all(Result::is_err)) {
-            return Err(first.clone());
-        }
+pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Response> {
+    let mut notes = Vec::new();
+    let mut plan = plan_changes(ctx, &request, &mut notes).await?;
+    let labels = account_labels(ctx).await?;
+    let zone = ctx.zone(plan.tz.as_deref())?;
+    let several = plan
+        .places
+        .iter()
+        .any(|place| plan.places.first().map(|first| &first.account) != Some(&place.account));
+    let limit = plan.limit;
+    let answers = join_all(plan.places.iter().map(|place| async move {
+        ctx.await_counted(Some("sources"), fetch_source(ctx, place, limit)).await
+    }))
+    .await;
+    if let (Some(Err(first)), true) = (answers.first(), answers.iter().all(Result::is_err)) {
+        return Err(first.clone());
+    }
 
-        let first_time = plan.places.iter().all(|place| place.mark.is_none());
-        let mut shown = ChangeRows {
-            labels: &labels,
-            zone: &zone,
-            several,
-            objects: Vec::new(),
-            bytes: 0,
-            unseen: 0,
-        };
-        let mut waiting = 0;
-        for (place, answer) in plan.places.iter_mut().zip(answers) {
-            let label = labels.of(&place.account);
-            let source = match answer {
-                Ok(source) => source,
-                Err(error) => {
-                    let of = place.of.word();
-                    let line = note!(
-                        "{}, {}: not included; retried on the next call: {}",
-                        ours(&label),
-                        ours(of),
-                        error
-                    );
-                    notes.push(line.with_key(NoteKey::Missing));
-                    continue;
-                }
-            };
-            // No room: the mark stays, so these changes come with the next cursor.
-            if shown.objects.len() >= limit && source.pages.iter().any(has_changes) {
-                waiting += 1;
-                continue;
-            }
-            if source.pages.iter().any(|page| page.started_over) {
+    let first_time = plan.places.iter().all(|place| place.mark.is_none());
+    let mut shown = ChangeRows {
+        labels: &labels,
+        zone: &zone,
+        several,
+        objects: Vec::new(),
+        bytes: 0,
+        unseen: 0,
+    };
+    let mut waiting = 0;
+    for (place, answer) in plan.places.iter_mut().zip(answers) {
+        let label = labels.of(&place.account);
+        let source = match answer {
+            Ok(source) => source,
+            Err(error) => {
+                let of = place.of.word();
                 let line = note!(
-                    "{}, {}: the cursor was too old; earlier changes are unknown, later ones are \
-                     reported from now on",
+                    "{}, {}: not included; retried on the next call: {}",
                     ours(&label),
-                    ours(place.of.word())
+                    ours(of),
+                    error
                 );
                 notes.push(line.with_key(NoteKey::Missing));
+                continue;
             }
-            for note in source.pages.iter().flat_map(|page| &page.notes) {
-                notes.push(note.under(ours(&label)));
-            }
-            let is_complete = self.add_changes(&source, place, limit, &mut shown).await?;
-            if !is_complete || source.pages.last().is_some_and(|page| page.more) {
-                waiting += 1;
-            }
-        }
-
-        let changed = |row: &&Value| row.get("change").is_some_and(|change| change == "changed");
-        let unknown = |row: &&Value| changed(row) && row.get("what").is_none_or(Value::is_null);
-        let is_shown = |field: &&Field| match field.name {
-            "account" => several,
-            "what" => shown.objects.iter().any(|row| row.get("what") != Some(&"".into())),
-            // Removed items have none.
-            "flags" => shown.objects.iter().any(|row| row.get("flags") != Some(&"".into())),
-            _ => true,
         };
-        let columns: Vec<_> = CHANGE.fields.iter().filter(is_shown).collect();
-        match shown.objects.iter().filter(unknown).count() {
-            0 => {}
-            count => notes.push(note!(
-                "`what` is unknown for {} not tracked before",
-                counted(count, "item", "items")
-            )),
+        // No room: the mark stays, so these changes come with the next cursor.
+        if shown.objects.len() >= limit && source.pages.iter().any(has_changes) {
+            waiting += 1;
+            continue;
         }
-        if shown.unseen > 0 {
-            let unseen = counted(
-                shown.unseen,
-                "more item that was never shown is",
-                "more items that were never shown are",
+        if source.pages.iter().any(|page| page.started_over) {
+            let line = note!(
+                "{}, {}: the cursor was too old; earlier changes are unknown, later ones are \
+                 reported from now on",
+                ours(&label),
+                ours(place.of.word())
             );
-            notes.push(note!("{} gone", unseen));
+            notes.push(line.with_key(NoteKey::Missing));
         }
-        let mut rows = rows_of(&self.local(), &CHANGE, &columns, &shown.objects, &mut notes);
-        rows.made_from(shown.bytes);
-        let cursor = save_cursor(self, KIND, &plan).await?;
-        let mut scalars = Vec::new();
-        if !rows.is_empty() {
-            scalars.push(("zone", Cell::Text(zone_label(&zone))));
+        for note in source.pages.iter().flat_map(|page| &page.notes) {
+            notes.push(note.under(ours(&label)));
         }
-        scalars.push(("next", Cell::Handle('p', cursor)));
-        let mut count = match first_time {
-            true => format!("changes are tracked from now on; call again with cursor=p{cursor}"),
-            false => format!("changes: {}; later ones with cursor=p{cursor}", rows.len()),
-        };
-        if waiting > 0 {
-            count.push_str(", which has more already");
-        }
-        notes.insert(0, note!("{}", ours(count)));
-        Ok(Response {
-            document: Document { scalars, tables: vec![rows] },
-            notes,
-            ..Response::default()
-        })
-    }
-
-    /// Returns the positions of all sources: from the cursor, or none yet.
-    async fn since(&self, request: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
-        let mut plan = match &request.cursor {
-            Some(cursor) => load_cursor(self, KIND, cursor).await?,
-            None => {
-                let named = request.account.is_some();
-                ChangesPlan { limit: 100, tz: None, named, places: Vec::new() }
-            }
-        };
-        if let Some(limit) = request.limit {
-            plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        }
-        if request.tz.is_some() {
-            plan.tz.clone_from(&request.tz);
-        }
-        let accounts = named_or_all(self, request.account.as_deref()).await?;
-        if request.cursor.is_none() {
-            for account in &accounts {
-                for (of, included) in
-                    [(SourceKind::Mail, request.mail()), (SourceKind::Events, request.events())]
-                {
-                    if included {
-                        plan.places.push(ChangePosition {
-                            account: account.id.clone(),
-                            of,
-                            mark: None,
-                            shown: Vec::new(),
-                        });
-                    }
-                }
-            }
-            return Ok(plan);
-        }
-        let known = |id: &str| accounts.iter().any(|account| account.id == id);
-        if request.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
-            return Err(Error::argument("the cursor covers other accounts too")
-                .next("give the cursor alone, or start again for that account"));
-        }
-        let before = plan.places.len();
-        plan.places.retain(|place| known(&place.account));
-        if plan.places.len() < before {
-            notes.push("an account of the cursor is no longer signed in".into());
-        }
-        // Sources added since are included from now on.
-        let kinds: Vec<SourceKind> = [SourceKind::Mail, SourceKind::Events]
-            .into_iter()
-            .filter(|of| plan.places.iter().any(|place| place.of == *of))
-            .collect();
-        if request.account.is_none() && !plan.named {
-            for account in accounts {
-                if plan.places.iter().any(|place| place.account == account.id) {
-                    continue;
-                }
-                notes.push(note!(
-                    "{} is new: its changes are tracked from now on",
-                    ours(&account.email)
-                ));
-                plan.places.extend(kinds.iter().map(|of| ChangePosition {
-                    account: account.id.clone(),
-                    of: *of,
-                    mark: None,
-                    shown: Vec::new(),
-                }));
-            }
-        }
-        match plan.places.is_empty() {
-            true => Err(Error::argument("no account of the cursor is still signed in")
-                .next("call changes without cursor to start again")),
-            false => Ok(plan),
+        let is_complete = add_changes(ctx, &source, place, limit, &mut shown).await?;
+        if !is_complete || source.pages.last().is_some_and(|page| page.more) {
+            waiting += 1;
         }
     }
 
-    /// Queries one source, page by page, until its end or until there is enough.
-    async fn source(&self, place: &ChangePosition, limit: usize) -> Result<SourceChanges> {
-        let account = self.accounts.by_id(&place.account).await?;
-        let columns = place.of.columns();
-        let mut pages: Vec<Changes> = Vec::new();
-        let mut mark = place.mark.clone();
-        let api = loop {
-            let (api, page) = match place.of {
-                SourceKind::Mail => {
-                    let mailbox = self.connect.mailbox(&account)?;
-                    let api = mailbox.api();
-                    let projection = project(api, &columns);
-                    (api, mailbox.changes(mark.as_deref(), &projection).await?)
+    let changed = |row: &&Value| row.get("change").is_some_and(|change| change == "changed");
+    let unknown = |row: &&Value| changed(row) && row.get("what").is_none_or(Value::is_null);
+    let is_shown = |field: &&Field| match field.name {
+        "account" => several,
+        "what" => shown.objects.iter().any(|row| row.get("what") != Some(&"".into())),
+        // Removed items have none.
+        "flags" => shown.objects.iter().any(|row| row.get("flags") != Some(&"".into())),
+        _ => true,
+    };
+    let columns: Vec<_> = CHANGE.fields.iter().filter(is_shown).collect();
+    match shown.objects.iter().filter(unknown).count() {
+        0 => {}
+        count => notes.push(note!(
+            "`what` is unknown for {} not tracked before",
+            counted(count, "item", "items")
+        )),
+    }
+    if shown.unseen > 0 {
+        let unseen = counted(
+            shown.unseen,
+            "more item that was never shown is",
+            "more items that were never shown are",
+        );
+        notes.push(note!("{} gone", unseen));
+    }
+    let mut rows = rows_of(&ctx.local(), &CHANGE, &columns, &shown.objects, &mut notes);
+    rows.made_from(shown.bytes);
+    let cursor = save_cursor(ctx, KIND, &plan).await?;
+    let mut scalars = Vec::new();
+    if !rows.is_empty() {
+        scalars.push(("zone", Cell::Text(zone_label(&zone))));
+    }
+    scalars.push(("next", Cell::Handle('p', cursor)));
+    let mut count = match first_time {
+        true => format!("changes are tracked from now on; call again with cursor=p{cursor}"),
+        false => format!("changes: {}; later ones with cursor=p{cursor}", rows.len()),
+    };
+    if waiting > 0 {
+        count.push_str(", which has more already");
+    }
+    notes.insert(0, note!("{}", ours(count)));
+    Ok(Response {
+        document: Document { scalars, tables: vec![rows] },
+        notes,
+        ..Response::default()
+    })
+}
+
+/// Returns the positions of all sources: from the cursor, or none yet.
+async fn plan_changes(
+    ctx: &Context,
+    request: &ChangesOf,
+    notes: &mut Vec<Note>,
+) -> Result<ChangesPlan> {
+    let mut plan = match &request.cursor {
+        Some(cursor) => load_cursor(ctx, KIND, cursor).await?,
+        None => {
+            let named = request.account.is_some();
+            ChangesPlan { limit: 100, tz: None, named, places: Vec::new() }
+        }
+    };
+    if let Some(limit) = request.limit {
+        plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    }
+    if request.tz.is_some() {
+        plan.tz.clone_from(&request.tz);
+    }
+    let accounts = named_or_all(ctx, request.account.as_deref()).await?;
+    if request.cursor.is_none() {
+        for account in &accounts {
+            for (of, included) in
+                [(SourceKind::Mail, request.mail()), (SourceKind::Events, request.events())]
+            {
+                if included {
+                    plan.places.push(ChangePosition {
+                        account: account.id.clone(),
+                        of,
+                        mark: None,
+                        shown: Vec::new(),
+                    });
                 }
-                SourceKind::Events => {
-                    let calendars = self.connect.calendars(&account)?;
-                    let api = calendars.api();
-                    let projection = project(api, &columns);
-                    (api, calendars.changes(mark.as_deref(), &projection).await?)
-                }
-            };
-            mark = Some(page.cursor.clone());
-            let more = page.more;
-            pages.push(page);
-            let count: usize = pages.iter().map(count).sum();
-            if !more || count >= limit || pages.len() >= MOST_PAGES {
-                break api;
+            }
+        }
+        return Ok(plan);
+    }
+    let known = |id: &str| accounts.iter().any(|account| account.id == id);
+    if request.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
+        return Err(Error::argument("the cursor covers other accounts too")
+            .next("give the cursor alone, or start again for that account"));
+    }
+    let before = plan.places.len();
+    plan.places.retain(|place| known(&place.account));
+    if plan.places.len() < before {
+        notes.push("an account of the cursor is no longer signed in".into());
+    }
+    // Sources added since are included from now on.
+    let kinds: Vec<SourceKind> = [SourceKind::Mail, SourceKind::Events]
+        .into_iter()
+        .filter(|of| plan.places.iter().any(|place| place.of == *of))
+        .collect();
+    if request.account.is_none() && !plan.named {
+        for account in accounts {
+            if plan.places.iter().any(|place| place.account == account.id) {
+                continue;
+            }
+            notes.push(note!(
+                "{} is new: its changes are tracked from now on",
+                ours(&account.email)
+            ));
+            plan.places.extend(kinds.iter().map(|of| ChangePosition {
+                account: account.id.clone(),
+                of: *of,
+                mark: None,
+                shown: Vec::new(),
+            }));
+        }
+    }
+    match plan.places.is_empty() {
+        true => Err(Error::argument("no account of the cursor is still signed in")
+            .next("call changes without cursor to start again")),
+        false => Ok(plan),
+    }
+}
+
+/// Queries one source, page by page, until its end or until there is enough.
+async fn fetch_source(
+    ctx: &Context,
+    place: &ChangePosition,
+    limit: usize,
+) -> Result<SourceChanges> {
+    let account = ctx.accounts.by_id(&place.account).await?;
+    let columns = place.of.columns();
+    let mut pages: Vec<Changes> = Vec::new();
+    let mut mark = place.mark.clone();
+    let api = loop {
+        let (api, page) = match place.of {
+            SourceKind::Mail => {
+                let mailbox = ctx.connect.mailbox(&account)?;
+                let api = mailbox.api();
+                let projection = project(api, &columns);
+                (api, mailbox.changes(mark.as_deref(), &projection).await?)
+            }
+            SourceKind::Events => {
+                let calendars = ctx.connect.calendars(&account)?;
+                let api = calendars.api();
+                let projection = project(api, &columns);
+                (api, calendars.changes(mark.as_deref(), &projection).await?)
             }
         };
-        Ok(SourceChanges { account, api, of: place.of, pages })
-    }
+        mark = Some(page.cursor.clone());
+        let more = page.more;
+        pages.push(page);
+        let count: usize = pages.iter().map(count).sum();
+        if !more || count >= limit || pages.len() >= MOST_PAGES {
+            break api;
+        }
+    };
+    Ok(SourceChanges { account, api, of: place.of, pages })
+}
 
-    /// Adds rows of a source's changes up to the limit, page by page, and advances its mark past
-    /// the pages of which all rows are shown. Returns true if that is all of them.
-    async fn add_changes(
-        &self,
-        source: &SourceChanges,
-        place: &mut ChangePosition,
-        limit: usize,
-        into: &mut ChangeRows<'_>,
-    ) -> Result<bool> {
-        for page in &source.pages {
-            let unseen = into.unseen;
-            let mut rows = self.page_rows(source, page, into).await?;
-            let digest = |row: &Value| hash(&row.to_string());
-            rows.retain(|row| !place.shown.contains(&digest(row)));
-            let room = limit.saturating_sub(into.objects.len());
-            if rows.len() > room {
-                rows.truncate(room);
-                // They are counted with the last rows of the page.
-                into.unseen = unseen;
-                place.shown.extend(rows.iter().map(digest));
-                into.objects.append(&mut rows);
-                return Ok(false);
-            }
+/// Adds rows of a source's changes up to the limit, page by page, and advances its mark past
+/// the pages of which all rows are shown. Returns true if that is all of them.
+async fn add_changes(
+    ctx: &Context,
+    source: &SourceChanges,
+    place: &mut ChangePosition,
+    limit: usize,
+    into: &mut ChangeRows<'_>,
+) -> Result<bool> {
+    for page in &source.pages {
+        let unseen = into.unseen;
+        let mut rows = page_rows(ctx, source, page, into).await?;
+        let digest = |row: &Value| hash(&row.to_string());
+        rows.retain(|row| !place.shown.contains(&digest(row)));
+        let room = limit.saturating_sub(into.objects.len());
+        if rows.len() > room {
+            rows.truncate(room);
+            // They are counted with the last rows of the page.
+            into.unseen = unseen;
+            place.shown.extend(rows.iter().map(digest));
             into.objects.append(&mut rows);
-            // Only now that its changes are shown, so that none is lost.
-            place.mark = Some(page.cursor.clone());
-            place.shown.clear();
+            return Ok(false);
         }
-        Ok(true)
+        into.objects.append(&mut rows);
+        // Only now that its changes are shown, so that none is lost.
+        place.mark = Some(page.cursor.clone());
+        place.shown.clear();
     }
+    Ok(true)
+}
 
-    /// Returns the rows of a page of changes, as objects of ours.
-    async fn page_rows(
-        &self,
-        source: &SourceChanges,
-        page: &Changes,
-        into: &mut ChangeRows<'_>,
-    ) -> Result<Vec<Value>> {
-        let label = into.labels.of(&source.account.id);
-        let columns = source.of.columns();
-        let context = RowContext {
-            names: &page.names,
-            zone: into.zone,
-            ..self.context_for(source.api, &label, &source.account)
-        };
-        let mut objects = Vec::new();
-        for (change, items) in [
-            ("new", &page.new),
-            ("changed", &page.changed),
-            ("sent", &page.sent),
-            ("deleted", &page.deleted),
-        ] {
-            let mut rows = rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
-            into.bytes += rows.source_bytes();
-            // Cells are cut, and counted, where they are shown.
-            rows.show_whole();
-            let ids: Vec<Option<String>> =
-                rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
-            assign_handles(self, &mut rows, &source.account).await?;
-            for (row, id) in rows.rows().zip(ids) {
-                let mut row = object(row, change, &label, into.several);
-                let is_sent = source.of == SourceKind::Mail
-                    && row.get("folder").is_some_and(|folder| folder == "sent");
-                if change == "new" && is_sent {
-                    put(&mut row, "change", Some("sent".to_owned()));
-                }
-                let difference = id.and_then(|id| page.differences.get(&id));
-                let what = difference.map(|one| describe(one, into.zone));
-                let what = what.or((change != "changed").then(String::new));
-                put(&mut row, "what", what);
-                objects.push(row);
+/// Returns the rows of a page of changes, as objects of ours.
+async fn page_rows(
+    ctx: &Context,
+    source: &SourceChanges,
+    page: &Changes,
+    into: &mut ChangeRows<'_>,
+) -> Result<Vec<Value>> {
+    let label = into.labels.of(&source.account.id);
+    let columns = source.of.columns();
+    let context = RowContext {
+        names: &page.names,
+        zone: into.zone,
+        ..ctx.context_for(source.api, &label, &source.account)
+    };
+    let mut objects = Vec::new();
+    for (change, items) in [
+        ("new", &page.new),
+        ("changed", &page.changed),
+        ("sent", &page.sent),
+        ("deleted", &page.deleted),
+    ] {
+        let mut rows = rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
+        into.bytes += rows.source_bytes();
+        // Cells are cut, and counted, where they are shown.
+        rows.show_whole();
+        let ids: Vec<Option<String>> =
+            rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
+        assign_handles(ctx, &mut rows, &source.account).await?;
+        for (row, id) in rows.rows().zip(ids) {
+            let mut row = object(row, change, &label, into.several);
+            let is_sent = source.of == SourceKind::Mail
+                && row.get("folder").is_some_and(|folder| folder == "sent");
+            if change == "new" && is_sent {
+                put(&mut row, "change", Some("sent".to_owned()));
             }
-        }
-        for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
-            self.add_gone(source, page, (change, ids), &mut objects, into).await?;
-        }
-        Ok(objects)
-    }
-
-    /// Adds the rows of removed objects: those that were shown, and those of which at
-    /// least the time is known.
-    async fn add_gone(
-        &self,
-        source: &SourceChanges,
-        page: &Changes,
-        (change, ids): (&str, &[String]),
-        objects: &mut Vec<Value>,
-        into: &mut ChangeRows<'_>,
-    ) -> Result<()> {
-        let label = into.labels.of(&source.account.id);
-        let kind = match source.of {
-            SourceKind::Mail => HandleKind::Message,
-            SourceKind::Events => HandleKind::Event,
-        };
-        let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let known = self.store.known_handles(&source.account.id, kind, &keys).await?;
-        let mut rows = RowTable::new(source.of.table(), source.of.columns());
-        let mut starts = Vec::new();
-        for id in ids {
-            let start = page.starts.get(id);
-            match known.contains_key(id) || start.is_some() {
-                true => {
-                    rows.insert_unread(usize::MAX, id);
-                    starts.push(start.map(|start| event_time::start(*start, into.zone)));
-                }
-                false => into.unseen += 1,
-            }
-        }
-        assign_handles(self, &mut rows, &source.account).await?;
-        for (row, start) in rows.rows().zip(starts) {
-            let mut row = row.to_vec();
-            self.recall(&mut row, start, into.zone);
-            let mut row = object(&row, change, &label, into.several);
-            put(&mut row, "what", Some(String::new()));
+            let difference = id.and_then(|id| page.differences.get(&id));
+            let what = difference.map(|one| describe(one, into.zone));
+            let what = what.or((change != "changed").then(String::new));
+            put(&mut row, "what", what);
             objects.push(row);
         }
-        Ok(())
     }
+    for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
+        add_gone(ctx, source, page, (change, ids), &mut objects, into).await?;
+    }
+    Ok(objects)
+}
 
-    /// Completes the row of a deleted object from what was shown before. A time that was
-    /// shown in another zone is left out, unless the service gave it as `start`.
-    fn recall(&self, row: &mut [Cell], start: Option<String>, zone: &TimeZone) {
-        let [Cell::Handle(kind, number), when, who, title, ..] = row else {
-            return;
-        };
-        if let Some(shown) = self.states.shown.find(&format!("{kind}{number}")) {
-            let same = shown.zone.is_none_or(|shown| shown == zone_label(zone));
-            [*when, *who, *title] = shown.cells;
-            if !same {
-                *when = Cell::Null;
+/// Adds the rows of removed objects: those that were shown, and those of which at
+/// least the time is known.
+async fn add_gone(
+    ctx: &Context,
+    source: &SourceChanges,
+    page: &Changes,
+    (change, ids): (&str, &[String]),
+    objects: &mut Vec<Value>,
+    into: &mut ChangeRows<'_>,
+) -> Result<()> {
+    let label = into.labels.of(&source.account.id);
+    let kind = match source.of {
+        SourceKind::Mail => HandleKind::Message,
+        SourceKind::Events => HandleKind::Event,
+    };
+    let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let known = ctx.store.known_handles(&source.account.id, kind, &keys).await?;
+    let mut rows = RowTable::new(source.of.table(), source.of.columns());
+    let mut starts = Vec::new();
+    for id in ids {
+        let start = page.starts.get(id);
+        match known.contains_key(id) || start.is_some() {
+            true => {
+                rows.insert_unread(usize::MAX, id);
+                starts.push(start.map(|start| event_time::start(*start, into.zone)));
             }
+            false => into.unseen += 1,
         }
-        if let Some(start) = start {
-            *when = Cell::Text(start);
+    }
+    assign_handles(ctx, &mut rows, &source.account).await?;
+    for (row, start) in rows.rows().zip(starts) {
+        let mut row = row.to_vec();
+        recall_row(ctx, &mut row, start, into.zone);
+        let mut row = object(&row, change, &label, into.several);
+        put(&mut row, "what", Some(String::new()));
+        objects.push(row);
+    }
+    Ok(())
+}
+
+/// Completes the row of a deleted object from what was shown before. A time that was
+/// shown in another zone is left out, unless the service gave it as `start`.
+fn recall_row(ctx: &Context, row: &mut [Cell], start: Option<String>, zone: &TimeZone) {
+    let [Cell::Handle(kind, number), when, who, title, ..] = row else {
+        return;
+    };
+    if let Some(shown) = ctx.states.shown.find(&format!("{kind}{number}")) {
+        let same = shown.zone.is_none_or(|shown| shown == zone_label(zone));
+        [*when, *who, *title] = shown.cells;
+        if !same {
+            *when = Cell::Null;
         }
+    }
+    if let Some(start) = start {
+        *when = Cell::Text(start);
     }
 }
 

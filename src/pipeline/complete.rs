@@ -33,98 +33,96 @@ const DAYS: &[&str] = &[
 #[derive(Debug, Default)]
 pub(in crate::pipeline) struct FolderNames(Mutex<HashMap<String, (Instant, Vec<String>)>>);
 
-impl Context {
-    /// Returns the values that `typed` can become, and how many there are in all. Values that
-    /// begin with it come first. An account that does not answer is left out.
-    ///
-    /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store), and those of an unknown `account`.
-    pub async fn complete(
-        &self,
-        values: Values,
-        typed: &str,
-        account: Option<&str>,
-    ) -> Result<(Vec<String>, usize)> {
-        // Of several columns, the last is completed.
-        let (before, typed) = match (values, typed.rsplit_once(',')) {
-            (Values::Columns, Some((before, last))) => (format!("{before},"), last),
-            _ => (String::new(), typed),
-        };
-        let all = match values {
-            Values::Days => DAYS.iter().map(|day| (*day).to_owned()).collect(),
-            Values::Columns => MESSAGE.fields.iter().map(|one| one.name.to_owned()).collect(),
-            Values::Accounts => {
-                let mut labels: Vec<String> = self.accounts.labels().await?.into_values().collect();
-                labels.sort_unstable();
-                labels
-            }
-            Values::Outputs => self.states.outputs.recent(),
-            Values::Attachments => {
-                let kind = HandleKind::Attachment;
-                let numbers = self.store.latest_handles(kind, MOST).await?;
-                numbers.into_iter().map(|number| kind.handle(number)).collect()
-            }
-            Values::Folders => self.folder_names(account).await?,
-        };
-        let typed = typed.trim().to_lowercase();
-        let (mut found, mut within) = (Vec::new(), Vec::new());
-        for value in all {
-            let lower = value.to_lowercase();
-            match lower.starts_with(&typed) {
-                true => found.push(format!("{before}{value}")),
-                false if lower.contains(&typed) => within.push(format!("{before}{value}")),
-                false => {}
-            }
+/// Returns the values that `typed` can become, and how many there are in all. Values that
+/// begin with it come first. An account that does not answer is left out.
+///
+/// # Errors
+/// [`Kind::Store`](crate::error::Kind::Store), and those of an unknown `account`.
+pub async fn complete_argument(
+    ctx: &Context,
+    values: Values,
+    typed: &str,
+    account: Option<&str>,
+) -> Result<(Vec<String>, usize)> {
+    // Of several columns, the last is completed.
+    let (before, typed) = match (values, typed.rsplit_once(',')) {
+        (Values::Columns, Some((before, last))) => (format!("{before},"), last),
+        _ => (String::new(), typed),
+    };
+    let all = match values {
+        Values::Days => DAYS.iter().map(|day| (*day).to_owned()).collect(),
+        Values::Columns => MESSAGE.fields.iter().map(|one| one.name.to_owned()).collect(),
+        Values::Accounts => {
+            let mut labels: Vec<String> = ctx.accounts.labels().await?.into_values().collect();
+            labels.sort_unstable();
+            labels
         }
-        found.append(&mut within);
-        let count = found.len();
-        found.truncate(MOST);
-        Ok((found, count))
-    }
-
-    /// Returns the names of the folders, labels and categories of an account or of all, each
-    /// once.
-    async fn folder_names(&self, account: Option<&str>) -> Result<Vec<String>> {
-        let accounts = named_or_all(self, account).await?;
-        let lists = accounts.iter().map(|one| self.await_account(true, self.names_of(one)));
-        let lists = join_all(lists).await;
-        let mut names: Vec<String> = lists.into_iter().flatten().flatten().collect();
-        names.sort_by_key(|name| name.to_lowercase());
-        names.dedup();
-        Ok(names)
-    }
-
-    async fn names_of(&self, account: &Account) -> Result<Vec<String>> {
-        let cache = || self.states.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((since, names)) = cache().get(&account.id)
-            && since.elapsed() < NAMES_LAST
-        {
-            return Ok(names.clone());
+        Values::Outputs => ctx.states.outputs.recent(),
+        Values::Attachments => {
+            let kind = HandleKind::Attachment;
+            let numbers = ctx.store.latest_handles(kind, MOST).await?;
+            numbers.into_iter().map(|number| kind.handle(number)).collect()
         }
-        let (folders, labels) = futures_util::future::join(
-            self.names_in(account, &FOLDER),
-            self.names_in(account, &CATEGORY),
-        )
-        .await;
-        let mut names = folders?;
-        // A shared mailbox has none.
-        names.extend(labels.unwrap_or_default());
-        cache().insert(account.id.clone(), (Instant::now(), names.clone()));
-        Ok(names)
+        Values::Folders => folder_names(ctx, account).await?,
+    };
+    let typed = typed.trim().to_lowercase();
+    let (mut found, mut within) = (Vec::new(), Vec::new());
+    for value in all {
+        let lower = value.to_lowercase();
+        match lower.starts_with(&typed) {
+            true => found.push(format!("{before}{value}")),
+            false if lower.contains(&typed) => within.push(format!("{before}{value}")),
+            false => {}
+        }
     }
+    found.append(&mut within);
+    let count = found.len();
+    found.truncate(MOST);
+    Ok((found, count))
+}
 
-    async fn names_in(&self, account: &Account, table: &'static Table) -> Result<Vec<String>> {
-        let mailbox = self.connect.mailbox(account)?;
-        let api = mailbox.api();
-        let columns: Vec<_> = table.field("name").into_iter().collect();
-        let page = mailbox.lookup(table, &People::default(), &project(api, &columns)).await?;
-        let context =
-            RowContext { names: &page.names, ..self.context_for(api, &account.email, account) };
-        let rows = rows_of(&context, table, &columns, &page.items, &mut Vec::new());
-        let name = |row: &[Cell]| match row {
-            [Cell::Text(name), ..] => Some(name.clone()),
-            _ => None,
-        };
-        Ok(rows.rows().filter_map(name).collect())
+/// Returns the names of the folders, labels and categories of an account or of all, each
+/// once.
+async fn folder_names(ctx: &Context, account: Option<&str>) -> Result<Vec<String>> {
+    let accounts = named_or_all(ctx, account).await?;
+    let lists = accounts.iter().map(|one| ctx.await_account(true, names_of(ctx, one)));
+    let lists = join_all(lists).await;
+    let mut names: Vec<String> = lists.into_iter().flatten().flatten().collect();
+    names.sort_by_key(|name| name.to_lowercase());
+    names.dedup();
+    Ok(names)
+}
+
+async fn names_of(ctx: &Context, account: &Account) -> Result<Vec<String>> {
+    let cache = || ctx.states.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((since, names)) = cache().get(&account.id)
+        && since.elapsed() < NAMES_LAST
+    {
+        return Ok(names.clone());
     }
+    let (folders, labels) = futures_util::future::join(
+        names_in(ctx, account, &FOLDER),
+        names_in(ctx, account, &CATEGORY),
+    )
+    .await;
+    let mut names = folders?;
+    // A shared mailbox has none.
+    names.extend(labels.unwrap_or_default());
+    cache().insert(account.id.clone(), (Instant::now(), names.clone()));
+    Ok(names)
+}
+
+async fn names_in(ctx: &Context, account: &Account, table: &'static Table) -> Result<Vec<String>> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let api = mailbox.api();
+    let columns: Vec<_> = table.field("name").into_iter().collect();
+    let page = mailbox.lookup(table, &People::default(), &project(api, &columns)).await?;
+    let context =
+        RowContext { names: &page.names, ..ctx.context_for(api, &account.email, account) };
+    let rows = rows_of(&context, table, &columns, &page.items, &mut Vec::new());
+    let name = |row: &[Cell]| match row {
+        [Cell::Text(name), ..] => Some(name.clone()),
+        _ => None,
+    };
+    Ok(rows.rows().filter_map(name).collect())
 }

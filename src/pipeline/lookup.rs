@@ -5,8 +5,8 @@
 //! the request and the position.
 
 pub(super) mod known;
-mod named;
-mod people;
+pub(super) mod named;
+pub(super) mod people;
 
 use std::collections::HashMap;
 
@@ -14,6 +14,8 @@ use futures_util::future::{join_all, try_join_all};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::known::mark_look_alikes;
+use self::people::{add_people_of_events, list_rooms, unknown_people};
 use super::answer::cursor::{another_search, load_cursor, save_cursor};
 use super::calendar::agenda::calendars::{known_calendars, names_by_id};
 use super::settings;
@@ -109,307 +111,310 @@ struct Listed {
     of_events: Vec<Value>,
 }
 
-impl Context {
-    pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Response> {
-        let several = lookup.each();
-        if several.is_empty() {
-            let plan = self.plan_lookup(lookup).await?;
-            return self.lookup_planned(plan).await;
-        }
-        let answers = try_join_all(several.into_iter().map(|(name, one)| async move {
-            let plan = LookupPlan { asked: Some(name.clone()), ..self.plan_lookup(one).await? };
-            Ok((name, self.lookup_planned(plan).await?))
-        }));
-        let mut all = Response::default();
-        for (name, Response { document, notes, .. }) in answers.await? {
-            all.notes.extend(notes.iter().map(|note| note.under(ours(&name))));
-            match all.document.tables.first_mut() {
-                Some(rows) => document.tables.into_iter().for_each(|more| rows.append(more)),
-                None => all.document.tables = document.tables,
-            }
-        }
-        zone_line(&mut all.document, &self.config.zone);
-        Ok(all)
+pub(super) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
+    let several = lookup.each();
+    if several.is_empty() {
+        let plan = plan_lookup(ctx, lookup).await?;
+        return lookup_planned(ctx, plan).await;
     }
-
-    /// Looks up one list.
-    async fn lookup_planned(&self, mut plan: LookupPlan) -> Result<Response> {
-        let table = plan.listing.table;
-        let columns = plan.columns()?;
-        let (parts, missing) = self.lists(&plan).await?;
-        let looked_at: Vec<String> = parts.iter().map(|part| part.label.clone()).collect();
-        let first = |part: &LookupPart| LookupPosition { shown: 0, ..part.place.clone() };
-        let asked: Vec<LookupPosition> = parts.iter().map(first).collect();
-
-        let mut notes = Vec::new();
-        let mut rows = RowTable::new(table, columns.clone());
-        let mut all = plan.done;
-        plan.places.clear();
-        for part in parts {
-            let named = name_account(plan.merged, &part.label);
-            let Page { items, names, failed, .. } = &part.list.page;
-            let context = RowContext {
-                api: part.list.api,
-                account: &part.label,
-                address: part.account.as_ref().map_or("", |account| &account.email),
-                names,
-                ..self.local()
-            };
-            let mut own = rows_of(&context, table, &columns, items, &mut notes);
-            let local = RowContext { api: Api::Local, ..context };
-            own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
-            for one in failed {
-                own.insert_unread(usize::MAX, &one.id);
-            }
-            let known = people::texts(self, table, "emails", &part.list);
-            let met = plan.emails.iter().filter(|email| known.contains(&email.to_lowercase()));
-            plan.met.extend(met.cloned());
-            if let Some(q) = plan.filter() {
-                // An item that could not be fetched may be the one looked for. Only the
-                // handle and the name are compared.
-                let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
-                let is_main = |id: &str| names.get(id).is_some_and(|name| contains(name, q));
-                own.retain(|row, extra| {
-                    let (cells, _) = row.split_at(row.len().min(2));
-                    says(cells, extra, &first, q)
-                        || matches!(row, [Cell::Id(_), Cell::Null, ..])
-                        || matches!(row, [Cell::Id(id), ..] if *table == CALENDAR && is_main(id))
-                });
-            }
-            if *table == CALENDAR {
-                call_main(&mut own, names);
-            }
-            // The rows of this account on this page.
-            let (first, count) = (part.place.shown, own.len());
-            let end = count.min(first.saturating_add(plan.limit - rows.len()));
-            let mut at = 0..count;
-            own.retain(|_, _| at.next().is_some_and(|at| (first..end).contains(&at)));
-            all += count;
-            if let Some(account) = &part.account {
-                assign_handles(self, &mut own, account).await?;
-                if plan.listing.is_people() {
-                    notes.extend(self.mark_look_alikes(account, &mut own).await?);
-                }
-            }
-            notes.extend(failed_note(&own, failed).map(&named));
-            notes.extend(part.list.page.notes.iter().cloned().map(named));
-            for at in 0..own.len() {
-                if let (Some(name), Some(cell)) = (&plan.asked, own.cell_mut(at, ASKED)) {
-                    *cell = Cell::Text(name.clone());
-                }
-            }
-            rows.append(own);
-            if end < count {
-                let shown = end.max(first);
-                plan.places.push(LookupPosition { shown, ..part.place });
-            } else {
-                plan.done += count;
-            }
+    let answers = try_join_all(several.into_iter().map(|(name, one)| async move {
+        let plan = LookupPlan { asked: Some(name.clone()), ..plan_lookup(ctx, one).await? };
+        Ok((name, lookup_planned(ctx, plan).await?))
+    }));
+    let mut all = Response::default();
+    for (name, Response { document, notes, .. }) in answers.await? {
+        all.notes.extend(notes.iter().map(|note| note.under(ours(&name))));
+        match all.document.tables.first_mut() {
+            Some(rows) => document.tables.into_iter().for_each(|more| rows.append(more)),
+            None => all.document.tables = document.tables,
         }
-        plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+    }
+    zone_line(&mut all.document, &ctx.config.zone);
+    Ok(all)
+}
 
-        if plan.fields.is_empty() {
-            rows.drop_empty();
-        }
-        let shown = rows.len();
-        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
-        // People are fetched as far as they are shown, and one more.
-        let total = match plan.listing.is_people() && !plan.places.is_empty() {
-            true => String::new(),
-            false => format!(" of {all}"),
+/// Looks up one list.
+async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response> {
+    let table = plan.listing.table;
+    let columns = plan.columns()?;
+    let (parts, missing) = fetch_lists(ctx, &plan).await?;
+    let looked_at: Vec<String> = parts.iter().map(|part| part.label.clone()).collect();
+    let first = |part: &LookupPart| LookupPosition { shown: 0, ..part.place.clone() };
+    let asked: Vec<LookupPosition> = parts.iter().map(first).collect();
+
+    let mut notes = Vec::new();
+    let mut rows = RowTable::new(table, columns.clone());
+    let mut all = plan.done;
+    plan.places.clear();
+    for part in parts {
+        let named = name_account(plan.merged, &part.label);
+        let Page { items, names, failed, .. } = &part.list.page;
+        let context = RowContext {
+            api: part.list.api,
+            account: &part.label,
+            address: part.account.as_ref().map_or("", |account| &account.email),
+            names,
+            ..ctx.local()
         };
-        let mut count = format!("{}: {shown}{total}", table.plural);
-        if !plan.places.is_empty() {
-            let cursor = save_cursor(self, KIND, &plan).await?;
-            document.scalars.push(("next", Cell::Handle('p', cursor)));
-            count.push_str(&format!("; cursor=p{cursor} has more"));
+        let mut own = rows_of(&context, table, &columns, items, &mut notes);
+        let local = RowContext { api: Api::Local, ..context };
+        own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
+        for one in failed {
+            own.insert_unread(usize::MAX, &one.id);
         }
-        if *table == SCHEMA {
-            count.push_str("; resource daysheet://schema/NAME has one in full");
-        }
-        // Of an empty list, whose it is tells that nobody was passed over.
-        if shown == 0 && plan.merged && !looked_at.is_empty() {
-            count.push_str(&format!(" in {}", looked_at.join(" and ")));
-        }
-        notes.insert(0, note!("{}", ours(count)));
-        notes.extend(missing.into_iter().map(missing_line));
-        match document.tables.first() {
-            Some(rows) if *table == CALENDAR && rows.len() > 1 => {
-                notes.push("new events go to the `main` of their account by default".into());
-            }
-            Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
-                "services list only rooms open to you: name another by its address in `people` \
-                 or `who`"
-                    .into(),
-            ),
-            Some(rows) if *table == ACCOUNT && rows.is_empty() && plan.q.is_none() => {
-                notes.push(no_account_note(self));
-            }
-            Some(rows) if plan.listing.is_people() && plan.places.is_empty() => {
-                notes.extend(self.unknown_people(&plan, asked, rows).await);
-            }
-            _ => {}
-        }
-        zone_line(&mut document, &self.config.zone);
-        Ok(Response { document, notes, ..Response::default() })
-    }
-
-    /// Fetches the requested lists; returns also why some are missing.
-    async fn lists(
-        &self,
-        plan: &LookupPlan,
-    ) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
-        let labels = account_labels(self).await?;
-        let answers = join_all(plan.places.iter().map(|place| {
-            let label = labels.of(place.account.as_deref().unwrap_or_default());
-            async move {
-                let request = self.list(plan, place);
-                let answer = self.await_account(plan.merged, request).await;
-                match answer {
-                    Ok((account, list)) => {
-                        Ok(LookupPart { place: place.clone(), account, label, list })
-                    }
-                    Err(error) if plan.merged => {
-                        let again = error.is_passing().then(|| place.clone());
-                        Err((error.context(&label), again))
-                    }
-                    Err(error) => Err((error, None)),
-                }
-            }
-        }))
-        .await;
-        let (mut parts, mut missing) = (Vec::new(), Vec::new());
-        for answer in answers {
-            match answer {
-                Ok(part) => parts.push(part),
-                Err(why) => missing.push(why),
-            }
-        }
-        match missing.first() {
-            Some((error, _)) if parts.is_empty() => Err(error.clone()),
-            _ => Ok((parts, missing)),
-        }
-    }
-
-    /// Fetches the list of one account, or of ours.
-    async fn list(
-        &self,
-        plan: &LookupPlan,
-        place: &LookupPosition,
-    ) -> Result<(Option<Account>, Listed)> {
-        let table = plan.listing.table;
-        let listed = |api: Api, items: Vec<Value>| Listed {
-            api,
-            page: Page { items, ..Page::default() },
-            of_events: Vec::new(),
-        };
-        let Some(account) = &place.account else {
-            let items = if *table == ACCOUNT {
-                account_objects(self).await?
-            } else {
-                schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
-            };
-            return Ok((None, listed(Api::Local, items)));
-        };
-        let account = self.accounts.by_id(account).await?;
-        if let Some(items) = self.fetch_objects(table, &account).await? {
-            return Ok((Some(account), listed(Api::Local, items)));
-        }
-        if *table == ROOM {
-            let rooms = self.rooms(&account).await?;
-            return Ok((Some(account), rooms));
-        }
-        if plan.listing.origin == Origin::Calendars {
-            let port = self.connect.calendars(&account)?;
-            let items = self.calendar_list(&account, &*port, true).await?.to_vec();
-            let mut list = listed(port.api(), items);
-            let mut calendars = known_calendars(&*port, &list.page.items);
-            calendars.retain(|one| one.main);
-            list.page.names = names_by_id(&calendars);
-            return Ok((Some(account), list));
-        }
-        let mailbox = self.connect.mailbox(&account)?;
-        let api = mailbox.api();
-        let people = plan.people(place);
-        let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
-        let mut list = Listed { api, page, of_events: Vec::new() };
-        if plan.listing.is_people() && list.page.items.len() < people.limit {
-            self.add_people_of_events(&account, &people, &mut list).await;
-        }
-        Ok((Some(account), list))
-    }
-
-    /// Converts what crosses the port as plain types to objects of ours.
-    async fn fetch_objects(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
-        Ok(match table.name {
-            "rule" => {
-                let mailbox = self.connect.mailbox(account)?;
-                let rules = mailbox.rules().await?;
-                let can = mailbox.capabilities();
-                Some(rules.iter().map(|rule| settings::rules::object(rule, can)).collect())
-            }
-            "auto_reply" => {
-                let reply = self.connect.mailbox(account)?.auto_reply().await?;
-                Some(vec![settings::reply::object(&reply)])
-            }
-            "signature" => Some(self.signatures(account).await?),
-            _ => None,
-        })
-    }
-
-    /// Returns the plan: as requested, or from the cursor.
-    async fn plan_lookup(&self, lookup: Lookup) -> Result<LookupPlan> {
-        let Some(cursor) = &lookup.cursor else {
-            let place = |account: Option<String>| LookupPosition { account, shown: 0 };
-            let places = match lookup.kind.origin {
-                Origin::Local => vec![place(None)],
-                _ => {
-                    let accounts = named_or_all(self, lookup.account.as_deref()).await?;
-                    accounts.into_iter().map(|one| place(Some(one.id))).collect()
-                }
-            };
-            // The accounts are one list, in which the named one is looked for.
-            let q = match &lookup.account {
-                Some(name) if *lookup.kind.table == ACCOUNT => {
-                    Some(account_named(self, Some(name)).await?.email)
-                }
-                _ => lookup.q,
-            };
-            return Ok(LookupPlan {
-                listing: lookup.kind,
-                q,
-                emails: lookup.emails,
-                asked: None,
-                fields: lookup.fields,
-                limit: lookup.limit.unwrap_or(100) as usize,
-                merged: places.len() > 1,
-                done: 0,
-                met: Vec::new(),
-                places,
+        let known = people::texts(ctx, table, "emails", &part.list);
+        let met = plan.emails.iter().filter(|email| known.contains(&email.to_lowercase()));
+        plan.met.extend(met.cloned());
+        if let Some(q) = plan.filter() {
+            // An item that could not be fetched may be the one looked for. Only the
+            // handle and the name are compared.
+            let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
+            let is_main = |id: &str| names.get(id).is_some_and(|name| contains(name, q));
+            own.retain(|row, extra| {
+                let (cells, _) = row.split_at(row.len().min(2));
+                says(cells, extra, &first, q)
+                    || matches!(row, [Cell::Id(_), Cell::Null, ..])
+                    || matches!(row, [Cell::Id(id), ..] if *table == CALENDAR && is_main(id))
             });
-        };
-        let mut plan: LookupPlan = load_cursor(self, KIND, cursor).await?;
-        let same_account = match &lookup.account {
-            Some(name) => {
-                let id = Some(account_named(self, Some(name)).await?.id);
-                !plan.merged && plan.places.iter().all(|place| place.account == id)
+        }
+        if *table == CALENDAR {
+            call_main(&mut own, names);
+        }
+        // The rows of this account on this page.
+        let (first, count) = (part.place.shown, own.len());
+        let end = count.min(first.saturating_add(plan.limit - rows.len()));
+        let mut at = 0..count;
+        own.retain(|_, _| at.next().is_some_and(|at| (first..end).contains(&at)));
+        all += count;
+        if let Some(account) = &part.account {
+            assign_handles(ctx, &mut own, account).await?;
+            if plan.listing.is_people() {
+                notes.extend(mark_look_alikes(ctx, account, &mut own).await?);
             }
-            None => true,
-        };
-        let same = plan.listing == lookup.kind
-            && (lookup.q.is_none() || lookup.q == plan.q)
-            && (lookup.emails.is_empty() || lookup.emails == plan.emails)
-            && same_account;
-        if !same {
-            return Err(another_search(cursor)
-                .next("give `kind` and the cursor alone, or look up without it"));
         }
-        plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
-        if !lookup.fields.is_empty() {
-            plan.fields = lookup.fields;
+        notes.extend(failed_note(&own, failed).map(&named));
+        notes.extend(part.list.page.notes.iter().cloned().map(named));
+        for at in 0..own.len() {
+            if let (Some(name), Some(cell)) = (&plan.asked, own.cell_mut(at, ASKED)) {
+                *cell = Cell::Text(name.clone());
+            }
         }
-        Ok(plan)
+        rows.append(own);
+        if end < count {
+            let shown = end.max(first);
+            plan.places.push(LookupPosition { shown, ..part.place });
+        } else {
+            plan.done += count;
+        }
     }
+    plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
+
+    if plan.fields.is_empty() {
+        rows.drop_empty();
+    }
+    let shown = rows.len();
+    let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
+    // People are fetched as far as they are shown, and one more.
+    let total = match plan.listing.is_people() && !plan.places.is_empty() {
+        true => String::new(),
+        false => format!(" of {all}"),
+    };
+    let mut count = format!("{}: {shown}{total}", table.plural);
+    if !plan.places.is_empty() {
+        let cursor = save_cursor(ctx, KIND, &plan).await?;
+        document.scalars.push(("next", Cell::Handle('p', cursor)));
+        count.push_str(&format!("; cursor=p{cursor} has more"));
+    }
+    if *table == SCHEMA {
+        count.push_str("; resource daysheet://schema/NAME has one in full");
+    }
+    // Of an empty list, whose it is tells that nobody was passed over.
+    if shown == 0 && plan.merged && !looked_at.is_empty() {
+        count.push_str(&format!(" in {}", looked_at.join(" and ")));
+    }
+    notes.insert(0, note!("{}", ours(count)));
+    notes.extend(missing.into_iter().map(missing_line));
+    match document.tables.first() {
+        Some(rows) if *table == CALENDAR && rows.len() > 1 => {
+            notes.push("new events go to the `main` of their account by default".into());
+        }
+        Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
+            "services list only rooms open to you: name another by its address in `people` \
+             or `who`"
+                .into(),
+        ),
+        Some(rows) if *table == ACCOUNT && rows.is_empty() && plan.q.is_none() => {
+            notes.push(no_account_note(ctx));
+        }
+        Some(rows) if plan.listing.is_people() && plan.places.is_empty() => {
+            notes.extend(unknown_people(ctx, &plan, asked, rows).await);
+        }
+        _ => {}
+    }
+    zone_line(&mut document, &ctx.config.zone);
+    Ok(Response { document, notes, ..Response::default() })
+}
+
+/// Fetches the requested lists; returns also why some are missing.
+async fn fetch_lists(
+    ctx: &Context,
+    plan: &LookupPlan,
+) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
+    let labels = account_labels(ctx).await?;
+    let answers = join_all(plan.places.iter().map(|place| {
+        let label = labels.of(place.account.as_deref().unwrap_or_default());
+        async move {
+            let request = fetch_list(ctx, plan, place);
+            let answer = ctx.await_account(plan.merged, request).await;
+            match answer {
+                Ok((account, list)) => {
+                    Ok(LookupPart { place: place.clone(), account, label, list })
+                }
+                Err(error) if plan.merged => {
+                    let again = error.is_passing().then(|| place.clone());
+                    Err((error.context(&label), again))
+                }
+                Err(error) => Err((error, None)),
+            }
+        }
+    }))
+    .await;
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
+    for answer in answers {
+        match answer {
+            Ok(part) => parts.push(part),
+            Err(why) => missing.push(why),
+        }
+    }
+    match missing.first() {
+        Some((error, _)) if parts.is_empty() => Err(error.clone()),
+        _ => Ok((parts, missing)),
+    }
+}
+
+/// Fetches the list of one account, or of ours.
+async fn fetch_list(
+    ctx: &Context,
+    plan: &LookupPlan,
+    place: &LookupPosition,
+) -> Result<(Option<Account>, Listed)> {
+    let table = plan.listing.table;
+    let listed = |api: Api, items: Vec<Value>| Listed {
+        api,
+        page: Page { items, ..Page::default() },
+        of_events: Vec::new(),
+    };
+    let Some(account) = &place.account else {
+        let items = if *table == ACCOUNT {
+            account_objects(ctx).await?
+        } else {
+            schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
+        };
+        return Ok((None, listed(Api::Local, items)));
+    };
+    let account = ctx.accounts.by_id(account).await?;
+    if let Some(items) = fetch_objects(ctx, table, &account).await? {
+        return Ok((Some(account), listed(Api::Local, items)));
+    }
+    if *table == ROOM {
+        let rooms = list_rooms(ctx, &account).await?;
+        return Ok((Some(account), rooms));
+    }
+    if plan.listing.origin == Origin::Calendars {
+        let port = ctx.connect.calendars(&account)?;
+        let items = ctx.calendar_list(&account, &*port, true).await?.to_vec();
+        let mut list = listed(port.api(), items);
+        let mut calendars = known_calendars(&*port, &list.page.items);
+        calendars.retain(|one| one.main);
+        list.page.names = names_by_id(&calendars);
+        return Ok((Some(account), list));
+    }
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let api = mailbox.api();
+    let people = plan.people(place);
+    let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
+    let mut list = Listed { api, page, of_events: Vec::new() };
+    if plan.listing.is_people() && list.page.items.len() < people.limit {
+        add_people_of_events(ctx, &account, &people, &mut list).await;
+    }
+    Ok((Some(account), list))
+}
+
+/// Converts what crosses the port as plain types to objects of ours.
+async fn fetch_objects(
+    ctx: &Context,
+    table: &Table,
+    account: &Account,
+) -> Result<Option<Vec<Value>>> {
+    Ok(match table.name {
+        "rule" => {
+            let mailbox = ctx.connect.mailbox(account)?;
+            let rules = mailbox.rules().await?;
+            let can = mailbox.capabilities();
+            Some(rules.iter().map(|rule| settings::rules::object(rule, can)).collect())
+        }
+        "auto_reply" => {
+            let reply = ctx.connect.mailbox(account)?.auto_reply().await?;
+            Some(vec![settings::reply::object(&reply)])
+        }
+        "signature" => Some(ctx.signatures(account).await?),
+        _ => None,
+    })
+}
+
+/// Returns the plan: as requested, or from the cursor.
+async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupPlan> {
+    let Some(cursor) = &lookup.cursor else {
+        let place = |account: Option<String>| LookupPosition { account, shown: 0 };
+        let places = match lookup.kind.origin {
+            Origin::Local => vec![place(None)],
+            _ => {
+                let accounts = named_or_all(ctx, lookup.account.as_deref()).await?;
+                accounts.into_iter().map(|one| place(Some(one.id))).collect()
+            }
+        };
+        // The accounts are one list, in which the named one is looked for.
+        let q = match &lookup.account {
+            Some(name) if *lookup.kind.table == ACCOUNT => {
+                Some(account_named(ctx, Some(name)).await?.email)
+            }
+            _ => lookup.q,
+        };
+        return Ok(LookupPlan {
+            listing: lookup.kind,
+            q,
+            emails: lookup.emails,
+            asked: None,
+            fields: lookup.fields,
+            limit: lookup.limit.unwrap_or(100) as usize,
+            merged: places.len() > 1,
+            done: 0,
+            met: Vec::new(),
+            places,
+        });
+    };
+    let mut plan: LookupPlan = load_cursor(ctx, KIND, cursor).await?;
+    let same_account = match &lookup.account {
+        Some(name) => {
+            let id = Some(account_named(ctx, Some(name)).await?.id);
+            !plan.merged && plan.places.iter().all(|place| place.account == id)
+        }
+        None => true,
+    };
+    let same = plan.listing == lookup.kind
+        && (lookup.q.is_none() || lookup.q == plan.q)
+        && (lookup.emails.is_empty() || lookup.emails == plan.emails)
+        && same_account;
+    if !same {
+        return Err(
+            another_search(cursor).next("give `kind` and the cursor alone, or look up without it")
+        );
+    }
+    plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
+    if !lookup.fields.is_empty() {
+        plan.fields = lookup.fields;
+    }
+    Ok(plan)
 }
 
 impl LookupPlan {

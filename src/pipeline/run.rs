@@ -28,6 +28,11 @@ use crate::outputs::{self, StoredOutput};
 use crate::pipeline::access::guard::{note_untrusted, quotes_shown};
 use crate::pipeline::access::sign_in::accounts;
 use crate::pipeline::answer::offered::{note_unoffered, with_unoffered};
+use crate::pipeline::brief::brief;
+use crate::pipeline::changes::changes;
+use crate::pipeline::lookup::lookup;
+use crate::pipeline::lookup::named::resolve_names;
+use crate::pipeline::lookup::people::suggest_people;
 use crate::pipeline::writing::{interrupted_calls, run_recorded};
 use crate::row::RowTable;
 use crate::schemas::EVENT;
@@ -225,14 +230,14 @@ pub(super) async fn build_noted_response(
     secret: &[u8; 32],
 ) -> Result<Response> {
     let built = async {
-        let names = ctx.resolve_names(&mut action).await?;
+        let names = resolve_names(ctx, &mut action).await?;
         let mut response = build_response(ctx, action, format, caller).await?;
         response.notes.extend(names);
         Ok(response)
     };
     let mut response = match built.await {
         Ok(response) => response,
-        Err(error) => return Err(with_unoffered(ctx, ctx.suggest_people(error).await)),
+        Err(error) => return Err(with_unoffered(ctx, suggest_people(ctx, error).await)),
     };
     note_unoffered(ctx, &mut response);
     let remarks = response.document.tables.iter().flat_map(RowTable::remarks);
@@ -275,7 +280,7 @@ fn dispatch<'a>(
 ) -> BoxFuture<'a, Result<Response>> {
     match action {
         Action::Search(request) => Box::pin(ctx.search(request)),
-        Action::Lookup(request) => Box::pin(ctx.lookup(request)),
+        Action::Lookup(request) => Box::pin(lookup(ctx, request)),
         Action::Read(request) => Box::pin(ctx.read(request)),
         Action::Attachment(request) => Box::pin(ctx.attachment(request)),
         Action::Draft(request) => Box::pin(ctx.write_draft(*request, caller)),
@@ -288,8 +293,8 @@ fn dispatch<'a>(
         Action::Delete(request) => Box::pin(ctx.delete(request, caller)),
         Action::Respond(request) => Box::pin(ctx.respond(request, caller)),
         Action::Manage(request) => Box::pin(ctx.manage(request, caller)),
-        Action::Changes(request) => Box::pin(ctx.changes(request)),
-        Action::Brief(request) => Box::pin(ctx.brief(request)),
+        Action::Changes(request) => Box::pin(changes(ctx, request)),
+        Action::Brief(request) => Box::pin(brief(ctx, request)),
         Action::Output(request) => Box::pin(read_output(ctx, request, format)),
     }
 }

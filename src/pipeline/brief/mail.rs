@@ -117,146 +117,145 @@ struct MessageList {
     cut: bool,
 }
 
-impl Context {
-    /// Fetches the mail of the window, of all these accounts. A failed account is
-    /// reported in the result.
-    pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
-        let labels = account_labels(self).await?;
-        let reads = accounts.iter().map(|account| {
-            let label = labels.of(&account.id);
-            async move {
-                let reads = self.account_mail(account, &label, window);
-                let answer = self.await_account(true, reads).await;
-                (answer.map_err(|error| error.context(&label)), label)
-            }
-        });
-        let mut mail = Mail::default();
-        // A sign-in may be under another address than the one written to.
-        mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
-        for (answer, label) in join_all(reads).await {
-            match answer {
-                Ok(found) => mail.add(found, &label, window),
-                Err(error) => mail.missing.push(error),
-            }
+/// Fetches the mail of the window, of all these accounts. A failed account is
+/// reported in the result.
+pub(super) async fn brief_mail(
+    ctx: &Context,
+    accounts: &[Account],
+    window: &Window,
+) -> Result<Mail> {
+    let labels = account_labels(ctx).await?;
+    let reads = accounts.iter().map(|account| {
+        let label = labels.of(&account.id);
+        async move {
+            let reads = account_mail(ctx, account, &label, window);
+            let answer = ctx.await_account(true, reads).await;
+            (answer.map_err(|error| error.context(&label)), label)
         }
-        let me = &mail.own.addresses;
-        mail.own.people.retain(|address| !me.contains(address));
-        let looks = mail.inboxes.iter().map(|inbox| {
-            self.states.known.wrote_to(&inbox.account.id, mail.own.people.iter());
-            let senders = senders(inbox.items.iter(), inbox.mailbox.api());
-            self.look_alikes_of(&inbox.account, &*inbox.mailbox, senders)
-        });
-        let found = join_all(looks).await;
-        for (inbox, look_alikes) in mail.inboxes.iter_mut().zip(found) {
-            inbox.look_alikes = look_alikes;
+    });
+    let mut mail = Mail::default();
+    // A sign-in may be under another address than the one written to.
+    mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
+    for (answer, label) in join_all(reads).await {
+        match answer {
+            Ok(found) => mail.add(found, &label, window),
+            Err(error) => mail.missing.push(error),
         }
-        for (message, (owner, at)) in mail.messages.iter_mut().zip(&mail.places) {
-            let Some(inbox) = mail.inboxes.get(*owner) else {
-                continue;
-            };
-            let context = &RowContext::bare(inbox.mailbox.api());
-            let sent = |item| inbox.look_alikes.sent(item, context);
-            message.suspicious |= inbox.items.get(*at).is_some_and(sent);
-        }
-        Ok(mail)
     }
+    let me = &mail.own.addresses;
+    mail.own.people.retain(|address| !me.contains(address));
+    let looks = mail.inboxes.iter().map(|inbox| {
+        ctx.states.known.wrote_to(&inbox.account.id, mail.own.people.iter());
+        let senders = senders(inbox.items.iter(), inbox.mailbox.api());
+        ctx.look_alikes_of(&inbox.account, &*inbox.mailbox, senders)
+    });
+    let found = join_all(looks).await;
+    for (inbox, look_alikes) in mail.inboxes.iter_mut().zip(found) {
+        inbox.look_alikes = look_alikes;
+    }
+    for (message, (owner, at)) in mail.messages.iter_mut().zip(&mail.places) {
+        let Some(inbox) = mail.inboxes.get(*owner) else {
+            continue;
+        };
+        let context = &RowContext::bare(inbox.mailbox.api());
+        let sent = |item| inbox.look_alikes.sent(item, context);
+        message.suspicious |= inbox.items.get(*at).is_some_and(sent);
+    }
+    Ok(mail)
+}
 
-    async fn account_mail(
-        &self,
-        account: &Account,
-        label: &str,
-        window: &Window,
-    ) -> Result<AccountMail> {
-        let mailbox = self.connect.mailbox(account)?;
-        let mut columns = columns_of(&MESSAGE, Level::Core, false);
-        for field in fields(&MESSAGE, INBOX) {
-            if !columns.contains(&field) {
-                columns.push(field);
-            }
+async fn account_mail(
+    ctx: &Context,
+    account: &Account,
+    label: &str,
+    window: &Window,
+) -> Result<AccountMail> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let mut columns = columns_of(&MESSAGE, Level::Core, false);
+    for field in fields(&MESSAGE, INBOX) {
+        if !columns.contains(&field) {
+            columns.push(field);
         }
-        let sent = fields(&MESSAGE, SENT);
-        let mut draft = fields(&MESSAGE, DRAFT);
-        draft.extend(MESSAGE.field("thread"));
-        let (inbox, sent, drafts, aliases) = join4(
-            message_list(&*mailbox, &window.inbox, &columns, ENOUGH),
-            message_list(&*mailbox, &window.sent, &sent, ENOUGH),
-            message_list(&*mailbox, &window.drafts, &draft, DRAFTS),
-            aliases(&*mailbox),
-        )
-        .await;
-        let (mut listed, sent) = (inbox?, sent?);
-        let items = std::mem::take(&mut listed.items);
-        let label = label.to_owned();
-        let account = account.clone();
-        let (drafted, look_alikes) = (Vec::new(), LookAlikes::default());
-        let inbox = Inbox { account, label, mailbox, items, drafts: drafted, look_alikes };
-        Ok(AccountMail { inbox, listed, sent, drafts, aliases })
     }
+    let sent = fields(&MESSAGE, SENT);
+    let mut draft = fields(&MESSAGE, DRAFT);
+    draft.extend(MESSAGE.field("thread"));
+    let (inbox, sent, drafts, aliases) = join4(
+        message_list(&*mailbox, &window.inbox, &columns, ENOUGH),
+        message_list(&*mailbox, &window.sent, &sent, ENOUGH),
+        message_list(&*mailbox, &window.drafts, &draft, DRAFTS),
+        aliases(&*mailbox),
+    )
+    .await;
+    let (mut listed, sent) = (inbox?, sent?);
+    let items = std::mem::take(&mut listed.items);
+    let label = label.to_owned();
+    let account = account.clone();
+    let (drafted, look_alikes) = (Vec::new(), LookAlikes::default());
+    let inbox = Inbox { account, label, mailbox, items, drafts: drafted, look_alikes };
+    Ok(AccountMail { inbox, listed, sent, drafts, aliases })
+}
 
-    /// Returns rows of some of the messages, by their positions, as a search shows them,
-    /// with the warnings about their senders. `several` is true for several accounts.
-    pub(super) async fn message_rows(
-        &self,
-        mail: &Mail,
-        keep: &[usize],
-        (several, zone): (bool, &TimeZone),
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let columns = columns_of(&MESSAGE, Level::Core, several);
-        let places = keep.iter().filter_map(|at| mail.places.get(*at));
-        let places: Vec<(usize, usize)> = places.copied().collect();
-        let mut tables = Vec::new();
-        for (number, inbox) in mail.inboxes.iter().enumerate() {
-            let mine = places.iter().filter(|(owner, _)| *owner == number);
-            let items: Vec<Value> =
-                mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
-            tables.push(self.inbox_rows(inbox, &columns, &items, (several, zone), notes).await?);
-        }
-        let order = places.iter().map(|(owner, _)| *owner);
-        let mut rows =
-            RowTable::interleave(tables, order).unwrap_or_else(|| RowTable::new(&MESSAGE, columns));
-        rows.drop_empty();
-        Ok(rows)
+/// Returns rows of some of the messages, by their positions, as a search shows them,
+/// with the warnings about their senders. `several` is true for several accounts.
+pub(super) async fn message_rows(
+    ctx: &Context,
+    mail: &Mail,
+    keep: &[usize],
+    (several, zone): (bool, &TimeZone),
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let columns = columns_of(&MESSAGE, Level::Core, several);
+    let places = keep.iter().filter_map(|at| mail.places.get(*at));
+    let places: Vec<(usize, usize)> = places.copied().collect();
+    let mut tables = Vec::new();
+    for (number, inbox) in mail.inboxes.iter().enumerate() {
+        let mine = places.iter().filter(|(owner, _)| *owner == number);
+        let items: Vec<Value> = mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
+        tables.push(inbox_rows(ctx, inbox, &columns, &items, (several, zone), notes).await?);
     }
+    let order = places.iter().map(|(owner, _)| *owner);
+    let mut rows =
+        RowTable::interleave(tables, order).unwrap_or_else(|| RowTable::new(&MESSAGE, columns));
+    rows.drop_empty();
+    Ok(rows)
+}
 
-    /// Returns rows of the drafts of all accounts, one account after the other.
-    pub(super) async fn draft_rows(
-        &self,
-        mail: &Mail,
-        (several, zone): (bool, &TimeZone),
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let mut columns = fields(&MESSAGE, DRAFT);
-        columns.extend(MESSAGE.fields.iter().filter(|field| several && field.is_account()));
-        let mut all = RowTable::new(&MESSAGE, columns.clone());
-        for inbox in &mail.inboxes {
-            all.append(
-                self.inbox_rows(inbox, &columns, &inbox.drafts, (several, zone), notes).await?,
-            );
-        }
-        Ok(all)
+/// Returns rows of the drafts of all accounts, one account after the other.
+pub(super) async fn draft_rows(
+    ctx: &Context,
+    mail: &Mail,
+    (several, zone): (bool, &TimeZone),
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let mut columns = fields(&MESSAGE, DRAFT);
+    columns.extend(MESSAGE.fields.iter().filter(|field| several && field.is_account()));
+    let mut all = RowTable::new(&MESSAGE, columns.clone());
+    for inbox in &mail.inboxes {
+        all.append(inbox_rows(ctx, inbox, &columns, &inbox.drafts, (several, zone), notes).await?);
     }
+    Ok(all)
+}
 
-    /// Returns rows of messages of one account.
-    async fn inbox_rows(
-        &self,
-        inbox: &Inbox,
-        columns: &[&'static Field],
-        items: &[Value],
-        (several, zone): (bool, &TimeZone),
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let context = self.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
-        let context = RowContext { zone, ..context };
-        let mut own = Vec::new();
-        let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
-        assign_handles(self, &mut rows, &inbox.account).await?;
-        if columns.iter().any(|field| field.name == WARNINGS) {
-            own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| None));
-        }
-        notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
-        Ok(rows)
+/// Returns rows of messages of one account.
+async fn inbox_rows(
+    ctx: &Context,
+    inbox: &Inbox,
+    columns: &[&'static Field],
+    items: &[Value],
+    (several, zone): (bool, &TimeZone),
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let context = ctx.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
+    let context = RowContext { zone, ..context };
+    let mut own = Vec::new();
+    let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
+    assign_handles(ctx, &mut rows, &inbox.account).await?;
+    if columns.iter().any(|field| field.name == WARNINGS) {
+        own.extend(inbox.look_alikes.noted(&mut rows, items, &context, |_| None));
     }
+    notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
+    Ok(rows)
 }
 
 impl Mail {

@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use self::mail::{Mail, Window};
+use self::mail::{Mail, Window, brief_mail, draft_rows, message_rows};
 use self::rules::{BriefMessage, Sorted, Why};
 use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
@@ -94,180 +94,177 @@ struct Days {
     declined: usize,
 }
 
-impl Context {
-    pub(super) async fn brief(&self, request: Brief) -> Result<Response> {
-        let zone = &self.zone(request.tz.as_deref())?;
-        let clock = DateContext { zone: zone.clone(), ..self.date_context() };
-        let span = BriefSpan::read(&request, &clock)?;
-        let accounts = named_or_all(self, request.account.as_deref()).await?;
-        let window = Window {
-            inbox: query::parse(&span.inbox, &clock)?,
-            sent: query::parse(&span.sent, &clock)?,
-            drafts: query::parse(&span.drafts(), &clock)?,
-            clock,
-        };
-        let (agenda, mail) = join(
-            self.ranged_agenda(span.looked_at(zone), &accounts, zone),
-            self.brief_mail(&accounts, &window),
-        )
-        .await;
-        let (agenda, mail) = (agenda?, mail?);
-        if agenda.is_unknown() && mail.inboxes.is_empty() {
-            return Err(all_failed(&mail.missing, accounts.len()));
-        }
+pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
+    let zone = &ctx.zone(request.tz.as_deref())?;
+    let clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
+    let span = BriefSpan::read(&request, &clock)?;
+    let accounts = named_or_all(ctx, request.account.as_deref()).await?;
+    let window = Window {
+        inbox: query::parse(&span.inbox, &clock)?,
+        sent: query::parse(&span.sent, &clock)?,
+        drafts: query::parse(&span.drafts(), &clock)?,
+        clock,
+    };
+    let (agenda, mail) = join(
+        ctx.ranged_agenda(span.looked_at(zone), &accounts, zone),
+        brief_mail(ctx, &accounts, &window),
+    )
+    .await;
+    let (agenda, mail) = (agenda?, mail?);
+    if agenda.is_unknown() && mail.inboxes.is_empty() {
+        return Err(all_failed(&mail.missing, accounts.len()));
+    }
 
-        let unread_since = EventTime::Day(span.unread_since).instant(zone);
-        let sorted = rules::sort(&mail.messages, &mail.own, unread_since);
-        let days = span.days(&agenda, zone);
-        let mut sections = BriefSections::default();
-        let mut notes = Vec::new();
-        let found =
-            self.event_tables(&span, &agenda, &days, zone, &mut sections, &mut notes).await?;
-        let several = accounts.len() > 1;
-        if !mail.inboxes.is_empty() {
-            let whys = self
-                .mail_tables(&span, &mail, &sorted, (several, zone), &mut sections, &mut notes)
+    let unread_since = EventTime::Day(span.unread_since).instant(zone);
+    let sorted = rules::sort(&mail.messages, &mail.own, unread_since);
+    let days = span.days(&agenda, zone);
+    let mut sections = BriefSections::default();
+    let mut notes = Vec::new();
+    let found = event_tables(ctx, &span, &agenda, &days, zone, &mut sections, &mut notes).await?;
+    let several = accounts.len() > 1;
+    if !mail.inboxes.is_empty() {
+        let whys =
+            mail_tables(ctx, &span, &mail, &sorted, (several, zone), &mut sections, &mut notes)
                 .await?;
-            notes.splice(0..0, whys);
-        }
-        if !agenda.is_unknown() && !days.tomorrow.is_empty() {
-            let rows = self.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
-            let call = span.calendar_search(span.next_day());
-            sections.push(
-                rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
-                Tier::Medium,
-                None,
-                call,
-            );
-        }
-
-        let mut response = sections.response;
-        zone_line(&mut response.document, zone);
-        if sorted.newsletters > 0 {
-            let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
-            let scalars = &mut response.document.scalars;
-            scalars.push(("newsletters", Cell::Count(count)));
-        }
-        response.notes = vec![
-            span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
-            note!(
-                "mail: {}; needs_me: unanswered since then; unread: since {}; people you write \
-                 to: to and cc of mail sent since {}",
-                ours(&span.inbox),
-                ours(&span.unread_since),
-                ours(&span.sent_since)
-            ),
-        ];
-        if request.tz.is_none() {
-            response.notes.extend(agenda.other_zone(zone));
-        }
-        response.notes.append(&mut notes);
-        response.notes.extend(left_out(&mail, &agenda));
-        response.notes.extend(mail.notes);
-        response.notes.extend(agenda.notes);
-        Ok(response)
+        notes.splice(0..0, whys);
+    }
+    if !agenda.is_unknown() && !days.tomorrow.is_empty() {
+        let rows = ctx.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
+        let call = span.calendar_search(span.next_day());
+        sections.push(
+            rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
+            Tier::Medium,
+            None,
+            call,
+        );
     }
 
-    /// Adds the tables `today` (`events` of another range), `clashes` and `invited`; returns
-    /// the number of clashes.
-    async fn event_tables(
-        &self,
-        span: &BriefSpan,
-        agenda: &Ranged,
-        days: &Days,
-        zone: &TimeZone,
-        sections: &mut BriefSections,
-        notes: &mut Vec<Note>,
-    ) -> Result<usize> {
-        if agenda.is_unknown() {
-            return Ok(0);
-        }
-        let events: Vec<_> = agenda.events().collect();
-        let shown = days.today.iter().filter_map(|at| Some((*at, *events.get(*at)?)));
-        let own: Vec<(usize, &EventData, bool)> = shown
-            .filter(|(_, (_, calendar))| calendar.is_writable())
-            .map(|(at, (facts, calendar))| (at, facts, calendar.main))
-            .collect();
-        let mut found = clashes(&own, zone);
-        if found.len() > MOST_CLASHES {
-            notes.push(note!(
-                "clashes: {} found, {} shown: give a shorter range for the others",
-                found.len(),
-                MOST_CLASHES
-            ));
-            found.truncate(MOST_CLASHES);
-        }
-        let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
-        let clashing = self.clash_rows(&found, agenda, (&days.today, &today), Level::Core, zone);
-        let call = span.calendar_search(span.range_text.clone());
-        // A day has to be there at once; of a longer time the first chunk may be, after the
-        // mail that needs the reader.
-        let tier = match span.day {
-            Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
-            _ => Tier::Medium,
-        };
-        let today = match span.today {
-            true => today.section(TODAY),
-            false => today,
-        };
-        sections.push(today, tier, None, call.clone());
-        if !clashing.is_empty() {
-            sections.push(clashing, tier, Some(true), call);
-        }
-        if !days.invited.is_empty() {
-            let rows = self.ranged_rows(agenda, &days.invited, zone, notes).await?;
-            sections.push(
-                rows.section(INVITED),
-                Tier::Medium,
-                Some(true),
-                span.calendar_search(span.invited_days(zone)),
-            );
-        }
-        if days.declined > 0 {
-            let declined = counted(days.declined, "declined event", "declined events");
-            notes.push(note!("{} not shown", declined));
-        }
-        Ok(found.len())
+    let mut response = sections.response;
+    zone_line(&mut response.document, zone);
+    if sorted.newsletters > 0 {
+        let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
+        let scalars = &mut response.document.scalars;
+        scalars.push(("newsletters", Cell::Count(count)));
     }
+    response.notes = vec![
+        span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
+        note!(
+            "mail: {}; needs_me: unanswered since then; unread: since {}; people you write \
+             to: to and cc of mail sent since {}",
+            ours(&span.inbox),
+            ours(&span.unread_since),
+            ours(&span.sent_since)
+        ),
+    ];
+    if request.tz.is_none() {
+        response.notes.extend(agenda.other_zone(zone));
+    }
+    response.notes.append(&mut notes);
+    response.notes.extend(left_out(&mail, &agenda));
+    response.notes.extend(mail.notes);
+    response.notes.extend(agenda.notes);
+    Ok(response)
+}
 
-    /// Adds the tables `needs_me` and `unread`; returns their notes.
-    async fn mail_tables(
-        &self,
-        span: &BriefSpan,
-        mail: &Mail,
-        sorted: &Sorted,
-        form: (bool, &TimeZone),
-        sections: &mut BriefSections,
-        notes: &mut Vec<Note>,
-    ) -> Result<Vec<Note>> {
-        let mut first = Vec::new();
-        let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
-        let rows = self.message_rows(mail, &needs, form, notes).await?.section(NEEDS_ME);
-        sections.response.legend = whys(&rows, sorted, &mail.messages);
-        let call = span.mail_search(&span.inbox);
-        sections.push(rows, Tier::High, Some(true), call);
-        let drafts = self.draft_rows(mail, form, notes).await?;
-        if !drafts.is_empty() {
-            let call = span.mail_search(&span.drafts());
-            sections.push(drafts.section(DRAFTS), Tier::Low, None, call);
-        }
-        let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
-        if !sorted.unread.is_empty() {
-            let rows = self.message_rows(mail, &sorted.unread, form, notes);
-            let call = span.mail_search(&unread);
-            sections.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
-        }
-        if sorted.newsletters > 0 {
-            // No search finds them alone: it knows no headers.
-            first.push(note!(
-                "newsletters and mailing lists: {} unread, not listed; to list them (`bulk` has \
-                 list or bulk): {} fields=from,subject,bulk",
-                sorted.newsletters,
-                ours(span.mail_search(&unread))
-            ));
-        }
-        Ok(first)
+/// Adds the tables `today` (`events` of another range), `clashes` and `invited`; returns
+/// the number of clashes.
+async fn event_tables(
+    ctx: &Context,
+    span: &BriefSpan,
+    agenda: &Ranged,
+    days: &Days,
+    zone: &TimeZone,
+    sections: &mut BriefSections,
+    notes: &mut Vec<Note>,
+) -> Result<usize> {
+    if agenda.is_unknown() {
+        return Ok(0);
     }
+    let events: Vec<_> = agenda.events().collect();
+    let shown = days.today.iter().filter_map(|at| Some((*at, *events.get(*at)?)));
+    let own: Vec<(usize, &EventData, bool)> = shown
+        .filter(|(_, (_, calendar))| calendar.is_writable())
+        .map(|(at, (facts, calendar))| (at, facts, calendar.main))
+        .collect();
+    let mut found = clashes(&own, zone);
+    if found.len() > MOST_CLASHES {
+        notes.push(note!(
+            "clashes: {} found, {} shown: give a shorter range for the others",
+            found.len(),
+            MOST_CLASHES
+        ));
+        found.truncate(MOST_CLASHES);
+    }
+    let today = ctx.ranged_rows(agenda, &days.today, zone, notes).await?;
+    let clashing = ctx.clash_rows(&found, agenda, (&days.today, &today), Level::Core, zone);
+    let call = span.calendar_search(span.range_text.clone());
+    // A day has to be there at once; of a longer time the first chunk may be, after the
+    // mail that needs the reader.
+    let tier = match span.day {
+        Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
+        _ => Tier::Medium,
+    };
+    let today = match span.today {
+        true => today.section(TODAY),
+        false => today,
+    };
+    sections.push(today, tier, None, call.clone());
+    if !clashing.is_empty() {
+        sections.push(clashing, tier, Some(true), call);
+    }
+    if !days.invited.is_empty() {
+        let rows = ctx.ranged_rows(agenda, &days.invited, zone, notes).await?;
+        sections.push(
+            rows.section(INVITED),
+            Tier::Medium,
+            Some(true),
+            span.calendar_search(span.invited_days(zone)),
+        );
+    }
+    if days.declined > 0 {
+        let declined = counted(days.declined, "declined event", "declined events");
+        notes.push(note!("{} not shown", declined));
+    }
+    Ok(found.len())
+}
+
+/// Adds the tables `needs_me` and `unread`; returns their notes.
+async fn mail_tables(
+    ctx: &Context,
+    span: &BriefSpan,
+    mail: &Mail,
+    sorted: &Sorted,
+    form: (bool, &TimeZone),
+    sections: &mut BriefSections,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Note>> {
+    let mut first = Vec::new();
+    let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
+    let rows = message_rows(ctx, mail, &needs, form, notes).await?.section(NEEDS_ME);
+    sections.response.legend = whys(&rows, sorted, &mail.messages);
+    let call = span.mail_search(&span.inbox);
+    sections.push(rows, Tier::High, Some(true), call);
+    let drafts = draft_rows(ctx, mail, form, notes).await?;
+    if !drafts.is_empty() {
+        let call = span.mail_search(&span.drafts());
+        sections.push(drafts.section(DRAFTS), Tier::Low, None, call);
+    }
+    let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
+    if !sorted.unread.is_empty() {
+        let rows = message_rows(ctx, mail, &sorted.unread, form, notes);
+        let call = span.mail_search(&unread);
+        sections.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
+    }
+    if sorted.newsletters > 0 {
+        // No search finds them alone: it knows no headers.
+        first.push(note!(
+            "newsletters and mailing lists: {} unread, not listed; to list them (`bulk` has \
+             list or bulk): {} fields=from,subject,bulk",
+            sorted.newsletters,
+            ours(span.mail_search(&unread))
+        ));
+    }
+    Ok(first)
 }
 
 /// The sections so far, table by table.

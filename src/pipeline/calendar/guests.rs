@@ -4,6 +4,7 @@
 use crate::compose::people;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
+use crate::pipeline::lookup::known::mistyped_notes;
 use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::provider::{Account, CalendarCapabilities};
@@ -295,7 +296,7 @@ impl Context {
     ) -> Vec<Note> {
         let is_new = |one: &&Guest| !one.room && !before.iter().any(|old| is_same(old, one));
         let added = after.into_iter().flatten().filter(is_new);
-        self.mistyped(account, added.map(|one| one.address.clone()).collect()).await
+        mistyped_notes(self, account, added.map(|one| one.address.clone()).collect()).await
     }
 }
 

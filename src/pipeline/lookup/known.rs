@@ -72,176 +72,175 @@ impl KnownPeople {
     }
 }
 
-impl Context {
-    /// Returns the people of an account. A list that cannot be read is empty.
-    async fn circle(&self, account: &Account, mailbox: &dyn Mailbox) -> Circle {
-        if let Some(circle) = self.states.known.circle(&account.id) {
-            return circle;
+/// Returns the people of an account. A list that cannot be read is empty.
+async fn people_of_account(ctx: &Context, account: &Account, mailbox: &dyn Mailbox) -> Circle {
+    if let Some(circle) = ctx.states.known.circle(&account.id) {
+        return circle;
+    }
+    let columns: Vec<_> =
+        ["name", "emails", KNOWN].iter().filter_map(|name| CONTACT.field(name)).collect();
+    let people = People { limit: MOST, ..People::default() };
+    let projection = project(mailbox.api(), &columns);
+    let listed = mailbox.lookup(&CONTACT, &people, &projection);
+    let items = match tokio::time::timeout(PATIENCE, listed).await {
+        Ok(Ok(page)) => page.items,
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    // Read after the list, so that no contact on it was recorded later. If it cannot be read,
+    // sent mail alone decides.
+    let unapproved = ctx.store.unapproved(&account.id).await;
+    let context = RowContext::bare(mailbox.api());
+    let texts = |name: &str, item| {
+        CONTACT.field(name).map(|field| flatten::texts(field, item, &context)).unwrap_or_default()
+    };
+    let listed = items.iter().flat_map(|item| {
+        let name = texts("name", item).into_iter().next();
+        let saved = texts(KNOWN, item).iter().any(|word| word == SAVED);
+        let emails = texts("emails", item).into_iter();
+        let unapproved = &unapproved;
+        emails.filter_map(move |email| {
+            let sure = saved && unapproved.as_ref().is_ok_and(|some| !some.has(&email));
+            Acquaintance::new(Address::new(name.as_deref(), &email), sure)
+        })
+    });
+    let mut people: Vec<_> = listed.collect();
+    // The reader's own addresses are imitated, too.
+    let accounts = ctx.accounts.list().await.unwrap_or_default();
+    let own = |one: &Account| Acquaintance::new(Address::new(None, &one.email), true);
+    people.extend(accounts.iter().filter_map(own));
+    let circle =
+        Circle { since: Instant::now(), people: Arc::new(people), looked_at: Arc::default() };
+    let mut circles = ctx.states.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
+    circles.insert(account.id.clone(), circle.clone());
+    circle
+}
+
+/// Reads the people of an account, so that they need not be waited for later.
+pub(in crate::pipeline) async fn prefetch_people(
+    ctx: &Context,
+    account: &Account,
+    mailbox: &dyn Mailbox,
+) {
+    let _ = people_of_account(ctx, account, mailbox).await;
+}
+
+/// Returns a note on each of the senders who looks like somebody the account knows, and
+/// has never been written to. People are only read for it if there are senders.
+pub(in crate::pipeline) async fn look_alikes(
+    ctx: &Context,
+    account: &Account,
+    mailbox: &dyn Mailbox,
+    senders: Vec<Address>,
+) -> HashMap<Address, Note> {
+    let mut found = HashMap::new();
+    for sender in senders {
+        if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
+            continue;
         }
-        let columns: Vec<_> =
-            ["name", "emails", KNOWN].iter().filter_map(|name| CONTACT.field(name)).collect();
-        let people = People { limit: MOST, ..People::default() };
-        let projection = project(mailbox.api(), &columns);
-        let listed = mailbox.lookup(&CONTACT, &people, &projection);
-        let items = match tokio::time::timeout(PATIENCE, listed).await {
-            Ok(Ok(page)) => page.items,
-            Ok(Err(_)) | Err(_) => Vec::new(),
+        let circle = people_of_account(ctx, account, mailbox).await;
+        let looked_at = || circle.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = looked_at().get(&sender).cloned();
+        let note = match known {
+            Some(note) => note,
+            None => {
+                let note = look_alike(ctx, account, &sender, &circle).await;
+                looked_at().insert(sender.clone(), note.clone());
+                note
+            }
         };
-        // Read after the list, so that no contact on it was recorded later. If it cannot be read,
-        // sent mail alone decides.
-        let unapproved = self.store.unapproved(&account.id).await;
-        let context = RowContext::bare(mailbox.api());
-        let texts = |name: &str, item| {
-            CONTACT
-                .field(name)
-                .map(|field| flatten::texts(field, item, &context))
-                .unwrap_or_default()
+        found.extend(note.map(|note| (sender, note)));
+    }
+    found
+}
+
+async fn look_alike(
+    ctx: &Context,
+    account: &Account,
+    sender: &Address,
+    circle: &Circle,
+) -> Option<Note> {
+    let people: Vec<Acquaintance> = {
+        let written = ctx.states.known.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = written.get(&account.id).into_iter().flatten();
+        imitated(sender, written.chain(&*circle.people)).into_iter().cloned().collect()
+    };
+    for one in people {
+        let both = [sender.email.clone(), one.address.email.clone()];
+        let new = new_among(ctx, Some(account), &both).await.ok()?;
+        if !new.contains(&sender.email) {
+            return None;
+        }
+        if one.sure || !new.contains(&one.address.email) {
+            return Some(note!(
+                "the sender {} looks like {}, one of your contacts or correspondents",
+                quoted_end(&sender.email),
+                quoted_end(&one.address.email)
+            ));
+        }
+    }
+    None
+}
+
+/// Marks the people of a list who look like somebody else; returns notes on them.
+pub(super) async fn mark_look_alikes(
+    ctx: &Context,
+    account: &Account,
+    rows: &mut RowTable,
+) -> Result<Vec<Note>> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let unapproved = ctx.store.unapproved(&account.id).await?;
+    let mut notes = Vec::new();
+    for at in 0..rows.len() {
+        let text = |name: &str| match rows.cell(at, name) {
+            Some(Cell::Text(text)) => text.clone(),
+            _ => String::new(),
         };
-        let listed = items.iter().flat_map(|item| {
-            let name = texts("name", item).into_iter().next();
-            let saved = texts(KNOWN, item).iter().any(|word| word == SAVED);
-            let emails = texts("emails", item).into_iter();
-            let unapproved = &unapproved;
-            emails.filter_map(move |email| {
-                let sure = saved && unapproved.as_ref().is_ok_and(|some| !some.has(&email));
-                Acquaintance::new(Address::new(name.as_deref(), &email), sure)
-            })
-        });
-        let mut people: Vec<_> = listed.collect();
-        // The reader's own addresses are imitated, too.
-        let accounts = self.accounts.list().await.unwrap_or_default();
-        let own = |one: &Account| Acquaintance::new(Address::new(None, &one.email), true);
-        people.extend(accounts.iter().filter_map(own));
-        let circle =
-            Circle { since: Instant::now(), people: Arc::new(people), looked_at: Arc::default() };
-        let mut circles = self.states.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
-        circles.insert(account.id.clone(), circle.clone());
-        circle
-    }
-
-    /// Reads the people of an account, so that they need not be waited for later.
-    pub(in crate::pipeline) async fn meet(&self, account: &Account, mailbox: &dyn Mailbox) {
-        let _ = self.circle(account, mailbox).await;
-    }
-
-    /// Returns a note on each of the senders who looks like somebody the account knows, and
-    /// has never been written to. People are only read for it if there are senders.
-    pub(in crate::pipeline) async fn look_alikes(
-        &self,
-        account: &Account,
-        mailbox: &dyn Mailbox,
-        senders: Vec<Address>,
-    ) -> HashMap<Address, Note> {
-        let mut found = HashMap::new();
-        for sender in senders {
-            if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
-                continue;
-            }
-            let circle = self.circle(account, mailbox).await;
-            let looked_at = || circle.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = looked_at().get(&sender).cloned();
-            let note = match known {
-                Some(note) => note,
-                None => {
-                    let note = self.look_alike(account, &sender, &circle).await;
-                    looked_at().insert(sender.clone(), note.clone());
-                    note
-                }
-            };
-            found.extend(note.map(|note| (sender, note)));
+        let known = text(KNOWN);
+        let name = text("name");
+        let emails = text("emails");
+        let emails = emails.split(", ");
+        let unknown = emails.filter(|email| known != SAVED || unapproved.has(email));
+        let people = unknown.map(|email| Address::new(Some(&name), email));
+        let people: Vec<Address> = people.collect();
+        let found = look_alikes(ctx, account, &*mailbox, people.clone()).await;
+        let warnings = people.iter().filter_map(|one| found.get(one).cloned());
+        notes.extend(warnings.map(|note| note.with_key(NoteKey::Warning)));
+        if let (false, Some(cell)) = (found.is_empty(), rows.cell_mut(at, KNOWN)) {
+            *cell = Cell::Text(format!("{known} lookalike").trim_start().to_owned());
         }
-        found
     }
+    Ok(notes)
+}
 
-    async fn look_alike(
-        &self,
-        account: &Account,
-        sender: &Address,
-        circle: &Circle,
-    ) -> Option<Note> {
-        let people: Vec<Acquaintance> = {
-            let written = self.states.known.written.lock().unwrap_or_else(PoisonError::into_inner);
-            let written = written.get(&account.id).into_iter().flatten();
-            imitated(sender, written.chain(&*circle.people)).into_iter().cloned().collect()
+/// Returns a note on each address that has never been written to, and is similar to one
+/// that the account knows.
+pub(in crate::pipeline) async fn mistyped_notes(
+    ctx: &Context,
+    account: &Account,
+    addresses: Vec<String>,
+) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let Ok(mailbox) = ctx.connect.mailbox(account) else {
+        return notes;
+    };
+    for address in addresses {
+        let circle = people_of_account(ctx, account, &*mailbox).await;
+        let Some(near) = nearest(&address, &circle.people) else {
+            continue;
         };
-        for one in people {
-            let both = [sender.email.clone(), one.address.email.clone()];
-            let new = new_among(self, Some(account), &both).await.ok()?;
-            if !new.contains(&sender.email) {
-                return None;
-            }
-            if one.sure || !new.contains(&one.address.email) {
-                return Some(note!(
-                    "the sender {} looks like {}, one of your contacts or correspondents",
-                    quoted_end(&sender.email),
-                    quoted_end(&one.address.email)
-                ));
-            }
+        // Anybody can get on the list by writing: who has been written to decides.
+        let both = [address.clone(), near.address.email.clone()];
+        let new = new_among(ctx, Some(account), &both).await.unwrap_or_default();
+        if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
+            note_untrusted_quote(ctx);
+            notes.push(note!(
+                "{} was never written to: did you mean {}?",
+                ours(&address),
+                quoted_end(&near.address.email)
+            ));
         }
-        None
     }
-
-    /// Marks the people of a list who look like somebody else; returns notes on them.
-    pub(super) async fn mark_look_alikes(
-        &self,
-        account: &Account,
-        rows: &mut RowTable,
-    ) -> Result<Vec<Note>> {
-        let mailbox = self.connect.mailbox(account)?;
-        let unapproved = self.store.unapproved(&account.id).await?;
-        let mut notes = Vec::new();
-        for at in 0..rows.len() {
-            let text = |name: &str| match rows.cell(at, name) {
-                Some(Cell::Text(text)) => text.clone(),
-                _ => String::new(),
-            };
-            let known = text(KNOWN);
-            let name = text("name");
-            let emails = text("emails");
-            let emails = emails.split(", ");
-            let unknown = emails.filter(|email| known != SAVED || unapproved.has(email));
-            let people = unknown.map(|email| Address::new(Some(&name), email));
-            let people: Vec<Address> = people.collect();
-            let found = self.look_alikes(account, &*mailbox, people.clone()).await;
-            let warnings = people.iter().filter_map(|one| found.get(one).cloned());
-            notes.extend(warnings.map(|note| note.with_key(NoteKey::Warning)));
-            if let (false, Some(cell)) = (found.is_empty(), rows.cell_mut(at, KNOWN)) {
-                *cell = Cell::Text(format!("{known} lookalike").trim_start().to_owned());
-            }
-        }
-        Ok(notes)
-    }
-
-    /// Returns a note on each address that has never been written to, and is similar to one
-    /// that the account knows.
-    pub(in crate::pipeline) async fn mistyped(
-        &self,
-        account: &Account,
-        addresses: Vec<String>,
-    ) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let Ok(mailbox) = self.connect.mailbox(account) else {
-            return notes;
-        };
-        for address in addresses {
-            let circle = self.circle(account, &*mailbox).await;
-            let Some(near) = nearest(&address, &circle.people) else {
-                continue;
-            };
-            // Anybody can get on the list by writing: who has been written to decides.
-            let both = [address.clone(), near.address.email.clone()];
-            let new = new_among(self, Some(account), &both).await.unwrap_or_default();
-            if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
-                note_untrusted_quote(self);
-                notes.push(note!(
-                    "{} was never written to: did you mean {}?",
-                    ours(&address),
-                    quoted_end(&near.address.email)
-                ));
-            }
-        }
-        notes
-    }
+    notes
 }
 
 /// Returns the person whose address is most similar; `None` if one has the address itself.

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 
+use super::known::look_alikes;
+use super::people::guests_of;
 use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
@@ -54,138 +56,140 @@ impl Naming {
     }
 }
 
-impl Context {
-    /// Replaces names of saved contacts in place of addresses; returns notes on them.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if several names are left, in whichever
-    /// arguments; and errors of the store, which has to know that untrusted text was shown.
-    pub(in crate::pipeline) async fn resolve_names(
-        &self,
-        action: &mut Action,
-    ) -> Result<Vec<Note>> {
-        // A draft is shown before it is sent, and free times reach nobody.
-        let naming = match action {
-            Action::Draft(_) | Action::Free(_) => Naming::Beginning,
-            _ => Naming::Whole,
-        };
-        let mut items = action.people_mut();
-        let notes = self.resolve_saved(&mut items, naming).await?;
-        let mut left: Vec<&str> = Vec::new();
-        for name in items.iter().flat_map(|item| bare_names(item)) {
-            if !left.contains(&name) {
-                left.push(name);
-            }
-        }
-        match without_addresses(&left) {
-            Some(error) => Err(error),
-            None => Ok(notes),
+/// Replaces names of saved contacts in place of addresses; returns notes on them.
+///
+/// # Errors
+/// [`Kind::Argument`](crate::error::Kind::Argument) if several names are left, in whichever
+/// arguments; and errors of the store, which has to know that untrusted text was shown.
+pub(in crate::pipeline) async fn resolve_names(
+    ctx: &Context,
+    action: &mut Action,
+) -> Result<Vec<Note>> {
+    // A draft is shown before it is sent, and free times reach nobody.
+    let naming = match action {
+        Action::Draft(_) | Action::Free(_) => Naming::Beginning,
+        _ => Naming::Whole,
+    };
+    let mut items = action.people_mut();
+    let notes = resolve_saved(ctx, &mut items, naming).await?;
+    let mut left: Vec<&str> = Vec::new();
+    for name in items.iter().flat_map(|item| bare_names(item)) {
+        if !left.contains(&name) {
+            left.push(name);
         }
     }
-
-    /// Replaces the names of saved contacts; returns notes on them.
-    async fn resolve_saved(&self, items: &mut [&mut String], naming: Naming) -> Result<Vec<Note>> {
-        let mut names: Vec<String> =
-            items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
-        names.sort();
-        names.dedup();
-        if names.is_empty() || names.len() > MOST {
-            return Ok(Vec::new());
-        }
-        let accounts = named_or_all(self, None).await?;
-        let found =
-            join_all(names.iter().map(|name| self.contact_named(name, naming, &accounts))).await;
-        let mut resolved: Vec<(&str, String)> =
-            names.iter().zip(found).filter_map(|(name, one)| Some((name.as_str(), one?))).collect();
-        if !resolved.is_empty() {
-            let guests = self.guests_of(&accounts).await;
-            let is_other = |name: &str, email: &str| {
-                let mut guests = guests.iter();
-                guests.any(|one| naming.fits(name, &one.0) && !one.1.eq_ignore_ascii_case(email))
-            };
-            resolved.retain(|(name, email)| !is_other(name, email));
-        }
-        if resolved.is_empty() {
-            return Ok(Vec::new());
-        }
-        mark_tainted(self).await?;
-        let note = |(name, email): &(&str, String)| {
-            note!("\"{}\" is {} (contact)", ours(*name), quoted_end(email))
-        };
-        let notes = resolved.iter().map(note).collect();
-        let addresses: HashMap<&str, String> = resolved.into_iter().collect();
-        for item in items {
-            **item = with_addresses(item, &addresses);
-        }
-        Ok(notes)
+    match without_addresses(&left) {
+        Some(error) => Err(error),
+        None => Ok(notes),
     }
+}
 
-    /// Returns the address of the saved contact with this name; `None` if it may mean somebody
-    /// else, too, looks like somebody else's, or cannot be looked up.
-    async fn contact_named(
-        &self,
-        name: &str,
-        naming: Naming,
-        accounts: &[Account],
-    ) -> Option<String> {
-        let people = accounts.iter().map(|account| self.people_named(name, naming, account));
-        let lists = join_all(people).await;
-        let lists: Vec<Vec<ListedPerson>> = lists.into_iter().collect::<Option<_>>()?;
-        let people: Vec<ListedPerson> = lists.into_iter().flatten().collect();
-        let email = people.iter().find(|one| one.known == SAVED)?.emails.first()?.clone();
-        let mut strangers = Vec::new();
-        for one in people {
-            let others = one.emails.into_iter().filter(|other| !other.eq_ignore_ascii_case(&email));
-            for other in others {
-                if one.known != FROM_MAIL {
-                    return None;
-                }
-                strangers.push(other);
-            }
-        }
-        let new = new_among(self, None, &strangers).await.ok()?;
-        if new.len() < strangers.len() {
-            return None;
-        }
-        for account in accounts {
-            let mailbox = self.connect.mailbox(account).ok()?;
-            let person = vec![Address::new(Some(name), &email)];
-            if !self.look_alikes(account, &*mailbox, person).await.is_empty() {
+/// Replaces the names of saved contacts; returns notes on them.
+async fn resolve_saved(
+    ctx: &Context,
+    items: &mut [&mut String],
+    naming: Naming,
+) -> Result<Vec<Note>> {
+    let mut names: Vec<String> =
+        items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() || names.len() > MOST {
+        return Ok(Vec::new());
+    }
+    let accounts = named_or_all(ctx, None).await?;
+    let found =
+        join_all(names.iter().map(|name| contact_named(ctx, name, naming, &accounts))).await;
+    let mut resolved: Vec<(&str, String)> =
+        names.iter().zip(found).filter_map(|(name, one)| Some((name.as_str(), one?))).collect();
+    if !resolved.is_empty() {
+        let guests = guests_of(ctx, &accounts).await;
+        let is_other = |name: &str, email: &str| {
+            let mut guests = guests.iter();
+            guests.any(|one| naming.fits(name, &one.0) && !one.1.eq_ignore_ascii_case(email))
+        };
+        resolved.retain(|(name, email)| !is_other(name, email));
+    }
+    if resolved.is_empty() {
+        return Ok(Vec::new());
+    }
+    mark_tainted(ctx).await?;
+    let note = |(name, email): &(&str, String)| {
+        note!("\"{}\" is {} (contact)", ours(*name), quoted_end(email))
+    };
+    let notes = resolved.iter().map(note).collect();
+    let addresses: HashMap<&str, String> = resolved.into_iter().collect();
+    for item in items {
+        **item = with_addresses(item, &addresses);
+    }
+    Ok(notes)
+}
+
+/// Returns the address of the saved contact with this name; `None` if it may mean somebody
+/// else, too, looks like somebody else's, or cannot be looked up.
+async fn contact_named(
+    ctx: &Context,
+    name: &str,
+    naming: Naming,
+    accounts: &[Account],
+) -> Option<String> {
+    let people = accounts.iter().map(|account| people_named(ctx, name, naming, account));
+    let lists = join_all(people).await;
+    let lists: Vec<Vec<ListedPerson>> = lists.into_iter().collect::<Option<_>>()?;
+    let people: Vec<ListedPerson> = lists.into_iter().flatten().collect();
+    let email = people.iter().find(|one| one.known == SAVED)?.emails.first()?.clone();
+    let mut strangers = Vec::new();
+    for one in people {
+        let others = one.emails.into_iter().filter(|other| !other.eq_ignore_ascii_case(&email));
+        for other in others {
+            if one.known != FROM_MAIL {
                 return None;
             }
+            strangers.push(other);
         }
-        Some(email)
     }
+    let new = new_among(ctx, None, &strangers).await.ok()?;
+    if new.len() < strangers.len() {
+        return None;
+    }
+    for account in accounts {
+        let mailbox = ctx.connect.mailbox(account).ok()?;
+        let person = vec![Address::new(Some(name), &email)];
+        if !look_alikes(ctx, account, &*mailbox, person).await.is_empty() {
+            return None;
+        }
+    }
+    Some(email)
+}
 
-    /// Returns the people of an account with this name; `None` if they cannot be listed, or are too
-    /// many.
-    async fn people_named(
-        &self,
-        name: &str,
-        naming: Naming,
-        account: &Account,
-    ) -> Option<Vec<ListedPerson>> {
-        let mailbox = self.connect.mailbox(account).ok()?;
-        let columns: Vec<_> =
-            ["name", "emails", "known"].iter().filter_map(|name| CONTACT.field(name)).collect();
-        let people = People { q: Some(name.to_owned()), limit: COMPARED, ..People::default() };
-        let projection = project(mailbox.api(), &columns);
-        let request = mailbox.lookup(&CONTACT, &people, &projection);
-        let page = self.await_account(true, request).await.ok()?;
-        let context = RowContext::bare(mailbox.api());
-        let person = |item| {
-            let texts = |column: &str| {
-                let field = CONTACT.field(column);
-                field.map(|field| flatten::texts(field, item, &context)).unwrap_or_default()
-            };
-            ListedPerson {
-                name: texts("name").join(" "),
-                emails: texts("emails"),
-                known: texts("known").join(" "),
-            }
+/// Returns the people of an account with this name; `None` if they cannot be listed, or are too
+/// many.
+async fn people_named(
+    ctx: &Context,
+    name: &str,
+    naming: Naming,
+    account: &Account,
+) -> Option<Vec<ListedPerson>> {
+    let mailbox = ctx.connect.mailbox(account).ok()?;
+    let columns: Vec<_> =
+        ["name", "emails", "known"].iter().filter_map(|name| CONTACT.field(name)).collect();
+    let people = People { q: Some(name.to_owned()), limit: COMPARED, ..People::default() };
+    let projection = project(mailbox.api(), &columns);
+    let request = mailbox.lookup(&CONTACT, &people, &projection);
+    let page = ctx.await_account(true, request).await.ok()?;
+    let context = RowContext::bare(mailbox.api());
+    let person = |item| {
+        let texts = |column: &str| {
+            let field = CONTACT.field(column);
+            field.map(|field| flatten::texts(field, item, &context)).unwrap_or_default()
         };
-        let is_complete = page.items.len() < COMPARED;
-        let people = page.items.iter().map(person).filter(|one| naming.fits(name, &one.name));
-        is_complete.then(|| people.collect())
-    }
+        ListedPerson {
+            name: texts("name").join(" "),
+            emails: texts("emails"),
+            known: texts("known").join(" "),
+        }
+    };
+    let is_complete = page.items.len() < COMPARED;
+    let people = page.items.iter().map(person).filter(|one| naming.fits(name, &one.name));
+    is_complete.then(|| people.collect())
 }

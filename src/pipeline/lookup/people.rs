@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
-use super::{Listed, LookupPlan, LookupPosition};
+use super::{Listed, LookupPlan, LookupPosition, fetch_lists};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
@@ -49,282 +49,272 @@ impl Guest {
     }
 }
 
-impl Context {
-    /// Returns the guests and organizers of an account's events, those of most events
-    /// first, and notes on what could not be read.
-    async fn guests_of_events(&self, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
-        let owner = self.owner(account.clone()).await?;
-        let now = self.now();
-        let range = (DAYS * 24).hours();
-        let from = now.checked_sub(range).unwrap_or(now);
-        let to = now.checked_add(range).unwrap_or(now);
-        let key: Vec<_> = EVENT.fields.first().into_iter().collect();
-        let places = self.places(&owner, false).await?;
-        let shown = places.iter().filter(|place| place.is_shown());
-        let mut calendars: Vec<_> = shown.map(|place| (place.id.clone(), None)).collect();
-        let mut guests: Vec<Guest> = Vec::new();
-        let mut at: HashMap<String, usize> = HashMap::new();
-        let mut failed = 0;
-        for _ in 0..PAGES {
-            if calendars.is_empty() {
-                break;
-            }
-            let request = EventListRequest {
-                calendars: std::mem::take(&mut calendars),
-                from,
-                to,
-                series: false,
-                projection: project(owner.port.api(), &key),
-                limit: PAGE,
+/// Returns the guests and organizers of an account's events, those of most events
+/// first, and notes on what could not be read.
+async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
+    let owner = ctx.owner(account.clone()).await?;
+    let now = ctx.now();
+    let range = (DAYS * 24).hours();
+    let from = now.checked_sub(range).unwrap_or(now);
+    let to = now.checked_add(range).unwrap_or(now);
+    let key: Vec<_> = EVENT.fields.first().into_iter().collect();
+    let places = ctx.places(&owner, false).await?;
+    let shown = places.iter().filter(|place| place.is_shown());
+    let mut calendars: Vec<_> = shown.map(|place| (place.id.clone(), None)).collect();
+    let mut guests: Vec<Guest> = Vec::new();
+    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut failed = 0;
+    for _ in 0..PAGES {
+        if calendars.is_empty() {
+            break;
+        }
+        let request = EventListRequest {
+            calendars: std::mem::take(&mut calendars),
+            from,
+            to,
+            series: false,
+            projection: project(owner.port.api(), &key),
+            limit: PAGE,
+        };
+        let answers = owner.port.events(&request).await;
+        for ((id, _), answer) in request.calendars.into_iter().zip(answers) {
+            let Ok(Page { items, next, .. }) = answer else {
+                failed += 1;
+                continue;
             };
-            let answers = owner.port.events(&request).await;
-            for ((id, _), answer) in request.calendars.into_iter().zip(answers) {
-                let Ok(Page { items, next, .. }) = answer else {
-                    failed += 1;
-                    continue;
+            calendars.extend(next.map(|next| (id, Some(next))));
+            for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
+                // A calendar can be the organizer of what is in it.
+                let is_calendar = |address: &String| {
+                    let mut others = places.iter().filter(|place| place.person.is_none());
+                    others.any(|place| place.id.eq_ignore_ascii_case(address))
                 };
-                calendars.extend(next.map(|next| (id, Some(next))));
-                for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
-                    // A calendar can be the organizer of what is in it.
-                    let is_calendar = |address: &String| {
-                        let mut others = places.iter().filter(|place| place.person.is_none());
-                        others.any(|place| place.id.eq_ignore_ascii_case(address))
-                    };
-                    let organizer = data.organizer.filter(|address| !is_calendar(address));
-                    let organizer = organizer.map(|address| (None, address, false));
-                    let others = data.guests.into_iter().filter(|guest| !guest.me);
-                    let others = others.map(|guest| (guest.name, guest.address, guest.room));
-                    for (name, address, room) in organizer.into_iter().chain(others) {
-                        let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
-                        if place == guests.len() {
-                            guests.push(Guest { name: None, address, room, events: 0 });
-                        }
-                        if let Some(guest) = guests.get_mut(place) {
-                            guest.events += 1;
-                            guest.name = guest.name.take().or(name);
-                        }
+                let organizer = data.organizer.filter(|address| !is_calendar(address));
+                let organizer = organizer.map(|address| (None, address, false));
+                let others = data.guests.into_iter().filter(|guest| !guest.me);
+                let others = others.map(|guest| (guest.name, guest.address, guest.room));
+                for (name, address, room) in organizer.into_iter().chain(others) {
+                    let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
+                    if place == guests.len() {
+                        guests.push(Guest { name: None, address, room, events: 0 });
+                    }
+                    if let Some(guest) = guests.get_mut(place) {
+                        guest.events += 1;
+                        guest.name = guest.name.take().or(name);
                     }
                 }
             }
         }
-        guests.retain(|guest| !guest.address.eq_ignore_ascii_case(&account.email));
-        guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
-        let mut notes = Vec::new();
-        if failed > 0 {
-            let line = note!("calendars that could not be read: {}", failed);
-            notes.push(line.with_key(NoteKey::Missing));
-        }
-        if !calendars.is_empty() {
-            notes.push("only the first events of the last and next 90 days were read".into());
-        }
-        Ok((guests, notes))
     }
-
-    /// Returns the guests and organizers of the events of accounts, by name and address. Those of
-    /// an account whose events cannot be read are left out.
-    pub(super) async fn guests_of(&self, accounts: &[Account]) -> Vec<(String, String)> {
-        let read = accounts.iter().map(|account| self.guests_of_events(account));
-        let all = join_all(read).await.into_iter().flatten().flat_map(|(guests, _)| guests);
-        all.map(|guest| (guest.name().to_owned(), guest.address)).collect()
+    guests.retain(|guest| !guest.address.eq_ignore_ascii_case(&account.email));
+    guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
+    let mut notes = Vec::new();
+    if failed > 0 {
+        let line = note!("calendars that could not be read: {}", failed);
+        notes.push(line.with_key(NoteKey::Missing));
     }
+    if !calendars.is_empty() {
+        notes.push("only the first events of the last and next 90 days were read".into());
+    }
+    Ok((guests, notes))
+}
 
-    /// Adds the people whom only events name, as far as they match.
-    pub(super) async fn add_people_of_events(
-        &self,
-        account: &Account,
-        people: &People,
-        list: &mut Listed,
-    ) {
-        let (guests, notes) = match self.guests_of_events(account).await {
-            Ok(found) => found,
-            Err(error) => {
-                let line = note!("people of events: {}", &error);
-                list.page.notes.push(line.with_key(NoteKey::Missing));
-                return;
-            }
-        };
-        list.page.notes.extend(notes);
-        let known = texts(self, &CONTACT, "emails", list);
-        let wanted = |guest: &Guest| {
-            let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
-            let address = guest.address.to_lowercase();
-            // As services search: a word of `q` begins a word of the name or address.
-            let starts = |text: &str, word: &str| {
-                let after = |(at, _): (usize, &str)| {
-                    let before = text.get(..at).and_then(|before| before.chars().next_back());
-                    !before.is_some_and(char::is_alphanumeric)
-                };
-                text.match_indices(word).any(after)
+/// Returns the guests and organizers of the events of accounts, by name and address. Those of
+/// an account whose events cannot be read are left out.
+pub(super) async fn guests_of(ctx: &Context, accounts: &[Account]) -> Vec<(String, String)> {
+    let read = accounts.iter().map(|account| guests_of_events(ctx, account));
+    let all = join_all(read).await.into_iter().flatten().flat_map(|(guests, _)| guests);
+    all.map(|guest| (guest.name().to_owned(), guest.address)).collect()
+}
+
+/// Adds the people whom only events name, as far as they match.
+pub(super) async fn add_people_of_events(
+    ctx: &Context,
+    account: &Account,
+    people: &People,
+    list: &mut Listed,
+) {
+    let (guests, notes) = match guests_of_events(ctx, account).await {
+        Ok(found) => found,
+        Err(error) => {
+            let line = note!("people of events: {}", &error);
+            list.page.notes.push(line.with_key(NoteKey::Missing));
+            return;
+        }
+    };
+    list.page.notes.extend(notes);
+    let known = texts(ctx, &CONTACT, "emails", list);
+    let wanted = |guest: &Guest| {
+        let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
+        let address = guest.address.to_lowercase();
+        // As services search: a word of `q` begins a word of the name or address.
+        let starts = |text: &str, word: &str| {
+            let after = |(at, _): (usize, &str)| {
+                let before = text.get(..at).and_then(|before| before.chars().next_back());
+                !before.is_some_and(char::is_alphanumeric)
             };
-            let named = |word: &str| starts(&name, word) || starts(&address, word);
-            !guest.room
-                && !known.contains(&address)
-                && people.q.as_ref().is_none_or(|q| q.to_lowercase().split_whitespace().all(named))
-                && (people.emails.is_empty()
-                    || people.emails.iter().any(|email| email.trim().to_lowercase() == address))
+            text.match_indices(word).any(after)
         };
-        let object = |guest: &Guest| json!({"name": guest.name(), "emails": [guest.address], "known": "event"});
-        list.of_events = guests.iter().filter(|guest| wanted(guest)).map(object).collect();
-    }
+        let named = |word: &str| starts(&name, word) || starts(&address, word);
+        !guest.room
+            && !known.contains(&address)
+            && people.q.as_ref().is_none_or(|q| q.to_lowercase().split_whitespace().all(named))
+            && (people.emails.is_empty()
+                || people.emails.iter().any(|email| email.trim().to_lowercase() == address))
+    };
+    let object =
+        |guest: &Guest| json!({"name": guest.name(), "emails": [guest.address], "known": "event"});
+    list.of_events = guests.iter().filter(|guest| wanted(guest)).map(object).collect();
+}
 
-    /// Returns the rooms that a service lists, and those that only events name.
-    pub(super) async fn rooms(&self, account: &Account) -> Result<Listed> {
-        let port = self.connect.calendars(account)?;
-        let mut notes = Vec::new();
-        let items = match port.rooms().await {
-            // Without that permission, the rooms of events are still known.
-            Err(error) if error.kind() == Kind::Provider(403) => {
-                notes.push(note!("{}", &error));
-                Vec::new()
-            }
-            listed => listed?,
-        };
-        let page = Page { items, ..Page::default() };
-        let mut list = Listed { api: port.api(), page, of_events: Vec::new() };
-        let guests = match self.guests_of_events(account).await {
-            Ok((guests, failed)) => {
-                notes.extend(failed);
-                guests
-            }
-            Err(error) => {
-                notes.push(note!("rooms of events: {}", &error).with_key(NoteKey::Missing));
-                Vec::new()
-            }
-        };
-        let known = texts(self, &ROOM, "email", &list);
-        for guest in guests {
-            let address = guest.address.to_lowercase();
-            let place = known.iter().position(|known| *known == address);
-            match place.and_then(|place| list.page.items.get_mut(place)?.as_object_mut()) {
-                Some(room) => {
-                    room.insert("used".to_owned(), guest.events.into());
-                }
-                None if guest.room => list.of_events.push(
-                    json!({"name": guest.name(), "email": guest.address, "used": guest.events}),
-                ),
-                None => {}
-            }
+/// Returns the rooms that a service lists, and those that only events name.
+pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Listed> {
+    let port = ctx.connect.calendars(account)?;
+    let mut notes = Vec::new();
+    let items = match port.rooms().await {
+        // Without that permission, the rooms of events are still known.
+        Err(error) if error.kind() == Kind::Provider(403) => {
+            notes.push(note!("{}", &error));
+            Vec::new()
         }
-        list.page.notes = notes;
-        Ok(list)
+        listed => listed?,
+    };
+    let page = Page { items, ..Page::default() };
+    let mut list = Listed { api: port.api(), page, of_events: Vec::new() };
+    let guests = match guests_of_events(ctx, account).await {
+        Ok((guests, failed)) => {
+            notes.extend(failed);
+            guests
+        }
+        Err(error) => {
+            notes.push(note!("rooms of events: {}", &error).with_key(NoteKey::Missing));
+            Vec::new()
+        }
+    };
+    let known = texts(ctx, &ROOM, "email", &list);
+    for guest in guests {
+        let address = guest.address.to_lowercase();
+        let place = known.iter().position(|known| *known == address);
+        match place.and_then(|place| list.page.items.get_mut(place)?.as_object_mut()) {
+            Some(room) => {
+                room.insert("used".to_owned(), guest.events.into());
+            }
+            None if guest.room => list
+                .of_events
+                .push(json!({"name": guest.name(), "email": guest.address, "used": guest.events})),
+            None => {}
+        }
     }
+    list.page.notes = notes;
+    Ok(list)
+}
 
-    /// Adds to an error about names in place of addresses whom they may mean.
-    pub(in crate::pipeline) async fn suggest_people(&self, error: Error) -> Error {
-        let names = error.people();
-        let mut suggestions = Vec::new();
-        for name in names.iter().take(SUGGESTED_FOR) {
-            let found = self.people_like(name).await;
-            let found: Vec<String> = found
-                .iter()
-                .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)))
-                .collect();
-            if found.is_empty() {
-                continue;
-            }
-            suggestions.push(if names.len() == 1 {
-                found.join(", ")
-            } else {
-                format!("{} for {}", found.join(", "), quoted(name))
-            });
-        }
-        if suggestions.is_empty() {
-            return error;
-        }
-        note_untrusted_quote(self);
-        let what = if names.len() == 1 { "an address" } else { "addresses" };
-        error.next(format!("give {what}; did you mean {}?", suggestions.join("; ")))
-    }
-
-    /// Returns the people that any account knows by a name, or else the one with the most similar
-    /// name: names and addresses.
-    async fn people_like(&self, name: &str) -> Vec<(String, String)> {
-        let accounts = named_or_all(self, None).await.unwrap_or_default();
-        let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
-            return Vec::new();
-        };
-        let mut found = self.people_listed(&named).await;
+/// Adds to an error about names in place of addresses whom they may mean.
+pub(in crate::pipeline) async fn suggest_people(ctx: &Context, error: Error) -> Error {
+    let names = error.people();
+    let mut suggestions = Vec::new();
+    for name in names.iter().take(SUGGESTED_FOR) {
+        let found = people_like(ctx, name).await;
+        let found: Vec<String> = found
+            .iter()
+            .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)))
+            .collect();
         if found.is_empty() {
-            let everybody = LookupPlan { q: None, limit: COMPARED, ..named };
-            let people = self.people_listed(&everybody).await;
-            let names: Vec<String> = people.iter().map(|(name, _)| name.to_lowercase()).collect();
-            let near = nearest(name, &names).map(str::to_owned);
-            found =
-                people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
+            continue;
         }
-        found.retain(|(_, email)| !is_machine(email));
-        found.truncate(SUGGESTED);
-        found
+        suggestions.push(if names.len() == 1 {
+            found.join(", ")
+        } else {
+            format!("{} for {}", found.join(", "), quoted(name))
+        });
     }
+    if suggestions.is_empty() {
+        return error;
+    }
+    note_untrusted_quote(ctx);
+    let what = if names.len() == 1 { "an address" } else { "addresses" };
+    error.next(format!("give {what}; did you mean {}?", suggestions.join("; ")))
+}
 
-    /// Returns the names and first addresses of the people that a plan lists, each address once.
-    async fn people_listed(&self, plan: &LookupPlan) -> Vec<(String, String)> {
-        let mut found: Vec<(String, String)> = Vec::new();
-        let (parts, _) = self.lists(plan).await.unwrap_or_default();
-        for part in &parts {
-            let items = part.list.page.items.iter().map(|item| (item, part.list.api));
-            for (item, api) in
-                items.chain(part.list.of_events.iter().map(|item| (item, Api::Local)))
-            {
-                let context = RowContext { api, room: Room::List, ..self.local() };
-                let first = |column: &str| {
-                    let texts =
-                        CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
-                    texts.into_iter().flatten().next()
-                };
-                let Some(email) = first("emails") else {
-                    continue;
-                };
-                if found.iter().all(|(_, known)| !known.eq_ignore_ascii_case(&email)) {
-                    found.push((first("name").unwrap_or_default(), email));
-                }
-            }
-        }
-        found
+/// Returns the people that any account knows by a name, or else the one with the most similar
+/// name: names and addresses.
+async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
+    let accounts = named_or_all(ctx, None).await.unwrap_or_default();
+    let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
+        return Vec::new();
+    };
+    let mut found = people_listed(ctx, &named).await;
+    if found.is_empty() {
+        let everybody = LookupPlan { q: None, limit: COMPARED, ..named };
+        let people = people_listed(ctx, &everybody).await;
+        let names: Vec<String> = people.iter().map(|(name, _)| name.to_lowercase()).collect();
+        let near = nearest(name, &names).map(str::to_owned);
+        found = people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
     }
+    found.retain(|(_, email)| !is_machine(email));
+    found.truncate(SUGGESTED);
+    found
+}
 
-    /// Returns notes on requested people whom none of the accounts `asked` knows, with
-    /// who was perhaps meant.
-    pub(super) async fn unknown_people(
-        &self,
-        plan: &LookupPlan,
-        asked: Vec<LookupPosition>,
-        rows: &RowTable,
-    ) -> Vec<Note> {
-        let known = |email: &&String| plan.met.contains(*email);
-        let unknown: Vec<&str> = match &plan.q {
-            Some(q) if rows.is_empty() => vec![q],
-            _ => plan.emails.iter().filter(|one| !known(one)).map(String::as_str).collect(),
-        };
-        if unknown.is_empty() {
-            return Vec::new();
-        }
-        let everybody = LookupPlan {
-            q: None,
-            emails: Vec::new(),
-            limit: COMPARED,
-            places: asked,
-            ..plan.clone()
-        };
-        let mut names = Vec::new();
-        if let Ok((parts, _)) = self.lists(&everybody).await {
-            for part in parts {
-                names.extend(texts(self, &CONTACT, "emails", &part.list));
-                names.extend(texts(self, &CONTACT, "name", &part.list));
+/// Returns the names and first addresses of the people that a plan lists, each address once.
+async fn people_listed(ctx: &Context, plan: &LookupPlan) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let (parts, _) = fetch_lists(ctx, plan).await.unwrap_or_default();
+    for part in &parts {
+        let items = part.list.page.items.iter().map(|item| (item, part.list.api));
+        for (item, api) in items.chain(part.list.of_events.iter().map(|item| (item, Api::Local))) {
+            let context = RowContext { api, room: Room::List, ..ctx.local() };
+            let first = |column: &str| {
+                let texts = CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
+                texts.into_iter().flatten().next()
+            };
+            let Some(email) = first("emails") else {
+                continue;
+            };
+            if found.iter().all(|(_, known)| !known.eq_ignore_ascii_case(&email)) {
+                found.push((first("name").unwrap_or_default(), email));
             }
         }
-        let note = |wanted: &str| match nearest(wanted, &names) {
-            Some(near) => {
-                note_untrusted_quote(self);
-                note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
-            }
-            None if plan.q.is_some() && plan.asked.is_none() => {
-                "nobody found: try part of the name or address".into()
-            }
-            None => note!("nobody matches {}", ours(wanted)),
-        };
-        unknown.into_iter().map(note).collect()
     }
+    found
+}
+
+/// Returns notes on requested people whom none of the accounts `asked` knows, with
+/// who was perhaps meant.
+pub(super) async fn unknown_people(
+    ctx: &Context,
+    plan: &LookupPlan,
+    asked: Vec<LookupPosition>,
+    rows: &RowTable,
+) -> Vec<Note> {
+    let known = |email: &&String| plan.met.contains(*email);
+    let unknown: Vec<&str> = match &plan.q {
+        Some(q) if rows.is_empty() => vec![q],
+        _ => plan.emails.iter().filter(|one| !known(one)).map(String::as_str).collect(),
+    };
+    if unknown.is_empty() {
+        return Vec::new();
+    }
+    let everybody =
+        LookupPlan { q: None, emails: Vec::new(), limit: COMPARED, places: asked, ..plan.clone() };
+    let mut names = Vec::new();
+    if let Ok((parts, _)) = fetch_lists(ctx, &everybody).await {
+        for part in parts {
+            names.extend(texts(ctx, &CONTACT, "emails", &part.list));
+            names.extend(texts(ctx, &CONTACT, "name", &part.list));
+        }
+    }
+    let note = |wanted: &str| match nearest(wanted, &names) {
+        Some(near) => {
+            note_untrusted_quote(ctx);
+            note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
+        }
+        None if plan.q.is_some() && plan.asked.is_none() => {
+            "nobody found: try part of the name or address".into()
+        }
+        None => note!("nobody matches {}", ours(wanted)),
+    };
+    unknown.into_iter().map(note).collect()
 }
 
 /// Returns the name or address that is most similar to `wanted`, if one is.

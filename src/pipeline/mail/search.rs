@@ -26,6 +26,7 @@ use crate::pipeline::access::accounts::{
 use crate::pipeline::answer::cursor::{SeenIds, another_search, load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{placeholder_rows, resolve_handle};
+use crate::pipeline::lookup::known::prefetch_people;
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::Account;
@@ -340,7 +341,7 @@ impl Context {
             let warns = request.columns.iter().any(|field| field.name == WARNINGS);
             let meet = async {
                 if warns {
-                    self.meet(&account, &*mailbox).await;
+                    prefetch_people(self, &account, &*mailbox).await;
                 }
             };
             let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::body::{NewAccount, Readable};
 use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
 use crate::pipeline::context::Context;
+use crate::pipeline::lookup::known::look_alikes;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, MESSAGE};
@@ -117,7 +118,7 @@ impl Context {
         mailbox: &dyn Mailbox,
         senders: Vec<Address>,
     ) -> LookAlikes {
-        LookAlikes(self.look_alikes(account, mailbox, senders).await)
+        LookAlikes(look_alikes(self, account, mailbox, senders).await)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_access};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::lookup::known::look_alikes;
 use crate::pipeline::mail::modify::no_undo;
 use crate::project::project;
 use crate::provider::People;
@@ -174,7 +175,7 @@ impl Context {
         caller: &dyn ClientPrompts,
     ) -> Result<Option<String>> {
         let people = emails.iter().map(|email| Address::new(name, email)).collect();
-        let found = self.look_alikes(&owner.account, &*owner.mailbox, people).await;
+        let found = look_alikes(self, &owner.account, &*owner.mailbox, people).await;
         let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
         let Some((address, note)) = first else {
             return Ok(None);

@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::lookup::known::mistyped_notes;
 use crate::provider::mail::{Alias, Person, SourceMessage};
 use crate::provider::{Account, Role};
 use crate::store::HandleKind;
@@ -48,7 +49,7 @@ impl Context {
         let named = [&request.to, &request.cc, &request.bcc];
         let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
         let people = named.flat_map(|(list, _)| list).map(|one| one.address.clone());
-        self.mistyped(&context.account, people.collect()).await
+        mistyped_notes(self, &context.account, people.collect()).await
     }
 
     /// Returns the message of a draft's handle, or the message that it was sent as; `None`

@@ -18,6 +18,7 @@ use crate::event_time::{self, EventTime, zone_label};
 use crate::flatten::RowContext;
 use crate::outputs::hash;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
+use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
@@ -116,7 +117,7 @@ pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Respons
     let mut notes = Vec::new();
     let mut plan = plan_changes(ctx, &request, &mut notes).await?;
     let labels = account_labels(ctx).await?;
-    let zone = ctx.zone(plan.tz.as_deref())?;
+    let zone = requested_zone(ctx, plan.tz.as_deref())?;
     let several = plan
         .places
         .iter()

@@ -17,7 +17,7 @@ use serde_json::Value;
 use self::known::mark_look_alikes;
 use self::people::{add_people_of_events, list_rooms, unknown_people};
 use super::answer::cursor::{another_search, load_cursor, save_cursor};
-use super::calendar::agenda::calendars::{known_calendars, names_by_id};
+use super::calendar::agenda::calendars::{calendar_list, known_calendars, names_by_id};
 use super::settings;
 use crate::budget::Response;
 use crate::encode::Document;
@@ -322,7 +322,7 @@ async fn fetch_list(
     }
     if plan.listing.origin == Origin::Calendars {
         let port = ctx.connect.calendars(&account)?;
-        let items = ctx.calendar_list(&account, &*port, true).await?.to_vec();
+        let items = calendar_list(ctx, &account, &*port, true).await?.to_vec();
         let mut list = listed(port.api(), items);
         let mut calendars = known_calendars(&*port, &list.page.items);
         calendars.retain(|one| one.main);

@@ -29,6 +29,8 @@ use crate::pipeline::access::guard::{note_untrusted, quotes_shown};
 use crate::pipeline::access::sign_in::accounts;
 use crate::pipeline::answer::offered::{note_unoffered, with_unoffered};
 use crate::pipeline::brief::brief;
+use crate::pipeline::calendar::agenda::calendar_search;
+use crate::pipeline::calendar::free::calendar_free;
 use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
 use crate::pipeline::lookup::named::resolve_names;
@@ -287,8 +289,8 @@ fn dispatch<'a>(
         Action::Send(request) => Box::pin(ctx.send(request, caller)),
         Action::Modify(request) => Box::pin(ctx.modify(request, caller)),
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
-        Action::Agenda(request) => Box::pin(ctx.agenda(request)),
-        Action::Free(request) => Box::pin(ctx.free(request)),
+        Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
+        Action::Free(request) => Box::pin(calendar_free(ctx, request)),
         Action::Save(request) => Box::pin(ctx.save_events(*request, caller)),
         Action::Delete(request) => Box::pin(ctx.delete(request, caller)),
         Action::Respond(request) => Box::pin(ctx.respond(request, caller)),

@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use self::mail::{Mail, Window, brief_mail, draft_rows, message_rows};
 use self::rules::{BriefMessage, Sorted, Why};
-use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
+use super::calendar::agenda::{Ranged, requested_zone};
 use super::calendar::clashes::{clashes, is_declined};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
@@ -29,6 +29,7 @@ use crate::budget::{Item, Legend, Response};
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, weekday};
 use crate::pipeline::access::accounts::named_or_all;
+use crate::pipeline::calendar::agenda::ranged::{clash_rows, ranged_agenda, ranged_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::provider::Account;
@@ -95,7 +96,7 @@ struct Days {
 }
 
 pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
-    let zone = &ctx.zone(request.tz.as_deref())?;
+    let zone = &requested_zone(ctx, request.tz.as_deref())?;
     let clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
     let span = BriefSpan::read(&request, &clock)?;
     let accounts = named_or_all(ctx, request.account.as_deref()).await?;
@@ -106,7 +107,7 @@ pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
         clock,
     };
     let (agenda, mail) = join(
-        ctx.ranged_agenda(span.looked_at(zone), &accounts, zone),
+        ranged_agenda(ctx, span.looked_at(zone), &accounts, zone),
         brief_mail(ctx, &accounts, &window),
     )
     .await;
@@ -129,7 +130,7 @@ pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
         notes.splice(0..0, whys);
     }
     if !agenda.is_unknown() && !days.tomorrow.is_empty() {
-        let rows = ctx.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
+        let rows = ranged_rows(ctx, &agenda, &days.tomorrow, zone, &mut notes);
         let call = span.calendar_search(span.next_day());
         sections.push(
             rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
@@ -195,8 +196,8 @@ async fn event_tables(
         ));
         found.truncate(MOST_CLASHES);
     }
-    let today = ctx.ranged_rows(agenda, &days.today, zone, notes).await?;
-    let clashing = ctx.clash_rows(&found, agenda, (&days.today, &today), Level::Core, zone);
+    let today = ranged_rows(ctx, agenda, &days.today, zone, notes).await?;
+    let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), Level::Core, zone);
     let call = span.calendar_search(span.range_text.clone());
     // A day has to be there at once; of a longer time the first chunk may be, after the
     // mail that needs the reader.
@@ -213,7 +214,7 @@ async fn event_tables(
         sections.push(clashing, tier, Some(true), call);
     }
     if !days.invited.is_empty() {
-        let rows = ctx.ranged_rows(agenda, &days.invited, zone, notes).await?;
+        let rows = ranged_rows(ctx, agenda, &days.invited, zone, notes).await?;
         sections.push(
             rows.section(INVITED),
             Tier::Medium,

@@ -2,7 +2,7 @@
 
 pub(super) mod agenda;
 pub(super) mod clashes;
-mod free;
+pub(super) mod free;
 pub(super) mod guests;
 pub(super) mod occurrences;
 mod outward;

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::agenda::remember_events;
 use super::agenda::seen::substance;
 use super::target::Owner;
 use crate::error::Result;
@@ -214,7 +215,7 @@ async fn list(
     let (facts, values): (Vec<EventData>, Vec<Value>) = found.into_iter().unzip();
     let mut some = rows_of(&context, &EVENT, rows.columns(), &values, notes);
     hand_out_after(ctx, &mut some, &owner.account, notes).await;
-    if let Err(error) = ctx.remember(&some, facts.into_iter().map(Some)).await {
+    if let Err(error) = remember_events(ctx, &some, facts.into_iter().map(Some)).await {
         tracing::warn!(%error, "the occurrences do not count as shown");
     }
     rows.append(some);

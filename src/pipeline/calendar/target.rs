@@ -6,6 +6,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::agenda::by_id::event_target;
+use super::agenda::remember_events;
 use super::agenda::seen::substance;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
@@ -171,7 +173,7 @@ impl Context {
 
     /// Fetches the event that `scope` names, as it is now.
     pub(super) async fn named_event(&self, name: &str) -> Result<EventTarget> {
-        let (account, id) = self.event_target(name, None).await?;
+        let (account, id) = event_target(self, name, None).await?;
         self.fetch_event(self.owner(account).await?, &id).await
     }
 
@@ -186,7 +188,7 @@ impl Context {
     pub(super) async fn named_events(&self, names: &[&str]) -> Result<Vec<EventTarget>> {
         let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            let target = self.event_target(name, None).await;
+            let target = event_target(self, name, None).await;
             let (account, id) = target.map_err(|error| about(names, at, error))?;
             match groups.iter_mut().find(|(known, _)| known.id == account.id) {
                 Some((_, group)) => group.push((at, id)),
@@ -348,7 +350,7 @@ impl Context {
             let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
             hand_out_after(self, &mut some, &owner.account, &mut more).await;
             let facts = values.iter().map(|value| owner.port.event_data(value));
-            if let Err(error) = self.remember(&some, facts).await {
+            if let Err(error) = remember_events(self, &some, facts).await {
                 // The only effect is that the next change asks to look again.
                 tracing::warn!(%error, "what was written does not count as shown");
             }

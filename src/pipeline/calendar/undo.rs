@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::agenda::by_id::event_target;
 use super::guests::others;
 use super::occurrences;
 use super::target::{EventTarget, Owner, event_line, listed, title};
@@ -270,7 +271,7 @@ impl Context {
 
     /// Returns what an undo does to an event as it is now; or nothing, and why.
     async fn undo_step(&self, undo: &EventUndo) -> Result<Plan> {
-        let (account, id) = self.event_target(&undo.event, None).await?;
+        let (account, id) = event_target(self, &undo.event, None).await?;
         let owner = self.owner(account).await?;
         let now = match self.fetch_event(owner.clone(), &id).await {
             Ok(now) => Some(now),

@@ -24,6 +24,7 @@ use crate::pipeline::access::accounts::{
     AccountLabels, account_labels, account_named, named_or_all,
 };
 use crate::pipeline::answer::cursor::{SeenIds, another_search, load_cursor, save_cursor};
+use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{placeholder_rows, resolve_handle};
 use crate::pipeline::lookup::known::prefetch_people;
@@ -120,7 +121,7 @@ impl Context {
         let plan = self.plan(search).await?;
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
-        let zone = self.zone(plan.tz.as_deref())?;
+        let zone = requested_zone(self, plan.tz.as_deref())?;
         let (query, listed, now) = self.query(&plan, &zone)?;
         let request = SearchContext {
             query,

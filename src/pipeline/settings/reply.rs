@@ -15,6 +15,7 @@ use crate::flatten;
 use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience, confirm};
+use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
@@ -215,7 +216,7 @@ impl Context {
         }
         let mut here = self.here();
         if let Some(zone) = &request.tz {
-            here.zone = self.zone(Some(zone))?;
+            here.zone = requested_zone(self, Some(zone))?;
             here.named = true;
         }
         // Everything that can refuse the call is checked for all accounts before the question.

@@ -118,77 +118,75 @@ impl CalendarSelector {
     }
 }
 
-impl Context {
-    /// Returns the calendars of an account, from a list that may be a minute old unless `fresh`.
-    pub(in crate::pipeline) async fn calendar_list(
-        &self,
-        account: &Account,
-        port: &dyn Calendars,
-        fresh: bool,
-    ) -> Result<Arc<Vec<Value>>> {
-        if let (false, Some((list, _))) = (fresh, self.states.lists.get(&account.id)) {
-            return Ok(list);
-        }
-        let list = Arc::new(port.calendars().await?);
-        self.states.lists.put(&account.id, list.clone());
-        Ok(list)
+/// Returns the calendars of an account, from a list that may be a minute old unless `fresh`.
+pub(in crate::pipeline) async fn calendar_list(
+    ctx: &Context,
+    account: &Account,
+    port: &dyn Calendars,
+    fresh: bool,
+) -> Result<Arc<Vec<Value>>> {
+    if let (false, Some((list, _))) = (fresh, ctx.states.lists.get(&account.id)) {
+        return Ok(list);
     }
+    let list = Arc::new(port.calendars().await?);
+    ctx.states.lists.put(&account.id, list.clone());
+    Ok(list)
+}
 
-    /// Forgets the list of an account, because its calendars have changed.
-    pub(in crate::pipeline) fn forget_calendars(&self, account: &str) {
-        self.states.lists.forget(account);
+/// Forgets the list of an account, because its calendars have changed.
+pub(in crate::pipeline) fn forget_calendars(ctx: &Context, account: &str) {
+    ctx.states.lists.forget(account);
+}
+
+/// Returns the calendars of an account that a call means: those named, or all that
+/// show their events.
+pub(in crate::pipeline) async fn find_calendars(
+    ctx: &Context,
+    account: &Account,
+    port: &dyn Calendars,
+    selectors: &[CalendarSelector],
+) -> Result<Vec<KnownCalendar>> {
+    let old = ctx.states.lists.get(&account.id).is_some();
+    let list = calendar_list(ctx, account, port, false).await?;
+    let mut all = known_calendars(port, &list);
+    let unknown = |all: &[KnownCalendar]| {
+        selectors.iter().any(|one| select_calendars(all, one, &account.id).is_empty())
+    };
+    if old && unknown(&all) {
+        // It may have been created within the last minute.
+        let list = calendar_list(ctx, account, port, true).await?;
+        all = known_calendars(port, &list);
     }
+    if selectors.is_empty() {
+        all.retain(KnownCalendar::is_shown);
+        return Ok(all);
+    }
+    let meant: Vec<String> = selectors
+        .iter()
+        .flat_map(|one| select_calendars(&all, one, &account.id))
+        .map(|one| one.id.clone())
+        .collect();
+    all.retain(|one| meant.contains(&one.id));
+    Ok(all)
+}
 
-    /// Returns the calendars of an account that a call means: those named, or all that
-    /// show their events.
-    pub(in crate::pipeline) async fn find_calendars(
-        &self,
-        account: &Account,
-        port: &dyn Calendars,
-        selectors: &[CalendarSelector],
-    ) -> Result<Vec<KnownCalendar>> {
-        let old = self.states.lists.get(&account.id).is_some();
-        let list = self.calendar_list(account, port, false).await?;
-        let mut all = known_calendars(port, &list);
-        let unknown = |all: &[KnownCalendar]| {
-            selectors.iter().any(|one| select_calendars(all, one, &account.id).is_empty())
+/// Resolves names, handles and ids of calendars.
+pub(in crate::pipeline) async fn calendar_selectors(
+    ctx: &Context,
+    name: &[String],
+) -> Result<Vec<CalendarSelector>> {
+    let mut selectors = Vec::new();
+    for name in name.iter().filter(|name| !name.trim().is_empty()) {
+        let one = match resolve_handle(ctx, HandleKind::Calendar, name).await {
+            Ok(Some((account, id))) => CalendarSelector::Id(account, id),
+            Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
+            Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
         };
-        if old && unknown(&all) {
-            // It may have been created within the last minute.
-            let list = self.calendar_list(account, port, true).await?;
-            all = known_calendars(port, &list);
+        if !selectors.contains(&one) {
+            selectors.push(one);
         }
-        if selectors.is_empty() {
-            all.retain(KnownCalendar::is_shown);
-            return Ok(all);
-        }
-        let meant: Vec<String> = selectors
-            .iter()
-            .flat_map(|one| select_calendars(&all, one, &account.id))
-            .map(|one| one.id.clone())
-            .collect();
-        all.retain(|one| meant.contains(&one.id));
-        Ok(all)
     }
-
-    /// Resolves names, handles and ids of calendars.
-    pub(in crate::pipeline) async fn calendar_selectors(
-        &self,
-        name: &[String],
-    ) -> Result<Vec<CalendarSelector>> {
-        let mut selectors = Vec::new();
-        for name in name.iter().filter(|name| !name.trim().is_empty()) {
-            let one = match resolve_handle(self, HandleKind::Calendar, name).await {
-                Ok(Some((account, id))) => CalendarSelector::Id(account, id),
-                Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
-                Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
-            };
-            if !selectors.contains(&one) {
-                selectors.push(one);
-            }
-        }
-        Ok(selectors)
-    }
+    Ok(selectors)
 }
 
 /// Returns the names of calendars in answers, by id.

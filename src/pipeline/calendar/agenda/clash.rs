@@ -2,7 +2,8 @@
 
 use jiff::tz::TimeZone;
 
-use super::range;
+use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
+use super::{range, requested_zone};
 use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
@@ -24,92 +25,88 @@ use crate::words::Words;
 /// The query.
 pub(super) const QUERY: &str = "is:clash";
 
-impl Context {
-    /// Returns the table `clashes` of a range.
-    pub(super) async fn clash_search(&self, request: &Agenda) -> Result<Response> {
-        let other = [
-            ("calendars", !request.calendars.is_empty()),
-            ("series", request.series),
-            ("as", request.form != EventForm::Rows),
-        ];
-        if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
-            return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
-                .next("give only from, to, account, tz and limit with it"));
-        }
-        let zone = self.zone(request.tz.as_deref())?;
-        let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
-        let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
-        let accounts = named_or_all(self, request.account.as_deref()).await?;
-        let ranged = self.ranged_agenda(range, &accounts, &zone).await?;
-        if let (true, Some(error)) = (ranged.is_unknown(), ranged.missing.first()) {
-            return Err(error.clone());
-        }
-        let own = ranged.events().enumerate();
-        let own = own.filter(|(_, (facts, place))| place.is_writable() && !is_declined(facts));
-        let own: Vec<_> = own.map(|(at, (facts, place))| (at, facts, place.main)).collect();
-        let mut found = clashes(&own, &zone);
-        let all = found.len();
-        found.truncate(request.limit.map_or(all, |limit| limit as usize));
-        let competing = competing(&own, &zone);
-        let away = absent(&own, &competing, &zone);
-        let beside = beside(&own, &competing, &zone);
-        let mut shown: Vec<usize> =
-            found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
-        shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
-        shown.sort_unstable();
-        shown.dedup();
-        let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
-        let rows = self.ranged_rows(&ranged, &shown, &zone, &mut Vec::new()).await?;
-        let table = self.clash_rows(&found, &ranged, (&shown, &rows), Level::More, &zone);
-        let is_shortened = has_short_titles(&table);
-        response.document.tables.push(table);
-        zone_line(&mut response.document, &zone);
-        let count = match found.len() < all {
-            true => format!("{} of {all}", found.len()),
-            false => all.to_string(),
-        };
-        response.notes.push(note!(
-            "clashes: {} in {}, by start, {}",
-            ours(count),
-            counted(competing.len(), "event of yours", "events of yours"),
-            ours(range.tell(&zone))
-        ));
-        response.notes.extend(ranged.fixed_by_level(&found, &self.config));
-        if request.fields.is_some() || request.detail.is_some() {
-            response.notes.push(note!(
-                "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",
-                QUERY
-            ));
-        }
-        if is_shortened {
-            let more = "long titles in `with` are shortened: calendar_search ids=ID has them whole";
-            response.notes.push(more.into());
-        }
-        response.notes.push(note!(
-            "not counted: declined events, calendars you cannot write to, {}",
-            ours(not_competing())
-        ));
-        let beside: Vec<String> =
-            beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
-        if !beside.is_empty() {
-            note_untrusted_quote(self);
-            response
-                .notes
-                .push(note!("at the same time, but not counted: {}", ours(named(beside))));
-        }
-        let away = away.into_iter().filter_map(|(at, word)| {
-            Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
-        });
-        if let Some(note) = absences(away.collect()) {
-            note_untrusted_quote(self);
-            response.notes.push(note);
-        }
-        let missing = ranged.missing.iter();
-        let missing = missing.map(|error| Note::from(error).with_key(NoteKey::Missing));
-        response.notes.extend(missing);
-        response.notes.extend(ranged.notes);
-        Ok(response)
+/// Returns the table `clashes` of a range.
+pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Response> {
+    let other = [
+        ("calendars", !request.calendars.is_empty()),
+        ("series", request.series),
+        ("as", request.form != EventForm::Rows),
+    ];
+    if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
+        return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
+            .next("give only from, to, account, tz and limit with it"));
     }
+    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
+    let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
+    let accounts = named_or_all(ctx, request.account.as_deref()).await?;
+    let ranged = ranged_agenda(ctx, range, &accounts, &zone).await?;
+    if let (true, Some(error)) = (ranged.is_unknown(), ranged.missing.first()) {
+        return Err(error.clone());
+    }
+    let own = ranged.events().enumerate();
+    let own = own.filter(|(_, (facts, place))| place.is_writable() && !is_declined(facts));
+    let own: Vec<_> = own.map(|(at, (facts, place))| (at, facts, place.main)).collect();
+    let mut found = clashes(&own, &zone);
+    let all = found.len();
+    found.truncate(request.limit.map_or(all, |limit| limit as usize));
+    let competing = competing(&own, &zone);
+    let away = absent(&own, &competing, &zone);
+    let beside = beside(&own, &competing, &zone);
+    let mut shown: Vec<usize> =
+        found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
+    shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
+    shown.sort_unstable();
+    shown.dedup();
+    let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
+    let rows = ranged_rows(ctx, &ranged, &shown, &zone, &mut Vec::new()).await?;
+    let table = clash_rows(ctx, &found, &ranged, (&shown, &rows), Level::More, &zone);
+    let is_shortened = has_short_titles(&table);
+    response.document.tables.push(table);
+    zone_line(&mut response.document, &zone);
+    let count = match found.len() < all {
+        true => format!("{} of {all}", found.len()),
+        false => all.to_string(),
+    };
+    response.notes.push(note!(
+        "clashes: {} in {}, by start, {}",
+        ours(count),
+        counted(competing.len(), "event of yours", "events of yours"),
+        ours(range.tell(&zone))
+    ));
+    response.notes.extend(ranged.fixed_by_level(&found, &ctx.config));
+    if request.fields.is_some() || request.detail.is_some() {
+        response.notes.push(note!(
+            "`fields` and `detail` do not apply to q={}: calendar_search ids=ID shows more",
+            QUERY
+        ));
+    }
+    if is_shortened {
+        let more = "long titles in `with` are shortened: calendar_search ids=ID has them whole";
+        response.notes.push(more.into());
+    }
+    response.notes.push(note!(
+        "not counted: declined events, calendars you cannot write to, {}",
+        ours(not_competing())
+    ));
+    let beside: Vec<String> =
+        beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
+    if !beside.is_empty() {
+        note_untrusted_quote(ctx);
+        response.notes.push(note!("at the same time, but not counted: {}", ours(named(beside))));
+    }
+    let away = away.into_iter().filter_map(|(at, word)| {
+        Some(format!("{}: {word}", ranged.mention(at, &shown, &rows, &zone)?))
+    });
+    if let Some(note) = absences(away.collect()) {
+        note_untrusted_quote(ctx);
+        response.notes.push(note);
+    }
+    let missing = ranged.missing.iter();
+    let missing = missing.map(|error| Note::from(error).with_key(NoteKey::Missing));
+    response.notes.extend(missing);
+    response.notes.extend(ranged.notes);
+    Ok(response)
 }
 
 /// Returns true if a title within the cells of `with` is cut, which no output has whole.

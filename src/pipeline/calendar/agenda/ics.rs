@@ -25,72 +25,67 @@ use crate::words::Words;
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
 
-impl Context {
-    /// Builds the document of events that were fetched complete; adds notes about what
-    /// is missing.
-    pub(super) async fn ics(
-        &self,
-        whole: &FetchedEvents,
-        zone: &TimeZone,
-        notes: &mut Vec<Note>,
-    ) -> String {
-        let mut document = CalendarDocument {
-            zone: zone.iana_name().map(str::to_owned),
-            ..CalendarDocument::default()
-        };
-        let mut written = Timestamp::UNIX_EPOCH;
-        for events in whole.events.chunks(AT_ONCE) {
-            let groups = join_all(events.iter().map(|event| async {
-                let (account, port) = whole.accounts.get(event.account)?;
-                Some((account, port, family(&**port, &event.item).await))
-            }));
-            for (account, port, (items, note)) in groups.await.into_iter().flatten() {
-                notes.extend(note);
-                let context = RowContext {
-                    zone,
-                    room: Room::One,
-                    ..self.context_for(port.api(), &account.email, account)
+/// Builds the document of events that were fetched complete; adds notes about what
+/// is missing.
+pub(super) async fn ics_document(
+    ctx: &Context,
+    whole: &FetchedEvents,
+    zone: &TimeZone,
+    notes: &mut Vec<Note>,
+) -> String {
+    let mut document = CalendarDocument {
+        zone: zone.iana_name().map(str::to_owned),
+        ..CalendarDocument::default()
+    };
+    let mut written = Timestamp::UNIX_EPOCH;
+    for events in whole.events.chunks(AT_ONCE) {
+        let groups = join_all(events.iter().map(|event| async {
+            let (account, port) = whole.accounts.get(event.account)?;
+            Some((account, port, family(&**port, &event.item).await))
+        }));
+        for (account, port, (items, note)) in groups.await.into_iter().flatten() {
+            notes.extend(note);
+            let context = RowContext {
+                zone,
+                room: Room::One,
+                ..ctx.context_for(port.api(), &account.email, account)
+            };
+            let mut cancelled = Vec::new();
+            let first = document.entries.len();
+            for item in items {
+                let Some(facts) = port.event_data(&item) else {
+                    continue;
                 };
-                let mut cancelled = Vec::new();
-                let first = document.entries.len();
-                for item in items {
-                    let Some(facts) = port.event_data(&item) else {
-                        continue;
-                    };
-                    let updated = EVENT.field("updated");
-                    let updated = updated.and_then(|it| flatten::instant(it, &item, &context));
-                    written = written.max(updated.unwrap_or(written));
-                    if let (true, Some(_), Some(at)) =
-                        (facts.cancelled, &facts.series, facts.original)
-                    {
-                        cancelled.push(at);
-                        continue;
-                    }
-                    document.entries.push(entry(&item, &facts, &context, account));
+                let updated = EVENT.field("updated");
+                let updated = updated.and_then(|it| flatten::instant(it, &item, &context));
+                written = written.max(updated.unwrap_or(written));
+                if let (true, Some(_), Some(at)) = (facts.cancelled, &facts.series, facts.original)
+                {
+                    cancelled.push(at);
+                    continue;
                 }
-                // Deleted occurrences are written with the rule.
-                let master = document.entries.get_mut(first);
-                if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
-                    cancelled.retain(|at| !repeat.except.contains(at));
-                    repeat.except.append(&mut cancelled);
-                }
+                document.entries.push(entry(&item, &facts, &context, account));
+            }
+            // Deleted occurrences are written with the rule.
+            let master = document.entries.get_mut(first);
+            if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
+                cancelled.retain(|at| !repeat.except.contains(at));
+                repeat.except.append(&mut cancelled);
             }
         }
-        let entries = &document.entries;
-        let has_series = |uid: &str| entries.iter().any(|it| it.repeat.is_some() && it.uid == uid);
-        if entries.iter().any(|it| it.recurrence_id.is_some() && !has_series(&it.uid)) {
-            notes.push(
-                "occurrences are without the rule of their series: series=true adds it".into(),
-            );
-        }
-        let texts = document.entries.iter_mut().flat_map(Entry::texts_mut);
-        let removed: usize = texts.map(clean).sum();
-        if removed > 0 {
-            notes.push(note!("{} invisible characters were removed", removed));
-        }
-        // Not the time of day: the same events make the same document.
-        unfold_joiners(ical::write(&document, written))
     }
+    let entries = &document.entries;
+    let has_series = |uid: &str| entries.iter().any(|it| it.repeat.is_some() && it.uid == uid);
+    if entries.iter().any(|it| it.recurrence_id.is_some() && !has_series(&it.uid)) {
+        notes.push("occurrences are without the rule of their series: series=true adds it".into());
+    }
+    let texts = document.entries.iter_mut().flat_map(Entry::texts_mut);
+    let removed: usize = texts.map(clean).sum();
+    if removed > 0 {
+        notes.push(note!("{} invisible characters were removed", removed));
+    }
+    // Not the time of day: the same events make the same document.
+    unfold_joiners(ical::write(&document, written))
 }
 
 /// Removes the characters that show nothing; returns how many there were.

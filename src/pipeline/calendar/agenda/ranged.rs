@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::calendars::KnownCalendar;
 use super::merge::merge;
 use super::pages::{AgendaRequest, EventRow};
-use super::{AgendaPart, AgendaPlan, range::Range};
+use super::{AgendaPart, AgendaPlan, agenda_parts, event_rows, range::Range};
 use crate::access::Access;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -185,124 +185,122 @@ impl AgendaPart {
     }
 }
 
-impl Context {
-    /// Fetches the events of a range over some accounts. A failed account is reported
-    /// in the result.
-    pub(in crate::pipeline) async fn ranged_agenda(
-        &self,
-        range: Range,
-        accounts: &[Account],
-        zone: &TimeZone,
-    ) -> Result<Ranged> {
-        let mut plan = AgendaPlan::of(range, accounts.to_vec(), MOST);
-        // One account that fails is no error here either, and is named.
-        plan.merged = true;
-        let seen = plan.seen.set();
-        let request = AgendaRequest {
-            range,
-            series: false,
-            query: None,
-            zone,
-            seen: &seen,
-            limit: usize::try_from(MOST).unwrap_or(usize::MAX),
-        };
-        let (mut parts, missing) = self.agenda_parts(&plan, &[], &request).await?;
-        plan.merged = accounts.len() > 1;
-        let merged = merge(&mut parts, request.limit);
-        let mut notes = Vec::new();
-        if merged.end.is_some() {
-            notes.push(note!(
-                "only the first {} events of {} were checked",
-                merged.shown.len(),
-                ours(range.tell(zone))
-            ));
-        }
-        for part in &parts {
-            let failures = part.failures(&plan);
-            notes.extend(failures.map(|error| Note::from(&error).with_key(NoteKey::Missing)));
-            let more = part.gathered.notes.iter();
-            notes.extend(more.map(|note| note.under(ours(&part.label))));
-        }
-        Ok(Ranged {
-            plan,
-            parts,
-            rows: merged.shown,
-            missing: missing.into_iter().map(|(error, _)| error).collect(),
-            notes,
+/// Fetches the events of a range over some accounts. A failed account is reported
+/// in the result.
+pub(in crate::pipeline) async fn ranged_agenda(
+    ctx: &Context,
+    range: Range,
+    accounts: &[Account],
+    zone: &TimeZone,
+) -> Result<Ranged> {
+    let mut plan = AgendaPlan::of(range, accounts.to_vec(), MOST);
+    // One account that fails is no error here either, and is named.
+    plan.merged = true;
+    let seen = plan.seen.set();
+    let request = AgendaRequest {
+        range,
+        series: false,
+        query: None,
+        zone,
+        seen: &seen,
+        limit: usize::try_from(MOST).unwrap_or(usize::MAX),
+    };
+    let (mut parts, missing) = agenda_parts(ctx, &plan, &[], &request).await?;
+    plan.merged = accounts.len() > 1;
+    let merged = merge(&mut parts, request.limit);
+    let mut notes = Vec::new();
+    if merged.end.is_some() {
+        notes.push(note!(
+            "only the first {} events of {} were checked",
+            merged.shown.len(),
+            ours(range.tell(zone))
+        ));
+    }
+    for part in &parts {
+        let failures = part.failures(&plan);
+        notes.extend(failures.map(|error| Note::from(&error).with_key(NoteKey::Missing)));
+        let more = part.gathered.notes.iter();
+        notes.extend(more.map(|note| note.under(ours(&part.label))));
+    }
+    Ok(Ranged {
+        plan,
+        parts,
+        rows: merged.shown,
+        missing: missing.into_iter().map(|(error, _)| error).collect(),
+        notes,
+    })
+}
+
+/// Returns rows of some of the events, by their positions, as a search shows them.
+pub(in crate::pipeline) async fn ranged_rows(
+    ctx: &Context,
+    ranged: &Ranged,
+    keep: &[usize],
+    zone: &TimeZone,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
+    let rows: Vec<_> = rows.cloned().collect();
+    let columns = ranged.plan.columns(&rows, &ranged.parts)?;
+    event_rows(ctx, &ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
+}
+
+/// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
+/// whose handles are used. At the level `more` the rows say what decides which event gives
+/// way.
+pub(in crate::pipeline) fn clash_rows(
+    ctx: &Context,
+    found: &[Clash],
+    ranged: &Ranged,
+    (shown, rows): (&[usize], &RowTable),
+    level: Level,
+    zone: &TimeZone,
+) -> RowTable {
+    let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
+    let handle = |at: usize| handle_of(at, shown, rows);
+    let access = ctx.config.access;
+    let objects: Vec<Value> = found
+        .iter()
+        .filter_map(|one| {
+            let first = facts(one.first)?;
+            let with = one.with.iter().filter_map(|at| {
+                let Some(Cell::Handle(kind, number)) = handle(*at) else {
+                    return None;
+                };
+                let more = match level {
+                    Level::More => ranged.describe(*at, access)?,
+                    _ => String::new(),
+                };
+                let later = facts(*at)?;
+                let head = format!("{kind}{number} {}", time_after(first.start, later, zone));
+                // The title gives way to what decides which event is moved, and the account,
+                // which is last, to the title.
+                let room = LATER.saturating_sub(head.len() + 3);
+                let least = room.saturating_sub(FACTS).clamp(8, 16);
+                let room = room.saturating_sub(more.len()).clamp(least, TITLE);
+                let title = clip(text::cell(&later.title), room).0;
+                Some(format!("{head} {}{more}", quoted(&title)))
+            });
+            let standing = ranged.standing(one.first)?;
+            let movable = standing.is_movable(access);
+            let Standing { calendar, account, guests, .. } = standing;
+            Some(json!({
+                "id": first.id, "title": first.title, "start": time_value(first.start),
+                "end": time_value(first.end), "with": with.collect::<Vec<_>>(),
+                "calendar": calendar, "account": account, "guests": guests, "movable": movable,
+            }))
         })
-    }
-
-    /// Returns rows of some of the events, by their positions, as a search shows them.
-    pub(in crate::pipeline) async fn ranged_rows(
-        &self,
-        ranged: &Ranged,
-        keep: &[usize],
-        zone: &TimeZone,
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let rows = keep.iter().filter_map(|at| ranged.rows.get(*at));
-        let rows: Vec<_> = rows.cloned().collect();
-        let columns = ranged.plan.columns(&rows, &ranged.parts)?;
-        self.event_rows(&ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
-    }
-
-    /// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
-    /// whose handles are used. At the level `more` the rows say what decides which event gives
-    /// way.
-    pub(in crate::pipeline) fn clash_rows(
-        &self,
-        found: &[Clash],
-        ranged: &Ranged,
-        (shown, rows): (&[usize], &RowTable),
-        level: Level,
-        zone: &TimeZone,
-    ) -> RowTable {
-        let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
-        let handle = |at: usize| handle_of(at, shown, rows);
-        let access = self.config.access;
-        let objects: Vec<Value> = found
-            .iter()
-            .filter_map(|one| {
-                let first = facts(one.first)?;
-                let with = one.with.iter().filter_map(|at| {
-                    let Some(Cell::Handle(kind, number)) = handle(*at) else {
-                        return None;
-                    };
-                    let more = match level {
-                        Level::More => ranged.describe(*at, access)?,
-                        _ => String::new(),
-                    };
-                    let later = facts(*at)?;
-                    let head = format!("{kind}{number} {}", time_after(first.start, later, zone));
-                    // The title gives way to what decides which event is moved, and the account,
-                    // which is last, to the title.
-                    let room = LATER.saturating_sub(head.len() + 3);
-                    let least = room.saturating_sub(FACTS).clamp(8, 16);
-                    let room = room.saturating_sub(more.len()).clamp(least, TITLE);
-                    let title = clip(text::cell(&later.title), room).0;
-                    Some(format!("{head} {}{more}", quoted(&title)))
-                });
-                let standing = ranged.standing(one.first)?;
-                let movable = standing.is_movable(access);
-                let Standing { calendar, account, guests, .. } = standing;
-                Some(json!({
-                    "id": first.id, "title": first.title, "start": time_value(first.start),
-                    "end": time_value(first.end), "with": with.collect::<Vec<_>>(),
-                    "calendar": calendar, "account": account, "guests": guests, "movable": movable,
-                }))
-            })
-            .collect();
-        let mut columns = CLASH.up_to(level);
-        columns.retain(|field| field.name != "account" || ranged.plan.merged);
-        let context = RowContext { zone, ..self.local() };
-        let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
-        for (row, one) in found.iter().enumerate() {
-            if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {
-                *cell = handle.clone();
-            }
+        .collect();
+    let mut columns = CLASH.up_to(level);
+    columns.retain(|field| field.name != "account" || ranged.plan.merged);
+    let context = RowContext { zone, ..ctx.local() };
+    let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
+    for (row, one) in found.iter().enumerate() {
+        if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {
+            *cell = handle.clone();
         }
-        table
     }
+    table
 }
 
 /// Formats `11h30 to 12h15` for an event that is listed beside an earlier one.

@@ -24,6 +24,8 @@ use self::hours::{Daily, Stretch, common, own};
 use self::people::{BusyTime, Person, Show, stretch};
 use self::slots::{Absence, slots, stretches};
 use super::agenda::range::{self, Range};
+use super::agenda::requested_zone;
+use super::free::own::further_calendars;
 use super::target::span;
 use crate::budget::Response;
 use crate::encode::Document;
@@ -60,236 +62,228 @@ const NAMED: usize = 5;
 /// The schedule of a person as an account sees it.
 type SeenSchedule = Result<(Schedule, Api)>;
 
-impl Context {
-    pub(in crate::pipeline) async fn free(&self, request: Free) -> Result<Response> {
-        request.check_people()?;
-        let zone = self.zone(request.tz.as_deref())?;
-        let here = TimeContext { now: self.now(), zone: zone.clone(), named: false };
-        let daily = request.hours.as_deref().map(Daily::read).transpose()?;
-        let length = request.duration.as_deref().map(length).transpose()?;
-        let (from, to) = (request.from.as_deref(), request.to.as_deref());
-        let range = short(range::ahead(from, to, &here, working_days_after)?)?;
-        let is_busy_list = length.is_none() && daily.is_none();
-        if !is_busy_list && range.to() <= here.now {
-            return Err(Error::argument("the range is in the past")
-                .next("give a future `to`, or leave out `duration` and `hours`"));
-        }
+pub(in crate::pipeline) async fn calendar_free(ctx: &Context, request: Free) -> Result<Response> {
+    request.check_people()?;
+    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
+    let daily = request.hours.as_deref().map(Daily::read).transpose()?;
+    let length = request.duration.as_deref().map(length).transpose()?;
+    let (from, to) = (request.from.as_deref(), request.to.as_deref());
+    let range = short(range::ahead(from, to, &here, working_days_after)?)?;
+    let is_busy_list = length.is_none() && daily.is_none();
+    if !is_busy_list && range.to() <= here.now {
+        return Err(Error::argument("the range is in the past")
+            .next("give a future `to`, or leave out `duration` and `hours`"));
+    }
 
-        let accounts = named_or_all(self, request.account.as_deref()).await?;
-        let all = self.accounts.list().await?;
-        let mut who = account_names(&request.who, &accounts);
-        let others = who.len();
-        if !is_busy_list {
-            // The user takes part in the meeting.
-            who = account_names(&[who, vec!["me".to_owned()]].concat(), &accounts);
+    let accounts = named_or_all(ctx, request.account.as_deref()).await?;
+    let all = ctx.accounts.list().await?;
+    let mut who = account_names(&request.who, &accounts);
+    let others = who.len();
+    if !is_busy_list {
+        // The user takes part in the meeting.
+        who = account_names(&[who, vec!["me".to_owned()]].concat(), &accounts);
+    }
+    // An owner's further calendars are read meanwhile.
+    let schedules = people_times(ctx, &who, others, &accounts, range);
+    let (known, further) =
+        join(Box::pin(schedules), further_calendars(ctx, &who, &accounts, range, &zone)).await;
+    let (mut people, mut notes) = known?;
+    for (person, (more, noted)) in people.iter_mut().zip(further) {
+        if person.busy.is_some() {
+            person.add(more);
+            notes.extend(noted);
         }
-        // An owner's further calendars are read meanwhile.
-        let schedules = self.people(&who, others, &accounts, range);
-        let (known, further) =
-            join(Box::pin(schedules), self.further(&who, &accounts, range, &zone)).await;
-        let (mut people, mut notes) = known?;
-        for (person, (more, noted)) in people.iter_mut().zip(further) {
-            if person.busy.is_some() {
-                person.add(more);
-                notes.extend(noted);
-            }
+    }
+    notes.extend(left_out(&who, &all));
+    if let Some(own @ [_, ..]) = who.get(others..) {
+        notes.push(note!("also counted: {}", ours(own.join(", "))));
+    }
+    let is_best = request.sort == SlotSort::Best;
+    if is_best && length.is_none() {
+        notes.push("sort=best is for slots: give `duration`".into());
+    }
+    let mut sort = None;
+    let (mut document, count) = if is_busy_list {
+        if request.limit.is_some() {
+            notes.push("all busy times are shown: `limit` is for slots".into());
         }
-        notes.extend(left_out(&who, &all));
-        if let Some(own @ [_, ..]) = who.get(others..) {
-            notes.push(note!("also counted: {}", ours(own.join(", "))));
-        }
-        let is_best = request.sort == SlotSort::Best;
-        if is_best && length.is_none() {
-            notes.push("sort=best is for slots: give `duration`".into());
-        }
-        let mut sort = None;
-        let (mut document, count) = if is_busy_list {
-            if request.limit.is_some() {
-                notes.push("all busy times are shown: `limit` is for slots".into());
-            }
-            busy(&people, range, &zone, &mut notes)
-        } else {
-            let within = Stretch {
-                // Past times are no slots.
-                from: range.from().max(here.now),
-                to: range.to(),
-            };
-            let open = open(&people, daily, within, &zone);
-            let hours = tell_hours(&people, daily, &zone);
-            let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
-            let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-            let (found, count) = match length {
-                Some(length) => {
-                    let most = (length, limit.unwrap_or(SLOTS));
-                    let mut found = slots(&people, others, &open, &zone, most);
-                    if found.len() == most.1 {
-                        notes.push(A_CHOICE.into());
-                    }
-                    if !is_best {
-                        found.sort_by_key(|slot| slot.time.from);
-                    }
-                    sort = Some(request.sort.word());
-                    let order = if is_best { "best first" } else { "by time" };
-                    let count = format!("slots: {}, {order}", found.len());
-                    (found, count)
-                }
-                None => {
-                    let mut found = stretches(&people, others, &open);
-                    let all = found.len();
-                    found.truncate(limit.unwrap_or(all));
-                    let of_all =
-                        if found.len() < all { format!(" of {all}") } else { String::new() };
-                    sort = Some(SlotSort::Time.word());
-                    let count = format!("free: {}{of_all}, by time", found.len());
-                    (found, count)
-                }
-            };
-            if found.is_empty() {
-                notes.push(none_free(daily));
-            }
-            notes.extend(doubtful(&found, &people, &zone));
-            let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
-            (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
+        busy(&people, range, &zone, &mut notes)
+    } else {
+        let within = Stretch {
+            // Past times are no slots.
+            from: range.from().max(here.now),
+            to: range.to(),
         };
-        document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
-        notes.insert(0, note!("{}", ours(count)));
-        Ok(Response { document, notes, sort, ..Response::default() })
+        let open = open(&people, daily, within, &zone);
+        let hours = tell_hours(&people, daily, &zone);
+        let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
+        let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let (found, count) = match length {
+            Some(length) => {
+                let most = (length, limit.unwrap_or(SLOTS));
+                let mut found = slots(&people, others, &open, &zone, most);
+                if found.len() == most.1 {
+                    notes.push(A_CHOICE.into());
+                }
+                if !is_best {
+                    found.sort_by_key(|slot| slot.time.from);
+                }
+                sort = Some(request.sort.word());
+                let order = if is_best { "best first" } else { "by time" };
+                let count = format!("slots: {}, {order}", found.len());
+                (found, count)
+            }
+            None => {
+                let mut found = stretches(&people, others, &open);
+                let all = found.len();
+                found.truncate(limit.unwrap_or(all));
+                let of_all = if found.len() < all { format!(" of {all}") } else { String::new() };
+                sort = Some(SlotSort::Time.word());
+                let count = format!("free: {}{of_all}, by time", found.len());
+                (found, count)
+            }
+        };
+        if found.is_empty() {
+            notes.push(none_free(daily));
+        }
+        notes.extend(doubtful(&found, &people, &zone));
+        let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
+        (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
+    };
+    document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
+    notes.insert(0, note!("{}", ours(count)));
+    Ok(Response { document, notes, sort, ..Response::default() })
+}
+
+/// Returns the times of some addresses, in their order, and those that are unknown:
+/// an error if all of the first `request` are.
+async fn people_times(
+    ctx: &Context,
+    who: &[String],
+    request: usize,
+    accounts: &[Account],
+    range: Range,
+) -> Result<(Vec<Person>, Vec<Note>)> {
+    let mut seen = fetch_schedules(ctx, accounts, range, |account| {
+        let other = |address: &&String| !owned(address, accounts) || is(address, &account.email);
+        who.iter().filter(other).cloned().collect()
+    })
+    .await;
+    // If a person's own account does not respond, the others may know.
+    let silent: Vec<String> = who
+        .iter()
+        .filter(|address| {
+            let mut all = seen.iter().flatten();
+            owned(address, accounts)
+                && !all.any(|(known, answer)| known == *address && answer.is_ok())
+        })
+        .cloned()
+        .collect();
+    if !silent.is_empty() && accounts.len() > 1 {
+        let more = fetch_schedules(ctx, accounts, range, |account| {
+            let other = |address: &&String| !is(address, &account.email);
+            silent.iter().filter(other).cloned().collect()
+        })
+        .await;
+        for (seen, more) in seen.iter_mut().zip(more) {
+            seen.extend(more);
+        }
     }
 
-    /// Returns the times of some addresses, in their order, and those that are unknown:
-    /// an error if all of the first `request` are.
-    async fn people(
-        &self,
-        who: &[String],
-        request: usize,
-        accounts: &[Account],
-        range: Range,
-    ) -> Result<(Vec<Person>, Vec<Note>)> {
-        let mut seen = self
-            .schedules(accounts, range, |account| {
-                let other =
-                    |address: &&String| !owned(address, accounts) || is(address, &account.email);
-                who.iter().filter(other).cloned().collect()
-            })
-            .await;
-        // If a person's own account does not respond, the others may know.
-        let silent: Vec<String> = who
-            .iter()
-            .filter(|address| {
-                let mut all = seen.iter().flatten();
-                owned(address, accounts)
-                    && !all.any(|(known, answer)| known == *address && answer.is_ok())
-            })
-            .cloned()
-            .collect();
-        if !silent.is_empty() && accounts.len() > 1 {
-            let more = self
-                .schedules(accounts, range, |account| {
-                    let other = |address: &&String| !is(address, &account.email);
-                    silent.iter().filter(other).cloned().collect()
-                })
-                .await;
-            for (seen, more) in seen.iter_mut().zip(more) {
-                seen.extend(more);
+    let mut people = Vec::new();
+    let mut unknown: Vec<(String, Vec<String>)> = Vec::new();
+    let mut first = None;
+    for address in who {
+        let mut answers: Vec<(usize, SeenSchedule)> = Vec::new();
+        for (at, seen) in seen.iter_mut().enumerate() {
+            while let Some(place) = seen.iter().position(|(known, _)| known == address) {
+                let (_, answer) = seen.swap_remove(place);
+                answers.push((distance(accounts.get(at), address), answer));
             }
         }
-
-        let mut people = Vec::new();
-        let mut unknown: Vec<(String, Vec<String>)> = Vec::new();
-        let mut first = None;
-        for address in who {
-            let mut answers: Vec<(usize, SeenSchedule)> = Vec::new();
-            for (at, seen) in seen.iter_mut().enumerate() {
-                while let Some(place) = seen.iter().position(|(known, _)| known == address) {
-                    let (_, answer) = seen.swap_remove(place);
-                    answers.push((distance(accounts.get(at), address), answer));
+        answers.sort_by_key(|(distance, _)| *distance);
+        let mut why: Option<Error> = None;
+        let mut found = None;
+        for (_, answer) in answers {
+            match answer {
+                Ok((schedule, api)) => {
+                    found = Some(Person::of(address, schedule, api));
+                    break;
                 }
-            }
-            answers.sort_by_key(|(distance, _)| *distance);
-            let mut why: Option<Error> = None;
-            let mut found = None;
-            for (_, answer) in answers {
-                match answer {
-                    Ok((schedule, api)) => {
-                        found = Some(Person::of(address, schedule, api));
-                        break;
-                    }
-                    // Prefer the reason of a failed query to that of an unknown address.
-                    Err(error) => {
-                        let better = why.as_ref().is_none_or(|old| {
-                            old.kind() == Kind::NotFound && error.kind() != Kind::NotFound
-                        });
-                        if better {
-                            why = Some(error);
-                        }
+                // Prefer the reason of a failed query to that of an unknown address.
+                Err(error) => {
+                    let better = why.as_ref().is_none_or(|old| {
+                        old.kind() == Kind::NotFound && error.kind() != Kind::NotFound
+                    });
+                    if better {
+                        why = Some(error);
                     }
                 }
             }
-            if found.is_none() {
-                let why =
-                    why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can see it"));
-                let reason = why.to_string();
-                match unknown.iter_mut().find(|(known, _)| *known == reason) {
-                    Some((_, those)) => those.push(address.clone()),
-                    None => unknown.push((reason, vec![address.clone()])),
-                }
-                first.get_or_insert(why);
+        }
+        if found.is_none() {
+            let why = why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can see it"));
+            let reason = why.to_string();
+            match unknown.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, those)) => those.push(address.clone()),
+                None => unknown.push((reason, vec![address.clone()])),
             }
-            people.push(found.unwrap_or_else(|| Person::unknown(address)));
+            first.get_or_insert(why);
         }
-        if let (Some(error), true) =
-            (first, people.iter().take(request).all(|one| one.busy.is_none()))
-        {
-            return Err(error.context("no free/busy times are known"));
-        }
-        let notes = unknown
-            .into_iter()
-            .map(|(why, those)| note!("free/busy of {}: {}", ours(those.join(", ")), ours(why)))
-            .map(|note| note.with_key(NoteKey::Missing))
-            .collect();
-        Ok((people, notes))
+        people.push(found.unwrap_or_else(|| Person::unknown(address)));
     }
+    if let (Some(error), true) = (first, people.iter().take(request).all(|one| one.busy.is_none()))
+    {
+        return Err(error.context("no free/busy times are known"));
+    }
+    let notes = unknown
+        .into_iter()
+        .map(|(why, those)| note!("free/busy of {}: {}", ours(those.join(", ")), ours(why)))
+        .map(|note| note.with_key(NoteKey::Missing))
+        .collect();
+    Ok((people, notes))
+}
 
-    /// Queries each account for the schedules of the addresses that `of` returns for it.
-    async fn schedules(
-        &self,
-        accounts: &[Account],
-        range: Range,
-        of: impl Fn(&Account) -> Vec<String>,
-    ) -> Vec<Vec<(String, SeenSchedule)>> {
-        let several = accounts.len() > 1;
-        join_all(accounts.iter().map(|account| {
-            let who = of(account);
-            async move {
-                if who.is_empty() {
-                    return Vec::new();
+/// Queries each account for the schedules of the addresses that `of` returns for it.
+async fn fetch_schedules(
+    ctx: &Context,
+    accounts: &[Account],
+    range: Range,
+    of: impl Fn(&Account) -> Vec<String>,
+) -> Vec<Vec<(String, SeenSchedule)>> {
+    let several = accounts.len() > 1;
+    join_all(accounts.iter().map(|account| {
+        let who = of(account);
+        async move {
+            if who.is_empty() {
+                return Vec::new();
+            }
+            let request = async {
+                let port = ctx.connect.calendars(account)?;
+                let answers = port.busy(&who, range.from(), range.to()).await;
+                Ok((port.api(), answers))
+            };
+            let answer = ctx.await_account(several, request).await;
+            let failed = |error: &Error| match several {
+                true => error.clone().context(&account.email),
+                false => error.clone(),
+            };
+            match answer {
+                Ok((api, answers)) => {
+                    let answers = answers.into_iter().map(|answer| match answer {
+                        Ok(schedule) => Ok((schedule, api)),
+                        Err(error) => Err(error),
+                    });
+                    who.into_iter().zip(answers).collect()
                 }
-                let request = async {
-                    let port = self.connect.calendars(account)?;
-                    let answers = port.busy(&who, range.from(), range.to()).await;
-                    Ok((port.api(), answers))
-                };
-                let answer = self.await_account(several, request).await;
-                let failed = |error: &Error| match several {
-                    true => error.clone().context(&account.email),
-                    false => error.clone(),
-                };
-                match answer {
-                    Ok((api, answers)) => {
-                        let answers = answers.into_iter().map(|answer| match answer {
-                            Ok(schedule) => Ok((schedule, api)),
-                            Err(error) => Err(error),
-                        });
-                        who.into_iter().zip(answers).collect()
-                    }
-                    Err(error) => {
-                        who.into_iter().map(|address| (address, Err(failed(&error)))).collect()
-                    }
+                Err(error) => {
+                    who.into_iter().map(|address| (address, Err(failed(&error)))).collect()
                 }
             }
-        }))
-        .await
-    }
+        }
+    }))
+    .await
 }
 
 /// Resolves the people queried: those named, with `me` for the accounts' owners; only

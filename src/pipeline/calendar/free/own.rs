@@ -6,7 +6,7 @@
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
-use super::super::agenda::calendars::{KnownCalendar, known_calendars};
+use super::super::agenda::calendars::{KnownCalendar, calendar_list, known_calendars};
 use super::super::agenda::range::Range;
 use super::super::clashes::Claim;
 use super::super::target::short;
@@ -26,47 +26,45 @@ const PAGE: usize = 500;
 /// Pages that are looked through.
 const PAGES: usize = 12;
 
-impl Context {
-    /// Returns, of each address, the busy times in the further calendars of the account that it
-    /// is the owner of, and notes on them; a calendar that could not be read is a note.
-    pub(super) async fn further(
-        &self,
-        who: &[String],
-        accounts: &[Account],
-        range: Range,
-        zone: &TimeZone,
-    ) -> Vec<(Vec<BusyTime>, Vec<Note>)> {
-        let several = accounts.len() > 1;
-        let request = who.iter().map(|address| async {
-            let owns = |account: &&Account| account.email.eq_ignore_ascii_case(address);
-            let Some(account) = accounts.iter().find(owns) else {
-                return (Vec::new(), Vec::new());
-            };
-            let mut long = Vec::new();
-            let request = async {
-                let port = self.connect.calendars(account)?;
-                let list = self.calendar_list(account, &*port, false).await?;
-                let mut all = known_calendars(&*port, &list);
-                all.retain(|one| !one.main && one.of_others(&account.email).is_none());
-                Ok(look(&*port, all, range, zone, &mut long).await)
-            };
-            let found = self.await_counted(several.then_some("other calendars"), request).await;
-            let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
-            let failed = failed.into_iter().map(|error| {
-                let error = error.context(&account.email);
-                note!("only the main calendar counts: {}", error)
-            });
-            let long = long.into_iter().map(|name| {
-                note!(
-                    "tentative in {}: events of 3 hours or more without people, and unanswered \
-                     invitations of 6 hours or more",
-                    quoted(&name)
-                )
-            });
-            (found, failed.chain(long).collect())
+/// Returns, of each address, the busy times in the further calendars of the account that it
+/// is the owner of, and notes on them; a calendar that could not be read is a note.
+pub(super) async fn further_calendars(
+    ctx: &Context,
+    who: &[String],
+    accounts: &[Account],
+    range: Range,
+    zone: &TimeZone,
+) -> Vec<(Vec<BusyTime>, Vec<Note>)> {
+    let several = accounts.len() > 1;
+    let request = who.iter().map(|address| async {
+        let owns = |account: &&Account| account.email.eq_ignore_ascii_case(address);
+        let Some(account) = accounts.iter().find(owns) else {
+            return (Vec::new(), Vec::new());
+        };
+        let mut long = Vec::new();
+        let request = async {
+            let port = ctx.connect.calendars(account)?;
+            let list = calendar_list(ctx, account, &*port, false).await?;
+            let mut all = known_calendars(&*port, &list);
+            all.retain(|one| !one.main && one.of_others(&account.email).is_none());
+            Ok(look(&*port, all, range, zone, &mut long).await)
+        };
+        let found = ctx.await_counted(several.then_some("other calendars"), request).await;
+        let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
+        let failed = failed.into_iter().map(|error| {
+            let error = error.context(&account.email);
+            note!("only the main calendar counts: {}", error)
         });
-        join_all(request).await
-    }
+        let long = long.into_iter().map(|name| {
+            note!(
+                "tentative in {}: events of 3 hours or more without people, and unanswered \
+                 invitations of 6 hours or more",
+                quoted(&name)
+            )
+        });
+        (found, failed.chain(long).collect())
+    });
+    join_all(request).await
 }
 
 /// Returns the busy times in some calendars of an account, and why some are missing. As

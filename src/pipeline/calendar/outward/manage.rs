@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::agenda::calendars::KnownCalendar;
+use super::super::agenda::calendars::{KnownCalendar, forget_calendars};
 use super::super::target::{Owner, short};
 use crate::access::Access;
 use crate::budget::Response;
@@ -190,7 +190,7 @@ impl Context {
         let mut notes = Vec::new();
         let write = owner.port.manage(op);
         let answer = run_logged(self, entry, &mut notes, write, |_| None).await;
-        self.forget_calendars(&owner.account.id);
+        forget_calendars(self, &owner.account.id);
         let outcome = match answer {
             Ok(Some(calendar)) => return Ok(self.calendar_row(owner, name, calendar, notes).await),
             Ok(None) => Outcome::new(short(name), word, "done", ""),

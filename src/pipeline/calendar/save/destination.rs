@@ -4,7 +4,8 @@
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
 use crate::pipeline::calendar::agenda::calendars::{
-    CalendarSelector, KnownCalendar, known_calendars, select_calendars,
+    CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
+    select_calendars,
 };
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::context::Context;
@@ -36,7 +37,7 @@ impl Context {
         fresh: bool,
     ) -> Result<Vec<KnownCalendar>> {
         let port = &*owner.port;
-        let list = self.calendar_list(&owner.account, port, fresh).await?;
+        let list = calendar_list(self, &owner.account, port, fresh).await?;
         Ok(known_calendars(port, &list))
     }
 
@@ -75,7 +76,7 @@ impl Context {
         account: Option<&str>,
         name: &str,
     ) -> Result<(Owner, KnownCalendar)> {
-        let mut selectors = self.calendar_selectors(&[name.to_owned()]).await?;
+        let mut selectors = calendar_selectors(self, &[name.to_owned()]).await?;
         let Some(selector) = selectors.pop() else {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };

@@ -30,6 +30,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
+use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, assign_handles};
 use crate::pipeline::rows::{failed_line, rows_of, zone_line};
@@ -105,7 +106,7 @@ impl Context {
             None => self.targets(&read, &mut hidden, &mut known).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
-        let zone = &self.zone(rest.tz.as_deref())?;
+        let zone = &requested_zone(self, rest.tz.as_deref())?;
         let (now, mut later) = split(rest.messages.clone());
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();

@@ -13,6 +13,7 @@ use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
@@ -71,7 +72,7 @@ impl Context {
             Some(columns) => columns.of(&SENDER)?,
             None => columns_of(&SENDER, Level::Core, merged),
         };
-        let zone = self.zone(plan.tz.as_deref())?;
+        let zone = requested_zone(self, plan.tz.as_deref())?;
         let (query, listed, _) = self.query(&plan, &zone)?;
         let request = SearchContext {
             query,

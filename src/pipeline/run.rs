@@ -31,6 +31,7 @@ use crate::pipeline::answer::offered::{note_unoffered, with_unoffered};
 use crate::pipeline::brief::brief;
 use crate::pipeline::calendar::agenda::calendar_search;
 use crate::pipeline::calendar::free::calendar_free;
+use crate::pipeline::calendar::save::calendar_save;
 use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
 use crate::pipeline::lookup::named::resolve_names;
@@ -291,7 +292,7 @@ fn dispatch<'a>(
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
         Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
         Action::Free(request) => Box::pin(calendar_free(ctx, request)),
-        Action::Save(request) => Box::pin(ctx.save_events(*request, caller)),
+        Action::Save(request) => Box::pin(calendar_save(ctx, *request, caller)),
         Action::Delete(request) => Box::pin(ctx.delete(request, caller)),
         Action::Respond(request) => Box::pin(ctx.respond(request, caller)),
         Action::Manage(request) => Box::pin(ctx.manage(request, caller)),

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::agenda::by_id::event_target;
 use super::guests::others;
 use super::occurrences;
+use super::save::change::may_write;
 use super::target::{EventTarget, Owner, event_line, listed, title};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
@@ -219,7 +220,7 @@ impl Context {
         let zone = &self.config.zone;
         let (mut changes, mut lines) = (Vec::new(), Vec::new());
         for step in &steps {
-            self.may_write(&step.target).await?;
+            may_write(self, &step.target).await?;
             changes.push(step.change());
             lines.push(event_line(&step.target.facts, zone));
         }

@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
@@ -58,7 +59,7 @@ async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest
     let from = now.checked_sub(range).unwrap_or(now);
     let to = now.checked_add(range).unwrap_or(now);
     let key: Vec<_> = EVENT.fields.first().into_iter().collect();
-    let places = ctx.places(&owner, false).await?;
+    let places = account_calendars(ctx, &owner, false).await?;
     let shown = places.iter().filter(|place| place.is_shown());
     let mut calendars: Vec<_> = shown.map(|place| (place.id.clone(), None)).collect();
     let mut guests: Vec<Guest> = Vec::new();

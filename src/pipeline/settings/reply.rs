@@ -16,6 +16,7 @@ use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience, confirm};
 use crate::pipeline::calendar::agenda::requested_zone;
+use crate::pipeline::calendar::save::time_context;
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
@@ -214,7 +215,7 @@ impl Context {
         if set.is_empty() {
             return Err(nothing(EXAMPLE));
         }
-        let mut here = self.here();
+        let mut here = time_context(self);
         if let Some(zone) = &request.tz {
             here.zone = requested_zone(self, Some(zone))?;
             here.named = true;

@@ -8,6 +8,7 @@ use crate::access::Access;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
+use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::target::{EventTarget, short};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Guest};
@@ -128,7 +129,7 @@ pub(in crate::pipeline) async fn find_audience(
         audience.organizer(facts);
     }
     if let Some(calendar) = &facts.calendar {
-        let places = ctx.places(&target.owner, false).await?;
+        let places = account_calendars(ctx, &target.owner, false).await?;
         let listed = places.into_iter().find(|place| place.id == *calendar);
         // A calendar that the user has not listed is named by its address.
         let place = listed.or_else(|| {

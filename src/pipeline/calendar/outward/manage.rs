@@ -12,6 +12,7 @@ use crate::pipeline::access::accounts::{account_named, several_accounts};
 use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::require_access;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::mail::modify::no_undo;
@@ -63,7 +64,7 @@ impl Context {
         };
         let account = account_named(self, request.account.as_deref()).await?;
         let owner = self.owner(account).await?;
-        unused(&self.places(&owner, true).await?, &name, None)?;
+        unused(&account_calendars(self, &owner, true).await?, &name, None)?;
         let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
         let op = CalendarOp::Create { name: name.clone(), zone };
         if request.dry_run {
@@ -95,7 +96,7 @@ impl Context {
             return Err(Error::argument("op=delete takes no `name`")
                 .next("name the calendar by `id` alone"));
         }
-        let (owner, place) = self.calendar(request.account.as_deref(), id_or_name).await?;
+        let (owner, place) = find_calendar(self, request.account.as_deref(), id_or_name).await?;
         if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
             return Err(Error::argument(format!(
                 "the calendar {} is not yours",
@@ -116,7 +117,7 @@ impl Context {
                 };
                 return write_report(self, report).await;
             }
-            unused(&self.places(&owner, true).await?, name, Some(&place))?;
+            unused(&account_calendars(self, &owner, true).await?, name, Some(&place))?;
         }
         if rename.is_none() {
             require_access(self, Access::Full, "deleting a calendar with all its events")?;

@@ -5,6 +5,8 @@ mod manage;
 mod respond;
 
 use super::guests::{notified, others};
+use super::save::change::{may_write, passed_over};
+use super::save::follow::{find_exceptions, shorten_series};
 use super::save::{cut, reference, unsaid};
 use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
 use crate::budget::Response;
@@ -207,14 +209,14 @@ impl Context {
         };
         let what = match (request.dry_run, &deletion, scope) {
             (true, Deletion::Whole, Some(Scope::Series | Scope::Following)) => {
-                what + &self.find_exceptions(&target, None).await.deleted(zone)
+                what + &find_exceptions(self, &target, None).await.deleted(zone)
             }
             (true, Deletion::Rest(_), _) => {
-                what + &self.find_exceptions(&target, Some(seen.0)).await.deleted(zone)
+                what + &find_exceptions(self, &target, Some(seen.0)).await.deleted(zone)
             }
             _ => what,
         };
-        self.may_write(&target).await?;
+        may_write(self, &target).await?;
         let asks = asks(&target) && target.facts.own;
         let notify = match (asks, request.notify, &request.message) {
             (true, None, _) => return Err(unsaid()),
@@ -288,13 +290,15 @@ impl Context {
                 Deletion::Whole => {
                     port.delete(&target.value, message, *notify).await.map(|()| None)
                 }
-                Deletion::Rest(change) => self.shorten(target, change, *notify).await.map(Some),
+                Deletion::Rest(change) => {
+                    shorten_series(self, target, change, *notify).await.map(Some)
+                }
             }
         };
         match self.write_event(target, deletion.change(), entry, report, write).await {
             Ok(_) => {}
             Err(error) if error.is_open() => return Err(error),
-            Err(error) => return Err(self.passed_over(target, error).await),
+            Err(error) => return Err(passed_over(self, target, error).await),
         }
         report.notes.extend(item.declined());
         Ok(())

@@ -10,6 +10,7 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+use super::destination::account_calendars;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::access::guard::note_untrusted_quote;
@@ -152,248 +153,248 @@ pub(in crate::pipeline) fn claim(change: &Change, now: Option<&EventData>, main:
     }
 }
 
-impl Context {
-    /// Returns the conflicts of each item, and notes about calendars that could not be read.
-    ///
-    /// # Errors
-    /// Only with `strict`, if an account could not be read.
-    pub(in crate::pipeline) async fn find_clashes(
-        &self,
-        candidates: &[ClashCandidate],
-        strict: bool,
-    ) -> Result<(Vec<Clashes>, Vec<Note>)> {
-        let near = self.events_near(candidates, strict).await?;
-        self.clashes(candidates, near, strict).await
-    }
+/// Returns the conflicts of each item, and notes about calendars that could not be read.
+///
+/// # Errors
+/// Only with `strict`, if an account could not be read.
+pub(in crate::pipeline) async fn find_clashes(
+    ctx: &Context,
+    candidates: &[ClashCandidate],
+    strict: bool,
+) -> Result<(Vec<Clashes>, Vec<Note>)> {
+    let near = events_near(ctx, candidates, strict).await?;
+    compare_clashes(ctx, candidates, near, strict).await
+}
 
-    /// Fetches the events of all accounts around the times of the items.
-    ///
-    /// # Errors
-    /// Only with `strict`, if an account could not be read.
-    pub(super) async fn events_near(
-        &self,
-        candidates: &[ClashCandidate],
-        strict: bool,
-    ) -> Result<EventsNear> {
-        let zone = &self.config.zone;
-        let times = || candidates.iter().flat_map(|one| &one.times);
-        let from = times().map(|(from, _)| from.instant(zone)).min();
-        let to = times().map(|(_, to)| to.instant(zone)).max();
-        let (Some(from), Some(to)) = (from, to) else {
-            return Ok(EventsNear::default());
+/// Fetches the events of all accounts around the times of the items.
+///
+/// # Errors
+/// Only with `strict`, if an account could not be read.
+pub(super) async fn events_near(
+    ctx: &Context,
+    candidates: &[ClashCandidate],
+    strict: bool,
+) -> Result<EventsNear> {
+    let zone = &ctx.config.zone;
+    let times = || candidates.iter().flat_map(|one| &one.times);
+    let from = times().map(|(from, _)| from.instant(zone)).min();
+    let to = times().map(|(_, to)| to.instant(zone)).max();
+    let (Some(from), Some(to)) = (from, to) else {
+        return Ok(EventsNear::default());
+    };
+    // Include events that start exactly at the end.
+    let to = to.checked_add(1.second()).unwrap_or(to);
+
+    let accounts = ctx.accounts.list().await?;
+    let several = accounts.len() > 1;
+    let mut owners = Vec::new();
+    let mut notes = Vec::new();
+    for account in accounts {
+        let label = account.email.clone();
+        match ctx.owner(account).await {
+            Ok(owner) => owners.push(owner),
+            Err(error) => left_out(error.context(label), strict, &mut notes)?,
+        }
+    }
+    let request = owners.into_iter().map(|owner| async move {
+        let label = owner.label.clone();
+        let request = async {
+            let places = account_calendars(ctx, &owner, false).await?;
+            look(owner, places, from, to).await
         };
-        // Include events that start exactly at the end.
-        let to = to.checked_add(1.second()).unwrap_or(to);
-
-        let accounts = self.accounts.list().await?;
-        let several = accounts.len() > 1;
-        let mut owners = Vec::new();
-        let mut notes = Vec::new();
-        for account in accounts {
-            let label = account.email.clone();
-            match self.owner(account).await {
-                Ok(owner) => owners.push(owner),
-                Err(error) => left_out(error.context(label), strict, &mut notes)?,
-            }
-        }
-        let request = owners.into_iter().map(|owner| async move {
-            let label = owner.label.clone();
-            let request = async {
-                let places = self.places(&owner, false).await?;
-                look(owner, places, from, to).await
-            };
-            self.await_account(true, request).await.map_err(|error| error.context(label))
-        });
-        let (mut seen, mut there) = (Vec::new(), Vec::new());
-        for answer in join_all(request).await {
-            match answer {
-                Ok(one) => {
-                    if one.cut {
-                        notes.push(note!(
-                            "{}: only the first {} events were checked for clashes",
-                            ours(&one.owner.label),
-                            one.there.len()
-                        ));
-                    }
-                    for error in one.failed {
-                        let error = error.context(&one.owner.label);
-                        left_out(error, strict, &mut notes)?;
-                    }
-                    let number = seen.len();
-                    there.extend(one.there.into_iter().map(|(calendar, facts)| ExistingEvent {
-                        owner: number,
-                        calendar,
-                        facts,
-                    }));
-                    seen.push(one.owner);
+        ctx.await_account(true, request).await.map_err(|error| error.context(label))
+    });
+    let (mut seen, mut there) = (Vec::new(), Vec::new());
+    for answer in join_all(request).await {
+        match answer {
+            Ok(one) => {
+                if one.cut {
+                    notes.push(note!(
+                        "{}: only the first {} events were checked for clashes",
+                        ours(&one.owner.label),
+                        one.there.len()
+                    ));
                 }
-                Err(error) => left_out(error, strict, &mut notes)?,
+                for error in one.failed {
+                    let error = error.context(&one.owner.label);
+                    left_out(error, strict, &mut notes)?;
+                }
+                let number = seen.len();
+                there.extend(one.there.into_iter().map(|(calendar, facts)| ExistingEvent {
+                    owner: number,
+                    calendar,
+                    facts,
+                }));
+                seen.push(one.owner);
             }
+            Err(error) => left_out(error, strict, &mut notes)?,
         }
-        Ok(EventsNear { seen, there, several, notes })
     }
+    Ok(EventsNear { seen, there, several, notes })
+}
 
-    /// Compares items with the events around them.
-    pub(super) async fn clashes(
-        &self,
-        candidates: &[ClashCandidate],
-        near: EventsNear,
-        strict: bool,
-    ) -> Result<(Vec<Clashes>, Vec<Note>)> {
-        let zone = &self.config.zone;
-        let EventsNear { seen, mut there, several, mut notes } = near;
-        // An event that is moved in the same call leaves its present time, unless it may
-        // be refused.
-        let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
-        let moved: Vec<&String> = moved.filter_map(|one| one.itself.first()).collect();
-        there.retain(|one: &ExistingEvent| {
-            let facts = &one.facts;
-            !moved.contains(&&facts.id)
-                && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
-        });
-        notes.extend(self.absences(candidates, &there, &seen, several).await?);
-        notes.extend(self.missed(candidates, &there, &seen, several).await?);
-        let mut found: Vec<Clashes> = Vec::new();
-        for (number, one) in candidates.iter().enumerate() {
-            let mut lines = Vec::new();
-            let groups = groups(one, &there, zone);
-            let more = groups.len().saturating_sub(NAMED);
-            if !groups.is_empty() {
-                note_untrusted_quote(self);
-            }
-            for group in groups.iter().take(NAMED) {
-                lines.push(self.line(group, &seen, several).await?);
-            }
-            if more > 0 {
-                lines.push(note!("and clashes with {} more", more));
-            }
-            let before = candidates.iter().zip(&found).take(number).enumerate();
-            // An item that is refused itself causes no conflict.
-            let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
-            lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
-            let twins = there.iter().filter(|there| is_twin(one, &there.facts));
-            let twins = twins.filter_map(|there| {
-                let owner = seen.get(there.owner)?;
-                Some((owner.account.id.clone(), there.facts.id.clone()))
-            });
-            found.push(Clashes { lines, twins: twins.collect() });
-        }
-        Ok((found, notes))
-    }
-
-    /// Returns a note on absences at the times of the items.
-    async fn absences(
-        &self,
-        candidates: &[ClashCandidate],
-        there: &[ExistingEvent],
-        seen: &[Owner],
-        several: bool,
-    ) -> Result<Option<Note>> {
-        let zone = &self.config.zone;
-        let (mut found, mut known) = (Vec::new(), HashSet::new());
-        for event in there {
-            let Some(word) = away(&event.facts) else { continue };
-            let is_met = candidates.iter().any(|one| {
-                let is_itself = one.itself.contains(&event.facts.id);
-                !is_itself
-                    && one.competing(zone).any(|time| meets_absence(time, &event.facts, zone))
-            });
-            // Of copies in several calendars, one is enough.
-            if is_met && known.insert(event.facts.uid.as_ref().unwrap_or(&event.facts.id)) {
-                let event = self.mention(event, seen, several).await?;
-                found.push(format!("{event}: {word}"));
-            }
-        }
-        if !found.is_empty() {
-            note_untrusted_quote(self);
-        }
-        Ok(absences(found))
-    }
-
-    /// Returns a note on the user's own events within absences that are to be written.
-    async fn missed(
-        &self,
-        candidates: &[ClashCandidate],
-        there: &[ExistingEvent],
-        seen: &[Owner],
-        several: bool,
-    ) -> Result<Option<Note>> {
-        let zone = &self.config.zone;
-        let absences: Vec<_> =
-            candidates.iter().filter(|one| one.claim.show == Show::Oof).collect();
-        let (mut found, mut known) = (Vec::new(), HashSet::new());
-        for event in there {
-            let facts = &event.facts;
-            let claim = Claim::of(facts, event.calendar.is_empty());
-            let is_met = absences.iter().any(|one| {
-                let mut times = one.times.iter();
-                !one.itself.contains(&facts.id)
-                    && times.any(|time| meets_absence(*time, facts, zone))
-            });
-            let is_own = !is_declined(facts) && claim.competes((facts.start, facts.end), zone);
-            let key = (facts.uid.as_ref().unwrap_or(&facts.id), facts.start.instant(zone));
-            if is_met && is_own && known.insert(key) {
-                found.push(event);
-            }
-        }
-        if found.is_empty() {
-            return Ok(None);
-        }
-        note_untrusted_quote(self);
-        found.sort_by_key(|event| event.facts.start.instant(zone));
+/// Compares items with the events around them.
+pub(super) async fn compare_clashes(
+    ctx: &Context,
+    candidates: &[ClashCandidate],
+    near: EventsNear,
+    strict: bool,
+) -> Result<(Vec<Clashes>, Vec<Note>)> {
+    let zone = &ctx.config.zone;
+    let EventsNear { seen, mut there, several, mut notes } = near;
+    // An event that is moved in the same call leaves its present time, unless it may
+    // be refused.
+    let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
+    let moved: Vec<&String> = moved.filter_map(|one| one.itself.first()).collect();
+    there.retain(|one: &ExistingEvent| {
+        let facts = &one.facts;
+        !moved.contains(&&facts.id)
+            && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
+    });
+    notes.extend(absences_note(ctx, candidates, &there, &seen, several).await?);
+    notes.extend(missed_events_note(ctx, candidates, &there, &seen, several).await?);
+    let mut found: Vec<Clashes> = Vec::new();
+    for (number, one) in candidates.iter().enumerate() {
         let mut lines = Vec::new();
-        for event in found.iter().take(MISSED) {
-            let own = seen.get(event.owner).map_or("", |owner| &owner.account.email);
-            let guests = others(&event.facts.guests, own);
-            let mut line = self.mention(event, seen, several).await?;
-            if let Some(first) = guests.first() {
-                line.push_str(&format!(", with {}", quoted_end(&first.address)));
-            }
-            if guests.len() > 1 {
-                line.push_str(&format!(" and {} more", guests.len() - 1));
-            }
-            lines.push(line);
+        let groups = groups(one, &there, zone);
+        let more = groups.len().saturating_sub(NAMED);
+        if !groups.is_empty() {
+            note_untrusted_quote(ctx);
         }
-        if found.len() > MISSED {
-            lines.push(format!("{} more", found.len() - MISSED));
+        for group in groups.iter().take(NAMED) {
+            lines.push(clash_line(ctx, group, &seen, several).await?);
         }
-        Ok(Some(note!("during this absence you have: {}", ours(lines.join("; ")))))
+        if more > 0 {
+            lines.push(note!("and clashes with {} more", more));
+        }
+        let before = candidates.iter().zip(&found).take(number).enumerate();
+        // An item that is refused itself causes no conflict.
+        let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
+        lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
+        let twins = there.iter().filter(|there| is_twin(one, &there.facts));
+        let twins = twins.filter_map(|there| {
+            let owner = seen.get(there.owner)?;
+            Some((owner.account.id.clone(), there.facts.id.clone()))
+        });
+        found.push(Clashes { lines, twins: twins.collect() });
     }
+    Ok((found, notes))
+}
 
-    async fn line(&self, group: &Group<'_>, seen: &[Owner], several: bool) -> Result<Note> {
-        let what = if group.duplicate { "likely a duplicate of" } else { "clashes with" };
-        let mut line = format!("{what} {}", self.mention(group.first, seen, several).await?);
-        if group.count > 1 {
-            line.push_str(&format!(" and {} more of it", group.count - 1));
+/// Returns a note on absences at the times of the items.
+async fn absences_note(
+    ctx: &Context,
+    candidates: &[ClashCandidate],
+    there: &[ExistingEvent],
+    seen: &[Owner],
+    several: bool,
+) -> Result<Option<Note>> {
+    let zone = &ctx.config.zone;
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    for event in there {
+        let Some(word) = away(&event.facts) else { continue };
+        let is_met = candidates.iter().any(|one| {
+            let is_itself = one.itself.contains(&event.facts.id);
+            !is_itself && one.competing(zone).any(|time| meets_absence(time, &event.facts, zone))
+        });
+        // Of copies in several calendars, one is enough.
+        if is_met && known.insert(event.facts.uid.as_ref().unwrap_or(&event.facts.id)) {
+            let event = mention_event(ctx, event, seen, several).await?;
+            found.push(format!("{event}: {word}"));
         }
-        Ok(note!("{}", ours(line)))
     }
+    if !found.is_empty() {
+        note_untrusted_quote(ctx);
+    }
+    Ok(absences(found))
+}
 
-    /// Names an event: its id, title and time, and where it is unless in the main calendar of
-    /// the only account.
-    async fn mention(
-        &self,
-        event: &ExistingEvent,
-        seen: &[Owner],
-        several: bool,
-    ) -> Result<String> {
+/// Returns a note on the user's own events within absences that are to be written.
+async fn missed_events_note(
+    ctx: &Context,
+    candidates: &[ClashCandidate],
+    there: &[ExistingEvent],
+    seen: &[Owner],
+    several: bool,
+) -> Result<Option<Note>> {
+    let zone = &ctx.config.zone;
+    let absences: Vec<_> = candidates.iter().filter(|one| one.claim.show == Show::Oof).collect();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
+    for event in there {
         let facts = &event.facts;
-        let owner = seen.get(event.owner);
-        let mut name = String::new();
-        if let Some(owner) = owner {
-            let handles = self.event_handles(&owner.account, &[&facts.id]).await?;
-            name = handles.into_iter().next().unwrap_or_default();
+        let claim = Claim::of(facts, event.calendar.is_empty());
+        let is_met = absences.iter().any(|one| {
+            let mut times = one.times.iter();
+            !one.itself.contains(&facts.id) && times.any(|time| meets_absence(*time, facts, zone))
+        });
+        let is_own = !is_declined(facts) && claim.competes((facts.start, facts.end), zone);
+        let key = (facts.uid.as_ref().unwrap_or(&facts.id), facts.start.instant(zone));
+        if is_met && is_own && known.insert(key) {
+            found.push(event);
         }
-        let when = span(facts.start, facts.end, &self.config.zone);
-        let mut line = format!("{name} {} {when}", quoted(&facts.title));
-        if !event.calendar.is_empty() {
-            line.push_str(&format!(" in {}", quoted(&event.calendar)));
-        }
-        if let Some(owner) = owner.filter(|_| several) {
-            line.push_str(&format!(", {}", owner.label));
-        }
-        Ok(line)
     }
+    if found.is_empty() {
+        return Ok(None);
+    }
+    note_untrusted_quote(ctx);
+    found.sort_by_key(|event| event.facts.start.instant(zone));
+    let mut lines = Vec::new();
+    for event in found.iter().take(MISSED) {
+        let own = seen.get(event.owner).map_or("", |owner| &owner.account.email);
+        let guests = others(&event.facts.guests, own);
+        let mut line = mention_event(ctx, event, seen, several).await?;
+        if let Some(first) = guests.first() {
+            line.push_str(&format!(", with {}", quoted_end(&first.address)));
+        }
+        if guests.len() > 1 {
+            line.push_str(&format!(" and {} more", guests.len() - 1));
+        }
+        lines.push(line);
+    }
+    if found.len() > MISSED {
+        lines.push(format!("{} more", found.len() - MISSED));
+    }
+    Ok(Some(note!("during this absence you have: {}", ours(lines.join("; ")))))
+}
+
+async fn clash_line(
+    ctx: &Context,
+    group: &Group<'_>,
+    seen: &[Owner],
+    several: bool,
+) -> Result<Note> {
+    let what = if group.duplicate { "likely a duplicate of" } else { "clashes with" };
+    let mut line = format!("{what} {}", mention_event(ctx, group.first, seen, several).await?);
+    if group.count > 1 {
+        line.push_str(&format!(" and {} more of it", group.count - 1));
+    }
+    Ok(note!("{}", ours(line)))
+}
+
+/// Names an event: its id, title and time, and where it is unless in the main calendar of
+/// the only account.
+async fn mention_event(
+    ctx: &Context,
+    event: &ExistingEvent,
+    seen: &[Owner],
+    several: bool,
+) -> Result<String> {
+    let facts = &event.facts;
+    let owner = seen.get(event.owner);
+    let mut name = String::new();
+    if let Some(owner) = owner {
+        let handles = ctx.event_handles(&owner.account, &[&facts.id]).await?;
+        name = handles.into_iter().next().unwrap_or_default();
+    }
+    let when = span(facts.start, facts.end, &ctx.config.zone);
+    let mut line = format!("{name} {} {when}", quoted(&facts.title));
+    if !event.calendar.is_empty() {
+        line.push_str(&format!(" in {}", quoted(&event.calendar)));
+    }
+    if let Some(owner) = owner.filter(|_| several) {
+        line.push_str(&format!(", {}", owner.label));
+    }
+    Ok(line)
 }
 
 /// Reports an account that could not be read: as an error with `strict`, else as a note.

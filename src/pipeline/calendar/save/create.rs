@@ -3,10 +3,10 @@
 use futures_util::future::join;
 use serde_json::Value;
 
-use super::TOOL;
-use super::clash::{self, ClashCandidate, Clashes};
-use super::destination::Destination;
+use super::clash::{self, ClashCandidate, Clashes, compare_clashes, events_near, find_clashes};
+use super::destination::{Destination, find_destination};
 use super::make::{self, PlannedChange};
+use super::{TOOL, time_context};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
@@ -35,255 +35,253 @@ struct MadeEvent {
     notified: Vec<String>,
 }
 
-impl Context {
-    pub(super) async fn create_events(
-        &self,
-        request: &Save,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if request.scope.is_some() {
-            return Err(Error::argument("`scope` is for an existing event")
-                .next("leave it out, or give `id`"));
-        }
-        let several = request.events.len() > 1;
-        let here = self.here();
-        let mut items = Vec::new();
-        for (words, number) in request.events.iter().zip(1..) {
-            let title = short(words.title.as_deref().unwrap_or_default());
-            let name = match several {
-                true => format!("{number} {title}"),
-                false => title,
-            };
-            let made =
-                make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
-            let met = Clashes::default();
-            items.push(NewEvent { name, made, met });
-        }
-        if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
-            return Err(unsaid());
-        }
-        let destination =
-            self.destination(request.account.as_deref(), request.calendar.as_deref()).await?;
-        let mut report = WriteReport::notifying(request.notify);
-        let own = &destination.owner.account.email;
-        for item in &mut items {
-            let change = &mut item.made.change;
-            // The organizer does not invite themselves.
-            if let Some(guests) = &mut change.guests {
-                guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
-            }
-            change.guests = change.guests.take().filter(|list| !list.is_empty());
-            let port = &destination.owner.port;
-            make::fits(change, port.capabilities())
-                .and_then(|()| port.check(None, change, notify_for(change, own, request)))
-                .map_err(|error| in_context(several, &item.name, error))?;
-        }
-        for item in &mut items {
-            let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
-            item.made.notes.extend(self.doubtful_guests(account, &[], guests).await);
-        }
-        let mut candidates = self.candidates(&items, &destination);
-        // Where conflicts are only reported, they are looked for while the events are written.
-        let at_once = request.if_conflict == IfConflict::Warn && !request.dry_run;
-        if !at_once && request.if_conflict != IfConflict::Ignore {
-            let strict = request.if_conflict == IfConflict::Refuse;
-            let found = self.find_clashes(&candidates, strict).await?;
-            meet(&mut items, found, &mut report.notes);
-        }
-        let mut agreed = Vec::new();
-        self.agreed_for_new(&items, request, &destination, caller, &mut agreed).await?;
-        if at_once {
-            let near = Box::pin(self.events_near(&candidates, false));
-            let write = Box::pin(self.write_events(&items, request, &destination, &mut report));
-            let (near, made) = join(near, write).await;
-            let made = made?;
-            for (candidate, made) in candidates.iter_mut().zip(&made) {
-                let made =
-                    made.as_ref().and_then(|one| destination.owner.port.event_data(&one.value));
-                candidate.becomes(made);
-            }
-            // The events are written, whatever becomes of this.
-            let found = match near {
-                Ok(near) => self.clashes(&candidates, near, false).await,
-                Err(error) => Err(error),
-            };
-            let found = found.unwrap_or_else(|error| {
-                (Vec::new(), vec![note!("clashes were not checked: {}", error)])
-            });
-            let mut notes = Vec::new();
-            meet(&mut items, found, &mut notes);
-            report.clashing = clashing(&items, &made);
-            self.keep_made(made, &destination, &mut report).await;
-            notes.extend(notes_on(&items, true));
-            notes.append(&mut agreed);
-            notes.append(&mut report.notes);
-            report.notes = notes;
-            return write_report(self, report).await;
-        }
-        // A refused or planned event is reported with its outcome.
-        report.notes.extend(notes_on(&items, false));
-        report.notes.append(&mut agreed);
-        if request.dry_run {
-            let calendar = destination.calendar.as_ref().map(|place| &*place.id);
-            for item in &items {
-                let change = &item.made.change;
-                let notify = notify_for(change, &destination.owner.account.email, request);
-                let port = &destination.owner.port;
-                let rehearsed = port.rehearse(calendar, None, change, notify).await;
-                rehearsed.map_err(|error| in_context(several, &item.name, error))?;
-            }
-            self.plan_events(&items, request, &destination, &mut report);
-        } else {
-            let made = self.write_events(&items, request, &destination, &mut report).await?;
-            self.keep_made(made, &destination, &mut report).await;
-        }
-        write_report(self, report).await
+pub(super) async fn create_events(
+    ctx: &Context,
+    request: &Save,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if request.scope.is_some() {
+        return Err(
+            Error::argument("`scope` is for an existing event").next("leave it out, or give `id`")
+        );
     }
-
-    /// Returns the items as far as they may clash.
-    fn candidates(&self, items: &[NewEvent], to: &Destination) -> Vec<ClashCandidate> {
-        let now = self.now();
-        let main = to.is_main();
-        items
-            .iter()
-            .map(|item| {
-                let change = &item.made.change;
-                let repeat = change.repeat.as_ref().and_then(Option::as_ref);
-                ClashCandidate {
-                    title: change.title.clone().unwrap_or_default(),
-                    uid: change.uid.clone(),
-                    claim: clash::claim(change, None, main),
-                    times: change.time.as_ref().map_or_else(Vec::new, |(start, end)| {
-                        clash::times(start, end, repeat, now)
-                    }),
-                    itself: Vec::new(),
-                }
-            })
-            .collect()
-    }
-
-    /// Refuses new events that must not reach their guests, or the owner of the calendar.
-    async fn agreed_for_new(
-        &self,
-        items: &[NewEvent],
-        request: &Save,
-        to: &Destination,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        let own = &to.owner.account.email;
-        let mut audience = Audience::default();
-        let mut lines = Vec::new();
-        for item in items {
-            if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
-                continue;
-            }
-            let change = &item.made.change;
-            audience.guests(change.guests.as_deref().unwrap_or_default(), own);
-            lines.push(format!("{}; {}", item.name, make::description(change, &self.config.zone)));
-        }
-        if let Some(place) = &to.calendar {
-            audience.calendar(place, own);
-        }
-        if lines.is_empty() || audience == Audience::default() {
-            return Ok(());
-        }
-        let question = format!("Create events with other people?\n{}", listed(lines));
-        confirm(self, &act(question), &audience, caller, notes).await.map(drop)
-    }
-
-    fn plan_events(
-        &self,
-        items: &[NewEvent],
-        request: &Save,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) {
-        let place = match &to.calendar {
-            Some(place) => format!("in {}, {}", short(&place.name), to.owner.label),
-            None => format!("in the main calendar, {}", to.owner.label),
+    let several = request.events.len() > 1;
+    let here = time_context(ctx);
+    let mut items = Vec::new();
+    for (words, number) in request.events.iter().zip(1..) {
+        let title = short(words.title.as_deref().unwrap_or_default());
+        let name = match several {
+            true => format!("{number} {title}"),
+            false => title,
         };
-        for item in items {
-            let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
-            let mut detail = vec![make::description(&item.made.change, &self.config.zone)];
-            detail.push(place.clone());
-            detail.extend(item.met.lines.iter().map(ToString::to_string));
-            let result = match refused {
-                true => "refused",
-                false => "planned",
-            };
-            let detail = detail.join("; ");
-            report.outcomes.push(Outcome::new(&item.name, "create", result, detail));
-        }
-        report.notes.push("dry run: nothing was written".into());
+        let made = make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
+        let met = Clashes::default();
+        items.push(NewEvent { name, made, met });
     }
-
-    /// Adds the events that were written to the report.
-    async fn keep_made(
-        &self,
-        made: Vec<Option<MadeEvent>>,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) {
-        let own = &to.owner.account.email;
-        for MadeEvent { value, notified } in made.into_iter().flatten() {
-            let recipients: Vec<&str> = notified.iter().map(String::as_str).collect();
-            let facts = to.owner.port.event_data(&value);
-            let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
-            report.notified.add(&recipients, has_guests);
-            self.keep_created(&to.owner, &value, !notified.is_empty(), report).await;
-            report.series.wrote(&to.owner, &value);
-            report.events.push((to.owner.clone(), value));
-        }
+    if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
+        return Err(unsaid());
     }
-
-    /// Writes the events one by one; returns each that was written.
-    async fn write_events(
-        &self,
-        items: &[NewEvent],
-        request: &Save,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) -> Result<Vec<Option<MadeEvent>>> {
-        let single = items.len() == 1;
-        let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-        let own = &to.owner.account.email;
-        let mut stopped = false;
-        let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
-        for (item, made) in course::each("events", items.iter().zip(&mut made)) {
+    let destination =
+        find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
+    let mut report = WriteReport::notifying(request.notify);
+    let own = &destination.owner.account.email;
+    for item in &mut items {
+        let change = &mut item.made.change;
+        // The organizer does not invite themselves.
+        if let Some(guests) = &mut change.guests {
+            guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
+        }
+        change.guests = change.guests.take().filter(|list| !list.is_empty());
+        let port = &destination.owner.port;
+        make::fits(change, port.capabilities())
+            .and_then(|()| port.check(None, change, notify_for(change, own, request)))
+            .map_err(|error| in_context(several, &item.name, error))?;
+    }
+    for item in &mut items {
+        let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
+        item.made.notes.extend(ctx.doubtful_guests(account, &[], guests).await);
+    }
+    let mut candidates = clash_candidates(ctx, &items, &destination);
+    // Where conflicts are only reported, they are looked for while the events are written.
+    let at_once = request.if_conflict == IfConflict::Warn && !request.dry_run;
+    if !at_once && request.if_conflict != IfConflict::Ignore {
+        let strict = request.if_conflict == IfConflict::Refuse;
+        let found = find_clashes(ctx, &candidates, strict).await?;
+        meet(&mut items, found, &mut report.notes);
+    }
+    let mut agreed = Vec::new();
+    agreed_for_new(ctx, &items, request, &destination, caller, &mut agreed).await?;
+    if at_once {
+        let near = Box::pin(events_near(ctx, &candidates, false));
+        let write = Box::pin(write_events(ctx, &items, request, &destination, &mut report));
+        let (near, made) = join(near, write).await;
+        let made = made?;
+        for (candidate, made) in candidates.iter_mut().zip(&made) {
+            let made = made.as_ref().and_then(|one| destination.owner.port.event_data(&one.value));
+            candidate.becomes(made);
+        }
+        // The events are written, whatever becomes of this.
+        let found = match near {
+            Ok(near) => compare_clashes(ctx, &candidates, near, false).await,
+            Err(error) => Err(error),
+        };
+        let found = found.unwrap_or_else(|error| {
+            (Vec::new(), vec![note!("clashes were not checked: {}", error)])
+        });
+        let mut notes = Vec::new();
+        meet(&mut items, found, &mut notes);
+        report.clashing = clashing(&items, &made);
+        keep_made(ctx, made, &destination, &mut report).await;
+        notes.extend(notes_on(&items, true));
+        notes.append(&mut agreed);
+        notes.append(&mut report.notes);
+        report.notes = notes;
+        return write_report(ctx, report).await;
+    }
+    // A refused or planned event is reported with its outcome.
+    report.notes.extend(notes_on(&items, false));
+    report.notes.append(&mut agreed);
+    if request.dry_run {
+        let calendar = destination.calendar.as_ref().map(|place| &*place.id);
+        for item in &items {
             let change = &item.made.change;
-            if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
-                let detail = item.met.lines.join("; ");
-                report.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
-                continue;
+            let notify = notify_for(change, &destination.owner.account.email, request);
+            let port = &destination.owner.port;
+            let rehearsed = port.rehearse(calendar, None, change, notify).await;
+            rehearsed.map_err(|error| in_context(several, &item.name, error))?;
+        }
+        plan_events(ctx, &items, request, &destination, &mut report);
+    } else {
+        let made = write_events(ctx, &items, request, &destination, &mut report).await?;
+        keep_made(ctx, made, &destination, &mut report).await;
+    }
+    write_report(ctx, report).await
+}
+
+/// Returns the items as far as they may clash.
+fn clash_candidates(ctx: &Context, items: &[NewEvent], to: &Destination) -> Vec<ClashCandidate> {
+    let now = ctx.now();
+    let main = to.is_main();
+    items
+        .iter()
+        .map(|item| {
+            let change = &item.made.change;
+            let repeat = change.repeat.as_ref().and_then(Option::as_ref);
+            ClashCandidate {
+                title: change.title.clone().unwrap_or_default(),
+                uid: change.uid.clone(),
+                claim: clash::claim(change, None, main),
+                times: change
+                    .time
+                    .as_ref()
+                    .map_or_else(Vec::new, |(start, end)| clash::times(start, end, repeat, now)),
+                itself: Vec::new(),
             }
-            if stopped {
-                report.outcomes.push(Outcome::skipped(&item.name, "create"));
-                continue;
-            }
-            let notify = notify_for(change, own, request);
-            let port = &to.owner.port;
-            let entry = Entry {
-                account: own,
-                tool: TOOL,
-                op: "create",
-                recipients: notified(&[], change.guests.as_ref(), own, notify),
-                ..Entry::default()
-            };
-            let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
-            let write = port.create(calendar, change, notify);
-            let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-            match run_logged(self, entry, &mut report.notes, write, id).await {
-                Ok(value) => *made = Some(MadeEvent { value, notified }),
-                Err(error) if single && !error.is_open() => return Err(error),
-                Err(error) => {
-                    stopped = error.ends_batch();
-                    report.outcomes.push(Outcome::failed(&item.name, "create", &error));
-                }
+        })
+        .collect()
+}
+
+/// Refuses new events that must not reach their guests, or the owner of the calendar.
+async fn agreed_for_new(
+    ctx: &Context,
+    items: &[NewEvent],
+    request: &Save,
+    to: &Destination,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    let own = &to.owner.account.email;
+    let mut audience = Audience::default();
+    let mut lines = Vec::new();
+    for item in items {
+        if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+            continue;
+        }
+        let change = &item.made.change;
+        audience.guests(change.guests.as_deref().unwrap_or_default(), own);
+        lines.push(format!("{}; {}", item.name, make::description(change, &ctx.config.zone)));
+    }
+    if let Some(place) = &to.calendar {
+        audience.calendar(place, own);
+    }
+    if lines.is_empty() || audience == Audience::default() {
+        return Ok(());
+    }
+    let question = format!("Create events with other people?\n{}", listed(lines));
+    confirm(ctx, &act(question), &audience, caller, notes).await.map(drop)
+}
+
+fn plan_events(
+    ctx: &Context,
+    items: &[NewEvent],
+    request: &Save,
+    to: &Destination,
+    report: &mut WriteReport,
+) {
+    let place = match &to.calendar {
+        Some(place) => format!("in {}, {}", short(&place.name), to.owner.label),
+        None => format!("in the main calendar, {}", to.owner.label),
+    };
+    for item in items {
+        let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+        let mut detail = vec![make::description(&item.made.change, &ctx.config.zone)];
+        detail.push(place.clone());
+        detail.extend(item.met.lines.iter().map(ToString::to_string));
+        let result = match refused {
+            true => "refused",
+            false => "planned",
+        };
+        let detail = detail.join("; ");
+        report.outcomes.push(Outcome::new(&item.name, "create", result, detail));
+    }
+    report.notes.push("dry run: nothing was written".into());
+}
+
+/// Adds the events that were written to the report.
+async fn keep_made(
+    ctx: &Context,
+    made: Vec<Option<MadeEvent>>,
+    to: &Destination,
+    report: &mut WriteReport,
+) {
+    let own = &to.owner.account.email;
+    for MadeEvent { value, notified } in made.into_iter().flatten() {
+        let recipients: Vec<&str> = notified.iter().map(String::as_str).collect();
+        let facts = to.owner.port.event_data(&value);
+        let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
+        report.notified.add(&recipients, has_guests);
+        ctx.keep_created(&to.owner, &value, !notified.is_empty(), report).await;
+        report.series.wrote(&to.owner, &value);
+        report.events.push((to.owner.clone(), value));
+    }
+}
+
+/// Writes the events one by one; returns each that was written.
+async fn write_events(
+    ctx: &Context,
+    items: &[NewEvent],
+    request: &Save,
+    to: &Destination,
+    report: &mut WriteReport,
+) -> Result<Vec<Option<MadeEvent>>> {
+    let single = items.len() == 1;
+    let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+    let own = &to.owner.account.email;
+    let mut stopped = false;
+    let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
+    for (item, made) in course::each("events", items.iter().zip(&mut made)) {
+        let change = &item.made.change;
+        if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+            let detail = item.met.lines.join("; ");
+            report.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
+            continue;
+        }
+        if stopped {
+            report.outcomes.push(Outcome::skipped(&item.name, "create"));
+            continue;
+        }
+        let notify = notify_for(change, own, request);
+        let port = &to.owner.port;
+        let entry = Entry {
+            account: own,
+            tool: TOOL,
+            op: "create",
+            recipients: notified(&[], change.guests.as_ref(), own, notify),
+            ..Entry::default()
+        };
+        let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
+        let write = port.create(calendar, change, notify);
+        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+        match run_logged(ctx, entry, &mut report.notes, write, id).await {
+            Ok(value) => *made = Some(MadeEvent { value, notified }),
+            Err(error) if single && !error.is_open() => return Err(error),
+            Err(error) => {
+                stopped = error.ends_batch();
+                report.outcomes.push(Outcome::failed(&item.name, "create", &error));
             }
         }
-        Ok(made)
     }
+    Ok(made)
 }
 
 /// Adds the conflicts that were found to their items.

@@ -29,158 +29,157 @@ impl Destination {
     }
 }
 
-impl Context {
-    /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
-    pub(in crate::pipeline) async fn places(
-        &self,
-        owner: &Owner,
-        fresh: bool,
-    ) -> Result<Vec<KnownCalendar>> {
-        let port = &*owner.port;
-        let list = calendar_list(self, &owner.account, port, fresh).await?;
-        Ok(known_calendars(port, &list))
-    }
+/// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
+pub(in crate::pipeline) async fn account_calendars(
+    ctx: &Context,
+    owner: &Owner,
+    fresh: bool,
+) -> Result<Vec<KnownCalendar>> {
+    let port = &*owner.port;
+    let list = calendar_list(ctx, &owner.account, port, fresh).await?;
+    Ok(known_calendars(port, &list))
+}
 
-    /// Returns the calendar for new events: the one named, or the main one of the
-    /// account that is named, or of the only account.
-    pub(in crate::pipeline) async fn destination(
-        &self,
-        account: Option<&str>,
-        calendar: Option<&str>,
-    ) -> Result<Destination> {
-        let Some(name) = calendar else {
-            let owner = self.owner(account_named(self, account).await?).await?;
-            return Ok(Destination { owner, calendar: None });
-        };
-        let found = self.calendar(account, name).await;
-        let (owner, place) = found.map_err(|error| match (error.kind(), error.next_step()) {
-            // An address is that of a person, whose calendar takes events by invitation.
-            (Kind::NotFound, Some(next)) if name.contains('@') => {
-                let next = format!("invite others as `people`; or {next}");
-                error.next(next)
-            }
-            _ => error,
-        })?;
-        if place.is_writable() {
-            return Ok(Destination { owner, calendar: Some(place) });
+/// Returns the calendar for new events: the one named, or the main one of the
+/// account that is named, or of the only account.
+pub(in crate::pipeline) async fn find_destination(
+    ctx: &Context,
+    account: Option<&str>,
+    calendar: Option<&str>,
+) -> Result<Destination> {
+    let Some(name) = calendar else {
+        let owner = ctx.owner(account_named(ctx, account).await?).await?;
+        return Ok(Destination { owner, calendar: None });
+    };
+    let found = find_calendar(ctx, account, name).await;
+    let (owner, place) = found.map_err(|error| match (error.kind(), error.next_step()) {
+        // An address is that of a person, whose calendar takes events by invitation.
+        (Kind::NotFound, Some(next)) if name.contains('@') => {
+            let next = format!("invite others as `people`; or {next}");
+            error.next(next)
         }
-        let writable = self.places(&owner, false).await?;
-        let named = self.named_places(&[(owner, writable)], KnownCalendar::is_writable).await?;
-        Err(Error::argument(format!("the calendar {} is read-only", text::brief(&place.name)))
-            .next(format!("use one of: {named}")))
+        _ => error,
+    })?;
+    if place.is_writable() {
+        return Ok(Destination { owner, calendar: Some(place) });
     }
+    let writable = account_calendars(ctx, &owner, false).await?;
+    let named = named_places(ctx, &[(owner, writable)], KnownCalendar::is_writable).await?;
+    Err(Error::argument(format!("the calendar {} is read-only", text::brief(&place.name)))
+        .next(format!("use one of: {named}")))
+}
 
-    /// Finds the calendar with this name, handle or id, of the account that is named or of all.
-    pub(in crate::pipeline) async fn calendar(
-        &self,
-        account: Option<&str>,
-        name: &str,
-    ) -> Result<(Owner, KnownCalendar)> {
-        let mut selectors = calendar_selectors(self, &[name.to_owned()]).await?;
-        let Some(selector) = selectors.pop() else {
-            return Err(Error::argument("`calendar` is empty").next("give its name or id"));
-        };
-        let accounts = match &selector {
-            CalendarSelector::Id(owner, _) => vec![owner_named(self, owner, account).await?],
-            CalendarSelector::Name(_) => named_or_all(self, account).await?,
-        };
-        let mut owners = Vec::new();
-        for account in accounts {
-            owners.push(self.owner(account).await?);
+/// Finds the calendar with this name, handle or id, of the account that is named or of all.
+pub(in crate::pipeline) async fn find_calendar(
+    ctx: &Context,
+    account: Option<&str>,
+    name: &str,
+) -> Result<(Owner, KnownCalendar)> {
+    let mut selectors = calendar_selectors(ctx, &[name.to_owned()]).await?;
+    let Some(selector) = selectors.pop() else {
+        return Err(Error::argument("`calendar` is empty").next("give its name or id"));
+    };
+    let accounts = match &selector {
+        CalendarSelector::Id(owner, _) => vec![owner_named(ctx, owner, account).await?],
+        CalendarSelector::Name(_) => named_or_all(ctx, account).await?,
+    };
+    let mut owners = Vec::new();
+    for account in accounts {
+        owners.push(ctx.owner(account).await?);
+    }
+    let (mut seen, mut meant) = (Vec::new(), Vec::new());
+    // A calendar created within the last minute is not in an older list.
+    for fresh in [false, true] {
+        seen.clear();
+        for owner in &owners {
+            // An account that does not respond may have a calendar of that name,
+            // too: do not guess.
+            let places = account_calendars(ctx, owner, fresh).await.map_err(|error| {
+                let error = error.context(&owner.label);
+                match owners.len() {
+                    1 => error,
+                    _ => error.next("give `account` if you mean another account's calendar"),
+                }
+            })?;
+            let found = select_calendars(&places, &selector, &owner.account.id);
+            meant.extend(found.into_iter().map(|one| (owner.clone(), one.clone())));
+            seen.push((owner.clone(), places));
         }
-        let (mut seen, mut meant) = (Vec::new(), Vec::new());
-        // A calendar created within the last minute is not in an older list.
-        for fresh in [false, true] {
-            seen.clear();
-            for owner in &owners {
-                // An account that does not respond may have a calendar of that name,
-                // too: do not guess.
-                let places = self.places(owner, fresh).await.map_err(|error| {
-                    let error = error.context(&owner.label);
-                    match owners.len() {
-                        1 => error,
-                        _ => error.next("give `account` if you mean another account's calendar"),
-                    }
-                })?;
-                let found = select_calendars(&places, &selector, &owner.account.id);
-                meant.extend(found.into_iter().map(|one| (owner.clone(), one.clone())));
-                seen.push((owner.clone(), places));
-            }
-            if !meant.is_empty() {
-                break;
-            }
-        }
-        match (meant.len(), meant.pop()) {
-            (1, Some(found)) => Ok(found),
-            (0, _) | (_, None) => {
-                let named = self.named_places(&seen, KnownCalendar::is_writable).await?;
-                let error = Error::new(
-                    Kind::NotFound,
-                    format!("there is no calendar `{}`", text::brief(name)),
-                );
-                Err(match self.elsewhere(&owners, &selector).await {
-                    Some(account) => error.next(format!("it is in account={account}")),
-                    None => error.next(format!("use one of: {named}")),
-                })
-            }
-            (many, Some(last)) => {
-                meant.push(last);
-                let is_meant = |place: &KnownCalendar| {
-                    let same = |one: &KnownCalendar| one.id == place.id && one.name == place.name;
-                    meant.iter().any(|(_, one)| same(one))
-                };
-                let named = self.named_places(&seen, is_meant).await?;
-                Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(name)))
-                    .next(format!("use one of: {named}")))
-            }
+        if !meant.is_empty() {
+            break;
         }
     }
+    match (meant.len(), meant.pop()) {
+        (1, Some(found)) => Ok(found),
+        (0, _) | (_, None) => {
+            let named = named_places(ctx, &seen, KnownCalendar::is_writable).await?;
+            let error =
+                Error::new(Kind::NotFound, format!("there is no calendar `{}`", text::brief(name)));
+            Err(match account_with_calendar(ctx, &owners, &selector).await {
+                Some(account) => error.next(format!("it is in account={account}")),
+                None => error.next(format!("use one of: {named}")),
+            })
+        }
+        (many, Some(last)) => {
+            meant.push(last);
+            let is_meant = |place: &KnownCalendar| {
+                let same = |one: &KnownCalendar| one.id == place.id && one.name == place.name;
+                meant.iter().any(|(_, one)| same(one))
+            };
+            let named = named_places(ctx, &seen, is_meant).await?;
+            Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(name)))
+                .next(format!("use one of: {named}")))
+        }
+    }
+}
 
-    /// Returns the address of another account that has a calendar of this name.
-    async fn elsewhere(&self, than: &[Owner], selector: &CalendarSelector) -> Option<String> {
-        for account in named_or_all(self, None).await.ok()? {
-            let owner = self.owner(account).await.ok()?;
-            let is_other = than.iter().all(|one| one.account.id != owner.account.id);
-            // What it has is a help only: the error stays if that is not known.
-            let places = if is_other { self.places(&owner, false).await } else { Ok(Vec::new()) };
-            if places
-                .is_ok_and(|all| !select_calendars(&all, selector, &owner.account.id).is_empty())
-            {
-                return Some(owner.account.email);
-            }
+/// Returns the address of another account that has a calendar of this name.
+async fn account_with_calendar(
+    ctx: &Context,
+    than: &[Owner],
+    selector: &CalendarSelector,
+) -> Option<String> {
+    for account in named_or_all(ctx, None).await.ok()? {
+        let owner = ctx.owner(account).await.ok()?;
+        let is_other = than.iter().all(|one| one.account.id != owner.account.id);
+        // What it has is a help only: the error stays if that is not known.
+        let places =
+            if is_other { account_calendars(ctx, &owner, false).await } else { Ok(Vec::new()) };
+        if places.is_ok_and(|all| !select_calendars(&all, selector, &owner.account.id).is_empty()) {
+            return Some(owner.account.email);
         }
-        None
     }
+    None
+}
 
-    /// Lists calendars by name and handle: `Work (c2), Home (c3)`.
-    async fn named_places(
-        &self,
-        seen: &[(Owner, Vec<KnownCalendar>)],
-        which: impl Fn(&KnownCalendar) -> bool,
-    ) -> Result<String> {
-        let mut names = Vec::new();
-        for (owner, places) in seen {
-            let places: Vec<&KnownCalendar> = places.iter().filter(|place| which(place)).collect();
-            let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
-            let kind = HandleKind::Calendar;
-            let numbers = self.store.handles(&owner.account.id, kind, &ids).await?;
-            for (place, number) in places.into_iter().zip(numbers) {
-                let handle = kind.handle(number);
-                let name = text::brief(&place.name);
-                names.push(match seen.len() {
-                    1 => format!("{name} ({handle})"),
-                    _ => format!("{name} ({handle}, {})", owner.label),
-                });
-            }
+/// Lists calendars by name and handle: `Work (c2), Home (c3)`.
+async fn named_places(
+    ctx: &Context,
+    seen: &[(Owner, Vec<KnownCalendar>)],
+    which: impl Fn(&KnownCalendar) -> bool,
+) -> Result<String> {
+    let mut names = Vec::new();
+    for (owner, places) in seen {
+        let places: Vec<&KnownCalendar> = places.iter().filter(|place| which(place)).collect();
+        let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
+        let kind = HandleKind::Calendar;
+        let numbers = ctx.store.handles(&owner.account.id, kind, &ids).await?;
+        for (place, number) in places.into_iter().zip(numbers) {
+            let handle = kind.handle(number);
+            let name = text::brief(&place.name);
+            names.push(match seen.len() {
+                1 => format!("{name} ({handle})"),
+                _ => format!("{name} ({handle}, {})", owner.label),
+            });
         }
-        let more = names.len().saturating_sub(NAMED);
-        names.truncate(NAMED);
-        let mut listing = names.join(", ");
-        match (listing.is_empty(), more) {
-            (true, _) => listing.push_str("none, as none can be written to"),
-            (false, 1..) => listing.push_str(&format!(" and {more} more")),
-            _ => {}
-        }
-        Ok(listing)
     }
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let mut listing = names.join(", ");
+    match (listing.is_empty(), more) {
+        (true, _) => listing.push_str("none, as none can be written to"),
+        (false, 1..) => listing.push_str(&format!(" and {more} more")),
+        _ => {}
+    }
+    Ok(listing)
 }

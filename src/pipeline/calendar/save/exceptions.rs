@@ -18,160 +18,158 @@ use crate::provider::calendar::{Change, EventData, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
 
-impl Context {
-    /// Writes the exceptions of an imported series, and reports the event.
-    pub(super) async fn finish_import(
-        &self,
-        item: &ImportItem,
-        put: Put,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
-        let ours = target.facts.own && !item.twin;
-        let changed = if ours || matches!(put, Put::Created(_)) {
-            self.put_exceptions(&item.name, target, &item.exceptions, report).await
-        } else {
-            0
-        };
-        match (&put, changed) {
-            (Put::Created(target) | Put::Changed(target), _) => {
-                report.events.push((target.owner.clone(), target.value.clone()));
-            }
-            (Put::Same(target), 0) => {
-                let detail = match target.facts.own {
-                    true => format!("it is already {}", target.handle),
-                    false => {
-                        format!("it is already {}, which only its organizer changes", target.handle)
-                    }
-                };
-                report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
-            }
-            (Put::Same(target), _) => {
-                let detail = format!("{changed} occurrences of {}", target.handle);
-                report.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
-            }
+/// Writes the exceptions of an imported series, and reports the event.
+pub(super) async fn finish_import(
+    ctx: &Context,
+    item: &ImportItem,
+    put: Put,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
+    let ours = target.facts.own && !item.twin;
+    let changed = if ours || matches!(put, Put::Created(_)) {
+        put_exceptions(ctx, &item.name, target, &item.exceptions, report).await
+    } else {
+        0
+    };
+    match (&put, changed) {
+        (Put::Created(target) | Put::Changed(target), _) => {
+            report.events.push((target.owner.clone(), target.value.clone()));
         }
-        Ok(())
-    }
-
-    /// Writes exceptions of a series from a document; returns how many were changed.
-    pub(in crate::pipeline::calendar) async fn put_exceptions(
-        &self,
-        name: &str,
-        series: &EventTarget,
-        exceptions: &[Entry],
-        report: &mut WriteReport,
-    ) -> usize {
-        let mut changed = 0;
-        for one in exceptions {
-            let Some(at) = one.recurrence_id else {
-                continue;
+        (Put::Same(target), 0) => {
+            let detail = match target.facts.own {
+                true => format!("it is already {}", target.handle),
+                false => {
+                    format!("it is already {}, which only its organizer changes", target.handle)
+                }
             };
-            let when = event_time::start(at, &self.config.zone);
-            match self.put_exception(series, one, at, &mut report.notes).await {
-                Ok(done) => changed += usize::from(done),
-                Err(error) => {
-                    let name = format!("{name} on {when}");
-                    report.outcomes.push(Outcome::failed(name, "import", &error));
-                    if error.is_open() || error.kind() == Kind::Store {
-                        break;
-                    }
+            report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
+        }
+        (Put::Same(target), _) => {
+            let detail = format!("{changed} occurrences of {}", target.handle);
+            report.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
+        }
+    }
+    Ok(())
+}
+
+/// Writes exceptions of a series from a document; returns how many were changed.
+pub(in crate::pipeline) async fn put_exceptions(
+    ctx: &Context,
+    name: &str,
+    series: &EventTarget,
+    exceptions: &[Entry],
+    report: &mut WriteReport,
+) -> usize {
+    let mut changed = 0;
+    for one in exceptions {
+        let Some(at) = one.recurrence_id else {
+            continue;
+        };
+        let when = event_time::start(at, &ctx.config.zone);
+        match put_exception(ctx, series, one, at, &mut report.notes).await {
+            Ok(done) => changed += usize::from(done),
+            Err(error) => {
+                let name = format!("{name} on {when}");
+                report.outcomes.push(Outcome::failed(name, "import", &error));
+                if error.is_open() || error.kind() == Kind::Store {
+                    break;
                 }
             }
         }
-        changed
     }
+    changed
+}
 
-    /// Writes one exception; returns true if it was changed.
-    async fn put_exception(
-        &self,
-        series: &EventTarget,
-        entry: &Entry,
-        at: EventTime,
-        notes: &mut Vec<Note>,
-    ) -> Result<bool> {
-        let port = &series.owner.port;
-        let Some((value, facts)) = self.occurrence(series, at).await? else {
-            // A missing occurrence need not be deleted.
-            return match entry.cancelled {
-                true => Ok(false),
-                false => Err(Error::new(Kind::NotFound, "the series has no occurrence then")),
-            };
+/// Writes one exception; returns true if it was changed.
+async fn put_exception(
+    ctx: &Context,
+    series: &EventTarget,
+    entry: &Entry,
+    at: EventTime,
+    notes: &mut Vec<Note>,
+) -> Result<bool> {
+    let port = &series.owner.port;
+    let Some((value, facts)) = find_occurrence(ctx, series, at).await? else {
+        // A missing occurrence need not be deleted.
+        return match entry.cancelled {
+            true => Ok(false),
+            false => Err(Error::new(Kind::NotFound, "the series has no occurrence then")),
         };
-        let own = &series.owner.account.email;
-        let line = |op| Line {
-            account: own,
-            tool: TOOL,
-            op,
-            ids: vec![series.handle.clone()],
-            ..Line::default()
-        };
-        if entry.cancelled {
-            let write = port.delete(&value, None, Notify::Nobody);
-            run_logged(self, line("delete"), notes, write, |()| None).await?;
-            return Ok(true);
-        }
-        // Its guests are those of the series, about which there are notes.
-        let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
-        if !series.facts.own {
-            // Nobody but the organizer may change it, but it can be imported like its series.
-            let change = Change { original: facts.original, ..change };
-            let calendar = series.facts.calendar.as_deref();
-            let write = port.create(calendar, &change, Notify::Nobody);
-            run_logged(self, line("create"), notes, write, |_| None).await?;
-            return Ok(true);
-        }
-        let change = Change { repeat: None, ..differing(&change, &facts) };
-        if change == Change::default() {
-            return Ok(false);
-        }
-        let write = port.update(&value, &change, Notify::Nobody);
-        run_logged(self, line("update"), notes, write, |_| None).await?;
-        Ok(true)
+    };
+    let own = &series.owner.account.email;
+    let line = |op| Line {
+        account: own,
+        tool: TOOL,
+        op,
+        ids: vec![series.handle.clone()],
+        ..Line::default()
+    };
+    if entry.cancelled {
+        let write = port.delete(&value, None, Notify::Nobody);
+        run_logged(ctx, line("delete"), notes, write, |()| None).await?;
+        return Ok(true);
     }
+    // Its guests are those of the series, about which there are notes.
+    let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
+    if !series.facts.own {
+        // Nobody but the organizer may change it, but it can be imported like its series.
+        let change = Change { original: facts.original, ..change };
+        let calendar = series.facts.calendar.as_deref();
+        let write = port.create(calendar, &change, Notify::Nobody);
+        run_logged(ctx, line("create"), notes, write, |_| None).await?;
+        return Ok(true);
+    }
+    let change = Change { repeat: None, ..differing(&change, &facts) };
+    if change == Change::default() {
+        return Ok(false);
+    }
+    let write = port.update(&value, &change, Notify::Nobody);
+    run_logged(ctx, line("update"), notes, write, |_| None).await?;
+    Ok(true)
+}
 
-    /// Returns the occurrence of a series at the original time `at`, wherever it was moved.
-    pub(in crate::pipeline) async fn occurrence(
-        &self,
-        series: &EventTarget,
-        at: EventTime,
-    ) -> Result<Option<(Value, EventData)>> {
-        let port = &series.owner.port;
-        let (zone, own) = (series.zone(&self.config.zone), &self.config.zone);
-        let is_it = |facts: &EventData| {
-            facts.series.as_ref() == Some(&series.facts.id)
-                && facts
-                    .original
-                    .is_some_and(|original| event_time::same_start(original, at, &[&zone, own]))
-        };
-        let find = |values: Vec<Value>| {
-            let mut read =
-                values.into_iter().filter_map(|value| Some((port.event_data(&value)?, value)));
-            let found = read.find(|(facts, _)| is_it(facts));
-            found.map(|(facts, value)| (value, facts))
-        };
-        let start = at.instant(&zone);
-        let near = |hours: i64| {
-            start.checked_add(hours.hours()).unwrap_or(match hours < 0 {
-                true => Timestamp::MIN,
-                false => Timestamp::MAX,
-            })
-        };
-        let columns: Vec<_> =
-            ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
-        let projection = project(port.api(), &columns);
-        let near = port.instances(&series.facts.id, near(-26), near(26), &projection).await?;
-        let mut found = find(near);
-        if found.is_none()
-            && let Some(uid) = &series.facts.uid
-        {
-            found = find(port.by_uid(uid).await?);
-        }
-        let Some((_, facts)) = found else {
-            return Ok(None);
-        };
-        // Whole, and with its version.
-        let whole = self.fetch_event(series.owner.clone(), &facts.id).await?;
-        Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
+/// Returns the occurrence of a series at the original time `at`, wherever it was moved.
+pub(in crate::pipeline) async fn find_occurrence(
+    ctx: &Context,
+    series: &EventTarget,
+    at: EventTime,
+) -> Result<Option<(Value, EventData)>> {
+    let port = &series.owner.port;
+    let (zone, own) = (series.zone(&ctx.config.zone), &ctx.config.zone);
+    let is_it = |facts: &EventData| {
+        facts.series.as_ref() == Some(&series.facts.id)
+            && facts
+                .original
+                .is_some_and(|original| event_time::same_start(original, at, &[&zone, own]))
+    };
+    let find = |values: Vec<Value>| {
+        let mut read =
+            values.into_iter().filter_map(|value| Some((port.event_data(&value)?, value)));
+        let found = read.find(|(facts, _)| is_it(facts));
+        found.map(|(facts, value)| (value, facts))
+    };
+    let start = at.instant(&zone);
+    let near = |hours: i64| {
+        start.checked_add(hours.hours()).unwrap_or(match hours < 0 {
+            true => Timestamp::MIN,
+            false => Timestamp::MAX,
+        })
+    };
+    let columns: Vec<_> =
+        ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
+    let projection = project(port.api(), &columns);
+    let near = port.instances(&series.facts.id, near(-26), near(26), &projection).await?;
+    let mut found = find(near);
+    if found.is_none()
+        && let Some(uid) = &series.facts.uid
+    {
+        found = find(port.by_uid(uid).await?);
     }
+    let Some((_, facts)) = found else {
+        return Ok(None);
+    };
+    // Whole, and with its version.
+    let whole = ctx.fetch_event(series.owner.clone(), &facts.id).await?;
+    Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
 }

@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::TOOL;
-use super::change::{ReadyChange, reference};
+use super::change::{
+    ReadyChange, check_change, passed_over, ready_series, reference, separate_time,
+};
 use super::make;
 use super::series::{self, Base};
 use super::span::{EventSpan, civil, moment};
@@ -101,250 +103,246 @@ impl SplitSeries {
     }
 }
 
-impl Context {
-    /// Checks the change of an occurrence and all later ones.
-    pub(super) async fn ready_following(
-        &self,
-        target: EventTarget,
-        words: &EventWords,
-        request: &Save,
-    ) -> Result<ReadyChange> {
-        let seen = reference(&target.facts);
-        let master = self.master_of(&target).await?;
-        self.as_shown(&master).await?;
-        let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
-            // Nothing comes before it: the change applies to the series.
-            return self.ready_series(target, words, request).await;
-        };
-        let (_, made, to) = self.moving(&master, seen, words)?;
-        let mut notes = made.notes;
-        let exceptions = self.find_exceptions(&master, Some(seen.0)).await;
-        exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
-        notes.extend(exceptions.notes(&self.config.zone, self.now()));
+/// Checks the change of an occurrence and all later ones.
+pub(super) async fn ready_following(
+    ctx: &Context,
+    target: EventTarget,
+    words: &EventWords,
+    request: &Save,
+) -> Result<ReadyChange> {
+    let seen = reference(&target.facts);
+    let master = ctx.master_of(&target).await?;
+    ctx.as_shown(&master).await?;
+    let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
+        // Nothing comes before it: the change applies to the series.
+        return ready_series(ctx, target, words, request).await;
+    };
+    let (_, made, to) = separate_time(ctx, &master, seen, words)?;
+    let mut notes = made.notes;
+    let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
+    exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
+    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
 
-        let repeats = make::repeats(words.repeats.as_deref())?;
-        let stays = to.clone().unwrap_or_else(|| EventSpan {
-            start: seen.0,
-            end: seen.1,
-            zone: cut.base.zone.clone(),
-            echo: Vec::new(),
-        });
-        let keep = words.end.is_none() && words.duration.is_none();
-        let keep = keep && stays.start.is_day() == seen.0.is_day();
-        let rule = repeats.as_ref().and_then(Option::as_deref);
-        let (time, repeat) = match (&repeats, &to) {
-            (Some(None), _) => (stays.moments(), None),
-            (None, None) => {
-                let base = cut.base.clone();
-                ((base.start, base.end), Some(base.repeat))
-            }
-            _ => {
-                let moved = series::moved(&cut.base, seen.0, &stays, keep, rule)?;
-                ((moved.start, moved.end), Some(moved.repeat))
-            }
-        };
-        if made.change == Change::default() && to.is_none() && repeats.is_none() {
-            return self.ready(target, Change::default(), None, request).await;
+    let repeats = make::repeats(words.repeats.as_deref())?;
+    let stays = to.clone().unwrap_or_else(|| EventSpan {
+        start: seen.0,
+        end: seen.1,
+        zone: cut.base.zone.clone(),
+        echo: Vec::new(),
+    });
+    let keep = words.end.is_none() && words.duration.is_none();
+    let keep = keep && stays.start.is_day() == seen.0.is_day();
+    let rule = repeats.as_ref().and_then(Option::as_deref);
+    let (time, repeat) = match (&repeats, &to) {
+        (Some(None), _) => (stays.moments(), None),
+        (None, None) => {
+            let base = cut.base.clone();
+            ((base.start, base.end), Some(base.repeat))
         }
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        let line = event_line(&target.facts, &self.config.zone);
-        // The change, for the checks and for a dry run.
-        let change =
-            Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
-        let ready = self.ready(master, change, repeat, request).await?;
-        Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
+        _ => {
+            let moved = series::moved(&cut.base, seen.0, &stays, keep, rule)?;
+            ((moved.start, moved.end), Some(moved.repeat))
+        }
+    };
+    if made.change == Change::default() && to.is_none() && repeats.is_none() {
+        return check_change(ctx, target, Change::default(), None, request).await;
     }
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    let line = event_line(&target.facts, &ctx.config.zone);
+    // The change, for the checks and for a dry run.
+    let change = Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
+    let ready = check_change(ctx, master, change, repeat, request).await?;
+    Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
+}
 
-    /// Writes the change of an occurrence and all later ones.
-    pub(super) async fn split(
-        &self,
-        ready: &ReadyChange,
-        cut: &SplitSeries,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        let ReadyChange { target: master, change, notify, name, .. } = ready;
-        let notify = *notify;
-        // A process killed between the two writes leaves both series.
-        may_leave(&format!(
-            "the new series may exist beside {}: if so, delete one of them",
-            master.handle
-        ));
-        begin_writing(self).await?;
-        let whole = copied(master, change.clone());
-        let port = &master.owner.port;
-        let calendar = master.facts.calendar.as_deref();
-        let own = &master.owner.account.email;
-        let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
-        let entry = Entry {
-            account: own,
-            tool: TOOL,
-            op: "update",
-            ids: vec![master.handle.clone()],
-            recipients: guests,
-            ..Entry::default()
-        };
-        let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
-        let from = cut.base.start.when().instant(&self.config.zone);
-        let known = occurrences::known_before(self, &master.owner, &master.facts, Some(from)).await;
-        let write = port.create(calendar, &whole, notify);
-        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-        let created = run_logged(self, creation, &mut report.notes, write, id).await;
-        let new = match created {
-            Ok(new) => new,
-            Err(error) if error.is_open() => {
-                let detail = format!(
-                    "{}: the new series may still be created, and {} is unchanged; search before \
-                     retrying, and delete the new one if it exists",
-                    error.message(),
-                    master.handle
-                );
-                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-                return Ok(());
+/// Writes the change of an occurrence and all later ones.
+pub(super) async fn split_series(
+    ctx: &Context,
+    ready: &ReadyChange,
+    cut: &SplitSeries,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let ReadyChange { target: master, change, notify, name, .. } = ready;
+    let notify = *notify;
+    // A process killed between the two writes leaves both series.
+    may_leave(&format!(
+        "the new series may exist beside {}: if so, delete one of them",
+        master.handle
+    ));
+    begin_writing(ctx).await?;
+    let whole = copied(master, change.clone());
+    let port = &master.owner.port;
+    let calendar = master.facts.calendar.as_deref();
+    let own = &master.owner.account.email;
+    let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
+    let entry = Entry {
+        account: own,
+        tool: TOOL,
+        op: "update",
+        ids: vec![master.handle.clone()],
+        recipients: guests,
+        ..Entry::default()
+    };
+    let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
+    let from = cut.base.start.when().instant(&ctx.config.zone);
+    let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
+    let write = port.create(calendar, &whole, notify);
+    let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+    let created = run_logged(ctx, creation, &mut report.notes, write, id).await;
+    let new = match created {
+        Ok(new) => new,
+        Err(error) if error.is_open() => {
+            let detail = format!(
+                "{}: the new series may still be created, and {} is unchanged; search before \
+                 retrying, and delete the new one if it exists",
+                error.message(),
+                master.handle
+            );
+            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            return Ok(());
+        }
+        Err(error) => return Err(error.context("the new series was not created")),
+    };
+    // The old series is cut only when the new one exists, so that no event is lost.
+    let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
+    let write = shorten_series(ctx, master, &shorter, notify);
+    let write = async { write.await.map(Some) };
+    let line = entry.clone();
+    let shortened = ctx.write_event(master, Some(&shorter), line, report, write).await;
+    match shortened {
+        Ok(old) => {
+            if !report.undo.events.is_empty() {
+                ctx.keep_created(&master.owner, &new, false, report).await;
             }
-            Err(error) => return Err(error.context("the new series was not created")),
-        };
-        // The old series is cut only when the new one exists, so that no event is lost.
-        let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
-        let write = self.shorten(master, &shorter, notify);
-        let write = async { write.await.map(Some) };
-        let line = entry.clone();
-        let shortened = self.write_event(master, Some(&shorter), line, report, write).await;
-        match shortened {
-            Ok(old) => {
-                if !report.undo.events.is_empty() {
-                    self.keep_created(&master.owner, &new, false, report).await;
+            report.series.knew(known);
+            report.series.wrote(&master.owner, &new);
+            report.events.push((master.owner.clone(), new));
+            report.events.extend(old.map(|old| (master.owner.clone(), old)));
+            report.notes.push(note!(
+                "the series was split: {} has the earlier part, the first row the later",
+                ours(&master.handle)
+            ));
+            if whole.online == Some(true) {
+                report.notes.push("the new series has its own online meeting".into());
+            }
+        }
+        Err(error) if error.is_open() => {
+            report.events.push((master.owner.clone(), new));
+            let detail = format!(
+                "{}: the new series exists, but {} may not end before it; check, and shorten \
+                 or delete one of them",
+                error.message(),
+                master.handle
+            );
+            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+        }
+        // A refused write may have been carried out in part. It is safe to go back
+        // only if the series is unchanged.
+        Err(error) if !is_untouched(ctx, master).await => {
+            report.events.push((master.owner.clone(), new));
+            let detail = format!(
+                "{}: the new series exists, and {} was changed; check, and shorten or delete \
+                 one of them",
+                error.message(),
+                master.handle
+            );
+            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+        }
+        Err(error) => {
+            let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
+            let write = port.delete(&new, None, notify);
+            match run_logged(ctx, entry, &mut report.notes, write, |()| None).await {
+                Ok(()) => {
+                    let error = passed_over(ctx, master, error).await;
+                    return Err(error.context(
+                        "nothing was changed: the old series could not be shortened, and the \
+                         new one was deleted",
+                    ));
                 }
-                report.series.knew(known);
-                report.series.wrote(&master.owner, &new);
-                report.events.push((master.owner.clone(), new));
-                report.events.extend(old.map(|old| (master.owner.clone(), old)));
-                report.notes.push(note!(
-                    "the series was split: {} has the earlier part, the first row the later",
-                    ours(&master.handle)
-                ));
-                if whole.online == Some(true) {
-                    report.notes.push("the new series has its own online meeting".into());
-                }
-            }
-            Err(error) if error.is_open() => {
-                report.events.push((master.owner.clone(), new));
-                let detail = format!(
-                    "{}: the new series exists, but {} may not end before it; check, and shorten \
-                     or delete one of them",
-                    error.message(),
-                    master.handle
-                );
-                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-            }
-            // A refused write may have been carried out in part. It is safe to go back
-            // only if the series is unchanged.
-            Err(error) if !self.is_untouched(master).await => {
-                report.events.push((master.owner.clone(), new));
-                let detail = format!(
-                    "{}: the new series exists, and {} was changed; check, and shorten or delete \
-                     one of them",
-                    error.message(),
-                    master.handle
-                );
-                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-            }
-            Err(error) => {
-                let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
-                let write = port.delete(&new, None, notify);
-                match run_logged(self, entry, &mut report.notes, write, |()| None).await {
-                    Ok(()) => {
-                        let error = self.passed_over(master, error).await;
-                        return Err(error.context(
-                            "nothing was changed: the old series could not be shortened, and the \
-                             new one was deleted",
-                        ));
-                    }
-                    Err(second) => {
-                        report.events.push((master.owner.clone(), new));
-                        let detail = format!(
-                            "{} was not shortened ({}), and the new series could not be deleted \
-                             ({}): delete one of them",
-                            master.handle,
-                            error.message(),
-                            second.message()
-                        );
-                        report.outcomes.push(Outcome::new(name, "change", "failed", detail));
-                    }
+                Err(second) => {
+                    report.events.push((master.owner.clone(), new));
+                    let detail = format!(
+                        "{} was not shortened ({}), and the new series could not be deleted \
+                         ({}): delete one of them",
+                        master.handle,
+                        error.message(),
+                        second.message()
+                    );
+                    report.outcomes.push(Outcome::new(name, "change", "failed", detail));
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Returns true if an event is still the version that was fetched.
-    async fn is_untouched(&self, target: &EventTarget) -> bool {
-        let version = &target.facts.version;
-        let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
-        version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
+/// Returns true if an event is still the version that was fetched.
+async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
+    let version = &target.facts.version;
+    let now = ctx.fetch_event(target.owner.clone(), &target.facts.id).await;
+    version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
+}
+
+/// Cuts the rule of a series. When the line breaks, the series is looked at
+/// to see whether that was done: a look is no second try.
+pub(in crate::pipeline) async fn shorten_series(
+    ctx: &Context,
+    master: &EventTarget,
+    change: &Change,
+    notify: Notify,
+) -> Result<Value> {
+    let port = &master.owner.port;
+    let error = match port.update(&master.value, change, notify).await {
+        Ok(value) => return Ok(value),
+        Err(error) if error.is_open() => error,
+        Err(error) => return Err(error),
+    };
+    let Ok(now) = ctx.fetch_event(master.owner.clone(), &master.facts.id).await else {
+        return Err(error);
+    };
+    let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
+    let new_repeat = change.repeat.as_ref().and_then(Option::as_ref);
+    if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
+        return Ok(now.value);
     }
+    // That it is as it was does not mean that it stays so.
+    Err(error)
+}
 
-    /// Cuts the rule of a series. When the line breaks, the series is looked at
-    /// to see whether that was done: a look is no second try.
-    pub(in crate::pipeline) async fn shorten(
-        &self,
-        master: &EventTarget,
-        change: &Change,
-        notify: Notify,
-    ) -> Result<Value> {
-        let port = &master.owner.port;
-        let error = match port.update(&master.value, change, notify).await {
-            Ok(value) => return Ok(value),
-            Err(error) if error.is_open() => error,
-            Err(error) => return Err(error),
+/// Returns the exceptions of a series: all, or those from an occurrence on.
+pub(in crate::pipeline) async fn find_exceptions(
+    ctx: &Context,
+    master: &EventTarget,
+    from: Option<EventTime>,
+) -> Exceptions {
+    let zone = master.zone(&ctx.config.zone);
+    let later = |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
+    let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
+    let mut found =
+        Exceptions { cancelled: known.filter(|at| later(*at)).collect(), ..Default::default() };
+    let Some(uid) = master.facts.uid.as_deref() else {
+        return found;
+    };
+    let port = &master.owner.port;
+    // A failed look-up does not affect the change.
+    let Ok(values) = port.by_uid(uid).await else {
+        return Exceptions { is_incomplete: true, ..found };
+    };
+    for facts in values.iter().filter_map(|one| port.event_data(one)) {
+        let (Some(original), Some(series)) = (facts.original, &facts.series) else {
+            continue;
         };
-        let Ok(now) = self.fetch_event(master.owner.clone(), &master.facts.id).await else {
-            return Err(error);
-        };
-        let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
-        let new_repeat = change.repeat.as_ref().and_then(Option::as_ref);
-        if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
-            return Ok(now.value);
+        if *series != master.facts.id || !later(original) {
+            continue;
         }
-        // That it is as it was does not mean that it stays so.
-        Err(error)
-    }
-
-    /// Returns the exceptions of a series: all, or those from an occurrence on.
-    pub(in crate::pipeline) async fn find_exceptions(
-        &self,
-        master: &EventTarget,
-        from: Option<EventTime>,
-    ) -> Exceptions {
-        let zone = master.zone(&self.config.zone);
-        let later =
-            |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
-        let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
-        let mut found =
-            Exceptions { cancelled: known.filter(|at| later(*at)).collect(), ..Default::default() };
-        let Some(uid) = master.facts.uid.as_deref() else {
-            return found;
-        };
-        let port = &master.owner.port;
-        // A failed look-up does not affect the change.
-        let Ok(values) = port.by_uid(uid).await else {
-            return Exceptions { is_incomplete: true, ..found };
-        };
-        for facts in values.iter().filter_map(|one| port.event_data(one)) {
-            let (Some(original), Some(series)) = (facts.original, &facts.series) else {
-                continue;
-            };
-            if *series != master.facts.id || !later(original) {
-                continue;
-            }
-            match facts.cancelled {
-                true => found.cancel(original, &zone),
-                false => found.changed.push((original, facts.start)),
-            }
+        match facts.cancelled {
+            true => found.cancel(original, &zone),
+            false => found.changed.push((original, facts.start)),
         }
-        found.changed.sort_by_key(|(at, _)| at.instant(&zone));
-        found.cancelled.sort_by_key(|at| at.instant(&zone));
-        found
     }
+    found.changed.sort_by_key(|(at, _)| at.instant(&zone));
+    found.cancelled.sort_by_key(|at| at.instant(&zone));
+    found
 }
 
 impl Exceptions {

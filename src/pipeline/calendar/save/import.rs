@@ -10,9 +10,11 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::clash::{self, ClashCandidate, Clashes};
-use super::destination::Destination;
+use super::clash::{self, ClashCandidate, Clashes, find_clashes};
+use super::destination::{Destination, find_destination};
+use super::exceptions::finish_import;
 use super::make;
+use super::source::read_document;
 use super::{TOOL, source};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
@@ -96,484 +98,478 @@ pub(super) enum Put {
     Same(EventTarget),
 }
 
-impl Context {
-    pub(super) async fn import(
-        &self,
-        input: &str,
-        request: &Save,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if request.scope.is_some() {
-            return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
+pub(super) async fn import_events(
+    ctx: &Context,
+    input: &str,
+    request: &Save,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if request.scope.is_some() {
+        return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
+    }
+    let rest = match source::is_cursor(input) {
+        true => Some(import_rest(ctx, input).await?),
+        false => None,
+    };
+    let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
+    // A continued import may be a dry run, too.
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    let done = rest.as_ref().map_or(0, |rest| rest.done);
+    let document = read_document(ctx, input).await?;
+    let digest = SeenIds::digest(&format!("{:?}", document.entries));
+    if rest.as_ref().is_some_and(|rest| rest.document != digest) {
+        return Err(Error::new(Kind::Conflict, "the document changed since its import began")
+            .next("import it from the start: existing events are not duplicated"));
+    }
+    let mut report = WriteReport::default();
+    report.notes.extend(document.notes.iter().cloned());
+    match document.method.as_deref() {
+        Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
+            return Err(Error::argument(format!(
+                "the document has no event to import: its METHOD is {method}"
+            ))
+            .next("read the message, and change the event itself"));
         }
-        let rest = match source::is_cursor(input) {
-            true => Some(self.rest(input).await?),
-            false => None,
-        };
-        let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
-        // A continued import may be a dry run, too.
-        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-        let done = rest.as_ref().map_or(0, |rest| rest.done);
-        let document = self.document(input).await?;
-        let digest = SeenIds::digest(&format!("{:?}", document.entries));
-        if rest.as_ref().is_some_and(|rest| rest.document != digest) {
-            return Err(Error::new(Kind::Conflict, "the document changed since its import began")
-                .next("import it from the start: existing events are not duplicated"));
-        }
-        let mut report = WriteReport::default();
-        report.notes.extend(document.notes.iter().cloned());
-        match document.method.as_deref() {
-            Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
-                return Err(Error::argument(format!(
-                    "the document has no event to import: its METHOD is {method}"
-                ))
-                .next("read the message, and change the event itself"));
-            }
-            Some("REQUEST") => report.notes.extend(self.invites(&document).await?),
-            _ => {}
-        }
-        let destination =
-            self.destination(request.account.as_deref(), request.calendar.as_deref()).await?;
-        let mut items = self.items(document, &destination, &mut report);
-        let all = items.len();
-        if done > 0 {
-            // The first call has reported it.
-            report = WriteReport::default();
-        }
-        items = items.into_iter().skip(done).take(MOST).collect();
-        if items.is_empty() && report.outcomes.is_empty() {
-            let notes = report.notes.join("; ");
-            return Err(Error::argument(match notes.is_empty() {
-                true => "it has no event".to_owned(),
-                false => format!("it has no readable event: {notes}"),
-            })
-            .next("check the text; an event is a VEVENT with a DTSTART"));
-        }
-        self.look_up(&mut items, done, all, &destination, &mut report).await?;
-        self.compare_import(&mut items, request, &destination, &mut report).await?;
-        self.agreed_for_import(&items, request, &destination, caller, &mut report.notes).await?;
-        if request.dry_run {
-            report.notes.push("dry run: nothing was written".into());
-        }
-        let mut stopped = false;
-        let last = done + items.len();
-        for item in course::each("events", items) {
-            self.put(item, request, &destination, &mut stopped, &mut report).await?;
-        }
-        let can = destination.owner.port.capabilities();
-        if !can.sets_uid && !report.events.is_empty() {
+        Some("REQUEST") => report.notes.extend(invitation_note(ctx, &document).await?),
+        _ => {}
+    }
+    let destination =
+        find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
+    let mut items = import_items(document, &destination, &mut report);
+    let all = items.len();
+    if done > 0 {
+        // The first call has reported it.
+        report = WriteReport::default();
+    }
+    items = items.into_iter().skip(done).take(MOST).collect();
+    if items.is_empty() && report.outcomes.is_empty() {
+        let notes = report.notes.join("; ");
+        return Err(Error::argument(match notes.is_empty() {
+            true => "it has no event".to_owned(),
+            false => format!("it has no readable event: {notes}"),
+        })
+        .next("check the text; an event is a VEVENT with a DTSTART"));
+    }
+    look_up(ctx, &mut items, done, all, &destination, &mut report).await?;
+    compare_import(ctx, &mut items, request, &destination, &mut report).await?;
+    agreed_for_import(ctx, &items, request, &destination, caller, &mut report.notes).await?;
+    if request.dry_run {
+        report.notes.push("dry run: nothing was written".into());
+    }
+    let mut stopped = false;
+    let last = done + items.len();
+    for item in course::each("events", items) {
+        import_item(ctx, item, request, &destination, &mut stopped, &mut report).await?;
+    }
+    let can = destination.owner.port.capabilities();
+    if !can.sets_uid && !report.events.is_empty() {
+        report.notes.push(note!(
+            "{} assigns its own UIDs: events are recognized by time and title",
+            ours(can.name)
+        ));
+    }
+    let mut next = None;
+    match (stopped, last < all) {
+        (true, _) if done > 0 || last < all => report.notes.push(note!(
+            "events {} to {} of {}: give ics={} again to continue",
+            ours(done + 1),
+            ours(last),
+            ours(all),
+            ours(rest.map_or("the same", |_| input))
+        )),
+        (false, true) => {
+            let rest = ImportRest {
+                ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
+                document: digest,
+                done: last,
+                account: request.account.clone(),
+                calendar: request.calendar.clone(),
+                if_conflict: request.if_conflict,
+                dry_run: request.dry_run,
+            };
+            let cursor = save_cursor(ctx, KIND, &rest).await?;
             report.notes.push(note!(
-                "{} assigns its own UIDs: events are recognized by time and title",
-                ours(can.name)
-            ));
-        }
-        let mut next = None;
-        match (stopped, last < all) {
-            (true, _) if done > 0 || last < all => report.notes.push(note!(
-                "events {} to {} of {}: give ics={} again to continue",
+                "events {} to {} of {}: calendar_save ics=p{} continues",
                 ours(done + 1),
                 ours(last),
                 ours(all),
-                ours(rest.map_or("the same", |_| input))
-            )),
-            (false, true) => {
-                let rest = ImportRest {
-                    ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
-                    document: digest,
-                    done: last,
-                    account: request.account.clone(),
-                    calendar: request.calendar.clone(),
-                    if_conflict: request.if_conflict,
-                    dry_run: request.dry_run,
-                };
-                let cursor = save_cursor(self, KIND, &rest).await?;
-                report.notes.push(note!(
-                    "events {} to {} of {}: calendar_save ics=p{} continues",
-                    ours(done + 1),
-                    ours(last),
-                    ours(all),
-                    ours(cursor)
-                ));
-                next = Some(Cell::Handle('p', cursor));
-            }
-            _ => {}
+                ours(cursor)
+            ));
+            next = Some(Cell::Handle('p', cursor));
         }
-        let mut response = write_report(self, report).await?;
-        let next = next.map(|next| ("next", next));
-        response.document.scalars.extend(next);
-        Ok(response)
+        _ => {}
     }
+    let mut response = write_report(ctx, report).await?;
+    let next = next.map(|next| ("next", next));
+    response.document.scalars.extend(next);
+    Ok(response)
+}
 
-    /// Returns where an import continues.
-    pub(super) async fn rest(&self, input: &str) -> Result<ImportRest> {
-        load_cursor(self, KIND, input.trim()).await
-    }
+/// Returns where an import continues.
+pub(super) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
+    load_cursor(ctx, KIND, input.trim()).await
+}
 
-    /// Returns a note on an invitation, which should be answered instead of imported.
-    async fn invites(&self, document: &CalendarDocument) -> Result<Option<Note>> {
-        let accounts = self.accounts.list().await?;
-        let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
-        let request = guests.find_map(|guest| {
-            let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
-            accounts.iter().map(|one| &one.email).find(|email| is_me(email))
-        });
-        Ok(request.map(|email| {
-            note!(
-                "this invites {}: calendar_respond answers it and notifies the organizer",
-                ours(email)
-            )
-        }))
-    }
+/// Returns a note on an invitation, which should be answered instead of imported.
+async fn invitation_note(ctx: &Context, document: &CalendarDocument) -> Result<Option<Note>> {
+    let accounts = ctx.accounts.list().await?;
+    let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
+    let request = guests.find_map(|guest| {
+        let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
+        accounts.iter().map(|one| &one.email).find(|email| is_me(email))
+    });
+    Ok(request.map(|email| {
+        note!(
+            "this invites {}: calendar_respond answers it and notifies the organizer",
+            ours(email)
+        )
+    }))
+}
 
-    /// Returns the events of a document, each with its exceptions.
-    fn items(
-        &self,
-        document: CalendarDocument,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) -> Vec<ImportItem> {
-        let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
-            document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
-        let mut exceptions = exceptions;
-        let mut items: Vec<ImportItem> = Vec::new();
-        let mut left_out = BTreeSet::new();
-        let can = to.owner.port.capabilities();
-        let mut add = |mut entry: Entry, mut mine: Vec<Entry>, report: &mut WriteReport| {
-            let name = short(&entry.title);
-            if entry.cancelled {
-                report.outcomes.push(Outcome::new(
-                    name,
-                    "import",
-                    "skipped",
-                    "cancelled in the document",
-                ));
-                return;
-            }
-            let own = &to.owner.account.email;
-            let (mut change, without) = source::change(&entry, can, own, &mut report.notes);
-            if change.organizer.is_some() {
-                // Only the organizer may cancel an occurrence once the series is there.
-                mine = entry.exclude_cancelled(mine);
-                change.repeat = entry.repeat.clone().map(Some);
-            }
-            // Of itself the calendar would add its usual one.
-            change.reminder.get_or_insert(None);
-            left_out.extend(without);
-            items.push(ImportItem {
+/// Returns the events of a document, each with its exceptions.
+fn import_items(
+    document: CalendarDocument,
+    to: &Destination,
+    report: &mut WriteReport,
+) -> Vec<ImportItem> {
+    let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
+        document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
+    let mut exceptions = exceptions;
+    let mut items: Vec<ImportItem> = Vec::new();
+    let mut left_out = BTreeSet::new();
+    let can = to.owner.port.capabilities();
+    let mut add = |mut entry: Entry, mut mine: Vec<Entry>, report: &mut WriteReport| {
+        let name = short(&entry.title);
+        if entry.cancelled {
+            report.outcomes.push(Outcome::new(
                 name,
-                entry,
-                exceptions: mine,
-                change,
-                there: None,
-                twin: false,
-                met: Clashes::default(),
-            });
-        };
-        for master in masters {
-            let uid = master.uid.clone();
-            let (mine, others) =
-                exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
-            exceptions = others;
-            add(master, mine, report);
-        }
-        // Exceptions whose series is not in the document are events of their own,
-        // unless the series is in the calendar.
-        for one in exceptions {
-            add(one, Vec::new(), report);
-        }
-        for what in left_out {
-            let why = match what {
-                "people" => format!("{} would invite them to a meeting of yours", can.name),
-                "categories" => format!("{} has colours instead", can.name),
-                _ => format!("{} does not support reminders that early", can.name),
-            };
-            report.notes.push(note!("{} left out: {}", ours(&what), ours(&why)));
-        }
-        items
-    }
-
-    /// Finds the events that are there already, by their UIDs.
-    async fn look_up(
-        &self,
-        items: &mut [ImportItem],
-        done: usize,
-        all: usize,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        for (item, number) in items.iter_mut().zip(done + 1..) {
-            if all > 1 {
-                item.name = format!("{number} {}", item.name);
-            }
-        }
-        for some in items.chunks_mut(AT_ONCE) {
-            let port = &to.owner.port;
-            let found = join_all(some.iter().map(|item| async {
-                match item.entry.uid.as_str() {
-                    "" => Ok(Vec::new()),
-                    uid => port.by_uid(uid).await,
-                }
-            }))
-            .await;
-            for (item, found) in some.iter_mut().zip(found) {
-                let at = item.entry.recurrence_id;
-                for value in found? {
-                    let Some(facts) = port.event_data(&value) else {
-                        continue;
-                    };
-                    // A series for a series, an exception for an exception.
-                    let zones = [&self.config.zone, &TimeZone::UTC];
-                    let same = match (facts.original, at) {
-                        (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
-                        (original, at) => original == at,
-                    };
-                    if same && !facts.cancelled {
-                        item.there = Some(self.as_target(&to.owner, value, facts).await?);
-                        break;
-                    }
-                }
-            }
-        }
-        report.notes.extend(
-            items
-                .iter()
-                .filter(|item| item.entry.uid.is_empty())
-                .map(|item| note!("{} has no UID", quoted(&item.name))),
-        );
-        Ok(())
-    }
-
-    /// Returns the conflicts of new events; finds existing ones that have another UID.
-    async fn compare_import(
-        &self,
-        items: &mut [ImportItem],
-        request: &Save,
-        to: &Destination,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        let now = self.now();
-        let candidates: Vec<ClashCandidate> = items
-            .iter()
-            .map(|item| {
-                let repeat = item.entry.repeat.as_ref();
-                let there = item.there.as_ref().map(|there| there.facts.id.clone());
-                ClashCandidate {
-                    title: item.entry.title.clone(),
-                    uid: item.change.uid.clone(),
-                    claim: clash::claim(&item.change, None, to.is_main()),
-                    times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
-                    itself: there.into_iter().collect(),
-                }
-            })
-            .collect();
-        let strict = request.if_conflict == IfConflict::Refuse;
-        let (met, notes) = self.find_clashes(&candidates, strict).await?;
-        report.notes.extend(notes);
-        for (item, met) in items.iter_mut().zip(met) {
-            let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
-            if let (None, Some((_, id))) = (&item.there, twin) {
-                let there = self.fetch_event(to.owner.clone(), id).await?;
-                let there = match there.facts.series {
-                    Some(_) => self.master_of(&there).await?,
-                    None => there,
-                };
-                // A single event is not the series that begins with it.
-                if item.entry.repeat.is_none() || there.facts.repeat.is_some() {
-                    item.twin = true;
-                    item.there = Some(there);
-                    continue;
-                }
-            }
-            if item.there.is_none() && request.if_conflict != IfConflict::Ignore {
-                item.met = met;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a document that must not reach the people on its events, or on the
-    /// events that it changes.
-    async fn agreed_for_import(
-        &self,
-        items: &[ImportItem],
-        request: &Save,
-        to: &Destination,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        if !is_watchful(self).await? {
-            return Ok(());
+                "import",
+                "skipped",
+                "cancelled in the document",
+            ));
+            return;
         }
         let own = &to.owner.account.email;
-        let mut audience = Audience::default();
-        let mut lines = Vec::new();
-        for item in items {
-            let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
-            let reached = match &item.there {
-                None if refused => continue,
-                None => {
-                    let mut new = Audience::default();
-                    new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
-                    let organizer = item.change.organizer.as_ref();
-                    new.add(organizer.map(|one| one.address.as_str()));
-                    if let Some(place) = &to.calendar {
-                        new.calendar(place, own);
-                    }
-                    (new != Audience::default()).then_some(new)
-                }
-                Some(there) if there.facts.own && !item.twin => {
-                    let change = differing(&item.change, &there.facts);
-                    match change == Change::default() && item.exceptions.is_empty() {
-                        true => None,
-                        // Its occurrences may be deleted, too.
-                        false => find_audience(self, there, &EventWrite::Delete(false)).await?,
-                    }
-                }
-                Some(_) => None,
-            };
-            if let Some(reached) = reached {
-                audience.join(&reached);
-                lines.push(item.name.clone());
-            }
+        let (mut change, without) = source::change(&entry, can, own, &mut report.notes);
+        if change.organizer.is_some() {
+            // Only the organizer may cancel an occurrence once the series is there.
+            mine = entry.exclude_cancelled(mine);
+            change.repeat = entry.repeat.clone().map(Some);
         }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let question = format!("Import events with other people?\n{}", listed(lines));
-        confirm(self, &act(question), &audience, caller, notes).await.map(drop)
+        // Of itself the calendar would add its usual one.
+        change.reminder.get_or_insert(None);
+        left_out.extend(without);
+        items.push(ImportItem {
+            name,
+            entry,
+            exceptions: mine,
+            change,
+            there: None,
+            twin: false,
+            met: Clashes::default(),
+        });
+    };
+    for master in masters {
+        let uid = master.uid.clone();
+        let (mine, others) =
+            exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
+        exceptions = others;
+        add(master, mine, report);
     }
+    // Exceptions whose series is not in the document are events of their own,
+    // unless the series is in the calendar.
+    for one in exceptions {
+        add(one, Vec::new(), report);
+    }
+    for what in left_out {
+        let why = match what {
+            "people" => format!("{} would invite them to a meeting of yours", can.name),
+            "categories" => format!("{} has colours instead", can.name),
+            _ => format!("{} does not support reminders that early", can.name),
+        };
+        report.notes.push(note!("{} left out: {}", ours(&what), ours(&why)));
+    }
+    items
+}
 
-    async fn put(
-        &self,
-        item: ImportItem,
-        request: &Save,
-        to: &Destination,
-        stopped: &mut bool,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        let lines = item.met.lines.join("; ");
-        let mut outcome = |result, detail: String| {
-            report.outcomes.push(Outcome::new(&item.name, "import", result, detail));
-        };
-        if request.if_conflict == IfConflict::Refuse && !lines.is_empty() {
-            outcome("refused", lines);
-            return Ok(());
+/// Finds the events that are there already, by their UIDs.
+async fn look_up(
+    ctx: &Context,
+    items: &mut [ImportItem],
+    done: usize,
+    all: usize,
+    to: &Destination,
+    report: &mut WriteReport,
+) -> Result<()> {
+    for (item, number) in items.iter_mut().zip(done + 1..) {
+        if all > 1 {
+            item.name = format!("{number} {}", item.name);
         }
-        if *stopped {
-            let detail = "not written, because an earlier one failed";
-            outcome("skipped", detail.to_owned());
-            return Ok(());
-        }
-        let difference = match &item.there {
-            Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
-            _ => Change::default(),
-        };
-        if request.dry_run {
-            let port = &to.owner.port;
-            let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-            let current = item.there.as_ref().map(|there| &there.value);
-            let refused = match &item.there {
-                Some(_) if difference == Change::default() => Ok(()),
-                Some(_) => {
-                    let notify = Notify::Nobody;
-                    port.rehearse(calendar, current, &difference, notify).await
-                }
-                None => match make::fits(&item.change, port.capabilities()) {
-                    Ok(()) => {
-                        let notify = Notify::Nobody;
-                        port.rehearse(calendar, None, &item.change, notify).await
-                    }
-                    Err(error) => Err(error),
-                },
-            };
-            if let Err(error) = refused {
-                let failed = Outcome::failed(&item.name, "import", &error);
-                report.outcomes.push(failed);
-                return Ok(());
+    }
+    for some in items.chunks_mut(AT_ONCE) {
+        let port = &to.owner.port;
+        let found = join_all(some.iter().map(|item| async {
+            match item.entry.uid.as_str() {
+                "" => Ok(Vec::new()),
+                uid => port.by_uid(uid).await,
             }
-            let zone = &self.config.zone;
-            let (result, detail) = match &item.there {
-                None => {
-                    let mut detail = make::description(&item.change, zone);
-                    if !lines.is_empty() {
-                        detail = format!("{detail}; {lines}");
-                    }
-                    ("planned", detail)
+        }))
+        .await;
+        for (item, found) in some.iter_mut().zip(found) {
+            let at = item.entry.recurrence_id;
+            for value in found? {
+                let Some(facts) = port.event_data(&value) else {
+                    continue;
+                };
+                // A series for a series, an exception for an exception.
+                let zones = [&ctx.config.zone, &TimeZone::UTC];
+                let same = match (facts.original, at) {
+                    (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
+                    (original, at) => original == at,
+                };
+                if same && !facts.cancelled {
+                    item.there = Some(ctx.as_target(&to.owner, value, facts).await?);
+                    break;
                 }
-                Some(there) if difference == Change::default() => {
-                    ("unchanged", format!("it is already {}", there.handle))
-                }
-                Some(there) => {
-                    let what = make::difference(&difference, &there.facts, zone);
-                    ("planned", format!("{}: {what}", there.handle))
-                }
-            };
-            outcome(result, detail);
-            return Ok(());
+            }
         }
+    }
+    report.notes.extend(
+        items
+            .iter()
+            .filter(|item| item.entry.uid.is_empty())
+            .map(|item| note!("{} has no UID", quoted(&item.name))),
+    );
+    Ok(())
+}
+
+/// Returns the conflicts of new events; finds existing ones that have another UID.
+async fn compare_import(
+    ctx: &Context,
+    items: &mut [ImportItem],
+    request: &Save,
+    to: &Destination,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let now = ctx.now();
+    let candidates: Vec<ClashCandidate> = items
+        .iter()
+        .map(|item| {
+            let repeat = item.entry.repeat.as_ref();
+            let there = item.there.as_ref().map(|there| there.facts.id.clone());
+            ClashCandidate {
+                title: item.entry.title.clone(),
+                uid: item.change.uid.clone(),
+                claim: clash::claim(&item.change, None, to.is_main()),
+                times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
+                itself: there.into_iter().collect(),
+            }
+        })
+        .collect();
+    let strict = request.if_conflict == IfConflict::Refuse;
+    let (met, notes) = find_clashes(ctx, &candidates, strict).await?;
+    report.notes.extend(notes);
+    for (item, met) in items.iter_mut().zip(met) {
+        let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
+        if let (None, Some((_, id))) = (&item.there, twin) {
+            let there = ctx.fetch_event(to.owner.clone(), id).await?;
+            let there = match there.facts.series {
+                Some(_) => ctx.master_of(&there).await?,
+                None => there,
+            };
+            // A single event is not the series that begins with it.
+            if item.entry.repeat.is_none() || there.facts.repeat.is_some() {
+                item.twin = true;
+                item.there = Some(there);
+                continue;
+            }
+        }
+        if item.there.is_none() && request.if_conflict != IfConflict::Ignore {
+            item.met = met;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a document that must not reach the people on its events, or on the
+/// events that it changes.
+async fn agreed_for_import(
+    ctx: &Context,
+    items: &[ImportItem],
+    request: &Save,
+    to: &Destination,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    if !is_watchful(ctx).await? {
+        return Ok(());
+    }
+    let own = &to.owner.account.email;
+    let mut audience = Audience::default();
+    let mut lines = Vec::new();
+    for item in items {
+        let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+        let reached = match &item.there {
+            None if refused => continue,
+            None => {
+                let mut new = Audience::default();
+                new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
+                let organizer = item.change.organizer.as_ref();
+                new.add(organizer.map(|one| one.address.as_str()));
+                if let Some(place) = &to.calendar {
+                    new.calendar(place, own);
+                }
+                (new != Audience::default()).then_some(new)
+            }
+            Some(there) if there.facts.own && !item.twin => {
+                let change = differing(&item.change, &there.facts);
+                match change == Change::default() && item.exceptions.is_empty() {
+                    true => None,
+                    // Its occurrences may be deleted, too.
+                    false => find_audience(ctx, there, &EventWrite::Delete(false)).await?,
+                }
+            }
+            Some(_) => None,
+        };
+        if let Some(reached) = reached {
+            audience.join(&reached);
+            lines.push(item.name.clone());
+        }
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let question = format!("Import events with other people?\n{}", listed(lines));
+    confirm(ctx, &act(question), &audience, caller, notes).await.map(drop)
+}
+
+async fn import_item(
+    ctx: &Context,
+    item: ImportItem,
+    request: &Save,
+    to: &Destination,
+    stopped: &mut bool,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let lines = item.met.lines.join("; ");
+    let mut outcome = |result, detail: String| {
+        report.outcomes.push(Outcome::new(&item.name, "import", result, detail));
+    };
+    if request.if_conflict == IfConflict::Refuse && !lines.is_empty() {
+        outcome("refused", lines);
+        return Ok(());
+    }
+    if *stopped {
+        let detail = "not written, because an earlier one failed";
+        outcome("skipped", detail.to_owned());
+        return Ok(());
+    }
+    let difference = match &item.there {
+        Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
+        _ => Change::default(),
+    };
+    if request.dry_run {
         let port = &to.owner.port;
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
-        let line = |op: &'static str, id: Option<&String>| Line {
-            account: &to.owner.account.email,
-            tool: TOOL,
-            op,
-            ids: id.into_iter().cloned().collect(),
-            ..Line::default()
-        };
-        let written = match &item.there {
-            None => {
-                let fits = make::fits(&item.change, port.capabilities())
-                    .and_then(|()| port.check(None, &item.change, Notify::Nobody));
-                let write = port.create(calendar, &item.change, Notify::Nobody);
-                let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-                match fits {
-                    Ok(()) => {
-                        run_logged(self, line("create", None), &mut report.notes, write, id).await
-                    }
-                    Err(error) => Err(error),
+        let current = item.there.as_ref().map(|there| &there.value);
+        let refused = match &item.there {
+            Some(_) if difference == Change::default() => Ok(()),
+            Some(_) => {
+                let notify = Notify::Nobody;
+                port.rehearse(calendar, current, &difference, notify).await
+            }
+            None => match make::fits(&item.change, port.capabilities()) {
+                Ok(()) => {
+                    let notify = Notify::Nobody;
+                    port.rehearse(calendar, None, &item.change, notify).await
                 }
-            }
-            Some(there) if difference == Change::default() => Ok(there.value.clone()),
-            Some(there) => {
-                let write = port.update(&there.value, &difference, Notify::Nobody);
-                let line = line("update", Some(&there.handle));
-                // Exceptions that follow would not be undone.
-                match item.exceptions.is_empty() {
-                    true => {
-                        let write = async { write.await.map(Some) };
-                        let written =
-                            self.write_event(there, Some(&difference), line, report, write);
-                        written.await.map(Option::unwrap_or_default)
-                    }
-                    false => run_logged(self, line, &mut report.notes, write, |_| None).await,
-                }
-            }
+                Err(error) => Err(error),
+            },
         };
-        let value = match written {
-            Ok(value) => value,
-            Err(error) => {
-                *stopped = error.ends_batch();
-                report.outcomes.push(Outcome::failed(&item.name, "import", &error));
-                return Ok(());
-            }
-        };
-        report.clashing += usize::from(!item.met.lines.is_empty());
-        report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
-        let Some(facts) = port.event_data(&value) else {
-            report.events.push((to.owner.clone(), value));
+        if let Err(error) = refused {
+            let failed = Outcome::failed(&item.name, "import", &error);
+            report.outcomes.push(failed);
             return Ok(());
-        };
-        let target = self.as_target_after(&to.owner, value, facts, &mut report.notes).await;
-        if item.there.is_none() {
-            self.keep_created(&to.owner, &target.value, false, report).await;
         }
-        let put = match (&item.there, difference == Change::default()) {
-            (None, _) => Put::Created(target),
-            (Some(_), true) => Put::Same(target),
-            (Some(_), false) => Put::Changed(target),
+        let zone = &ctx.config.zone;
+        let (result, detail) = match &item.there {
+            None => {
+                let mut detail = make::description(&item.change, zone);
+                if !lines.is_empty() {
+                    detail = format!("{detail}; {lines}");
+                }
+                ("planned", detail)
+            }
+            Some(there) if difference == Change::default() => {
+                ("unchanged", format!("it is already {}", there.handle))
+            }
+            Some(there) => {
+                let what = make::difference(&difference, &there.facts, zone);
+                ("planned", format!("{}: {what}", there.handle))
+            }
         };
-        self.finish_import(&item, put, report).await
+        outcome(result, detail);
+        return Ok(());
     }
+    let port = &to.owner.port;
+    let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
+    let line = |op: &'static str, id: Option<&String>| Line {
+        account: &to.owner.account.email,
+        tool: TOOL,
+        op,
+        ids: id.into_iter().cloned().collect(),
+        ..Line::default()
+    };
+    let written = match &item.there {
+        None => {
+            let fits = make::fits(&item.change, port.capabilities())
+                .and_then(|()| port.check(None, &item.change, Notify::Nobody));
+            let write = port.create(calendar, &item.change, Notify::Nobody);
+            let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
+            match fits {
+                Ok(()) => run_logged(ctx, line("create", None), &mut report.notes, write, id).await,
+                Err(error) => Err(error),
+            }
+        }
+        Some(there) if difference == Change::default() => Ok(there.value.clone()),
+        Some(there) => {
+            let write = port.update(&there.value, &difference, Notify::Nobody);
+            let line = line("update", Some(&there.handle));
+            // Exceptions that follow would not be undone.
+            match item.exceptions.is_empty() {
+                true => {
+                    let write = async { write.await.map(Some) };
+                    let written = ctx.write_event(there, Some(&difference), line, report, write);
+                    written.await.map(Option::unwrap_or_default)
+                }
+                false => run_logged(ctx, line, &mut report.notes, write, |_| None).await,
+            }
+        }
+    };
+    let value = match written {
+        Ok(value) => value,
+        Err(error) => {
+            *stopped = error.ends_batch();
+            report.outcomes.push(Outcome::failed(&item.name, "import", &error));
+            return Ok(());
+        }
+    };
+    report.clashing += usize::from(!item.met.lines.is_empty());
+    report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
+    let Some(facts) = port.event_data(&value) else {
+        report.events.push((to.owner.clone(), value));
+        return Ok(());
+    };
+    let target = ctx.as_target_after(&to.owner, value, facts, &mut report.notes).await;
+    if item.there.is_none() {
+        ctx.keep_created(&to.owner, &target.value, false, report).await;
+    }
+    let put = match (&item.there, difference == Change::default()) {
+        (None, _) => Put::Created(target),
+        (Some(_), true) => Put::Same(target),
+        (Some(_), false) => Put::Changed(target),
+    };
+    finish_import(ctx, &item, put, report).await
 }
 
 /// Returns the fields of a change that differ from the event. Guests are not compared,

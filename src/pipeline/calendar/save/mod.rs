@@ -3,16 +3,16 @@
 //! Everything is checked for all events before the first is written. A write is carried
 //! out once and never repeated; the answer reports what the service has afterwards.
 
-mod change;
+pub(super) mod change;
 pub(in crate::pipeline) mod clash;
 mod create;
-mod destination;
-mod exceptions;
-mod follow;
+pub(in crate::pipeline) mod destination;
+pub(super) mod exceptions;
+pub(super) mod follow;
 mod import;
 mod make;
 mod series;
-mod source;
+pub(super) mod source;
 mod span;
 
 pub(super) use change::reference;
@@ -21,6 +21,9 @@ pub(super) use follow::cut;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
+use super::save::change::change_events;
+use super::save::create::create_events;
+use super::save::import::import_events;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
@@ -31,27 +34,25 @@ use crate::tools::save::Save;
 /// The tool, as the audit log names it.
 pub(super) const TOOL: &str = "calendar_save";
 
-impl Context {
-    pub(in crate::pipeline) async fn save_events(
-        &self,
-        request: Save,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        // A dry run is refused as the real call would be, and asks nobody.
-        if let Some(undo) = &request.undo {
-            return self.undo(undo, request.dry_run, caller).await;
-        }
-        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-        match (&request.ics, request.changes().is_empty()) {
-            (Some(ics), _) => self.import(ics, &request, caller).await,
-            (None, true) => self.create_events(&request, caller).await,
-            (None, false) => self.change_events(&request, caller).await,
-        }
+pub(in crate::pipeline) async fn calendar_save(
+    ctx: &Context,
+    request: Save,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    // A dry run is refused as the real call would be, and asks nobody.
+    if let Some(undo) = &request.undo {
+        return ctx.undo(undo, request.dry_run, caller).await;
     }
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    match (&request.ics, request.changes().is_empty()) {
+        (Some(ics), _) => import_events(ctx, ics, &request, caller).await,
+        (None, true) => create_events(ctx, &request, caller).await,
+        (None, false) => change_events(ctx, &request, caller).await,
+    }
+}
 
-    /// Returns the current time, and the zone of the user.
-    pub(in crate::pipeline) fn here(&self) -> TimeContext {
-        let clock = self.date_context();
-        TimeContext { now: clock.now, zone: clock.zone, named: false }
-    }
+/// Returns the current time, and the zone of the user.
+pub(in crate::pipeline) fn time_context(ctx: &Context) -> TimeContext {
+    let clock = ctx.date_context();
+    TimeContext { now: clock.now, zone: clock.zone, named: false }
 }

@@ -1,6 +1,7 @@
 //! The source of an iCalendar document: the call itself, a file, or a message; and the
 //! conversion of its events to changes.
 
+use super::import::import_rest;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::calendar::guests::check_guests;
@@ -18,69 +19,62 @@ use crate::text::{Note, brief};
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
 
-impl Context {
-    /// Reads the document that `ics` contains or names.
-    pub(super) async fn document(&self, input: &str) -> Result<CalendarDocument> {
-        let input = input.trim_start_matches('\u{feff}').trim();
-        let head: String = input.chars().take(15).collect();
-        if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
-            return ical::read(input, &self.config.zone);
-        }
-        if is_cursor(input) {
-            let rest = self.rest(input).await?;
-            return Box::pin(self.document(&rest.ics)).await;
-        }
-        if let Some((account, id)) = resolve_handle(self, HandleKind::Message, input).await? {
-            let account = self.accounts.by_id(&account).await?;
-            return self.invitation(&account, &id, input).await;
-        }
-        let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
-        match is_file {
-            true => {
-                let bytes = self.local_file(input).await?.bytes;
-                if bytes.len() > LARGEST {
-                    return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
-                        .next("split it, or give the events directly"));
-                }
-                let (text, doubt) = ical::decode(&bytes, None);
-                let mut document = ical::read(&text, &self.config.zone)?;
-                document.notes.extend(doubt.map(Note::from));
-                Ok(document)
+/// Reads the document that `ics` contains or names.
+pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<CalendarDocument> {
+    let input = input.trim_start_matches('\u{feff}').trim();
+    let head: String = input.chars().take(15).collect();
+    if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
+        return ical::read(input, &ctx.config.zone);
+    }
+    if is_cursor(input) {
+        let rest = import_rest(ctx, input).await?;
+        return Box::pin(read_document(ctx, &rest.ics)).await;
+    }
+    if let Some((account, id)) = resolve_handle(ctx, HandleKind::Message, input).await? {
+        let account = ctx.accounts.by_id(&account).await?;
+        return invitation_document(ctx, &account, &id, input).await;
+    }
+    let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
+    match is_file {
+        true => {
+            let bytes = ctx.local_file(input).await?.bytes;
+            if bytes.len() > LARGEST {
+                return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
+                    .next("split it, or give the events directly"));
             }
-            false => Err(Error::argument(format!(
-                "`ics` is `{}`, not iCalendar text",
-                brief(input)
-            ))
+            let (text, doubt) = ical::decode(&bytes, None);
+            let mut document = ical::read(&text, &ctx.config.zone)?;
+            document.notes.extend(doubt.map(Note::from));
+            Ok(document)
+        }
+        false => Err(Error::argument(format!("`ics` is `{}`, not iCalendar text", brief(input)))
             .next(
                 "give text beginning with BEGIN:VCALENDAR, the path of an .ics file, or the id of \
-                 a message with an invitation, such as m12",
+             a message with an invitation, such as m12",
             )),
-        }
     }
+}
 
-    /// Reads the invitation in a message.
-    pub(in crate::pipeline) async fn invitation(
-        &self,
-        account: &Account,
-        id: &str,
-        input: &str,
-    ) -> Result<CalendarDocument> {
-        let mailbox = self.connect.mailbox(account)?;
-        let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
-        let projection = project(mailbox.api(), &key);
-        let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
-        let message = messages
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| {
-                Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
-            })
-            .map_err(|error| error.context(input))?;
-        match message.invitation {
-            Some(text) => ical::read(&text, &self.config.zone),
-            None => Err(Error::new(Kind::NotFound, format!("{input} has no invitation"))
-                .next("read it with mail_read, and create the event with calendar_save")),
-        }
+/// Reads the invitation in a message.
+pub(in crate::pipeline) async fn invitation_document(
+    ctx: &Context,
+    account: &Account,
+    id: &str,
+    input: &str,
+) -> Result<CalendarDocument> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
+    let projection = project(mailbox.api(), &key);
+    let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let message = messages
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "the provider returned nothing for it")))
+        .map_err(|error| error.context(input))?;
+    match message.invitation {
+        Some(text) => ical::read(&text, &ctx.config.zone),
+        None => Err(Error::new(Kind::NotFound, format!("{input} has no invitation"))
+            .next("read it with mail_read, and create the event with calendar_save")),
     }
 }
 

@@ -41,6 +41,7 @@ pub(in crate::pipeline) use self::report::no_undo;
 use self::report::{ChangeReport, subjects};
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::guard::require_access;
+use crate::pipeline::calendar::save::time_context;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
@@ -349,7 +350,7 @@ impl Context {
 
     /// Reads the due date of a flag; of a day, its beginning.
     fn due(&self, due: &str) -> Result<jiff::Timestamp> {
-        let due = time_parse::read(due, &self.here())?;
+        let due = time_parse::read(due, &time_context(self))?;
         Ok(due.first(&self.config.zone))
     }
 }

@@ -13,7 +13,7 @@ use crate::event_time::{self, EventTime};
 use crate::flatten::RowContext;
 use crate::ical::{self, Entry, rows};
 use crate::pipeline::calendar::clashes::Claim;
-use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
+use crate::pipeline::calendar::save::clash::{self, ClashCandidate, find_clashes};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
@@ -139,7 +139,7 @@ impl Context {
                         .flatten()
                         .collect(),
                 };
-                let (met, more) = self.find_clashes(&[candidate], false).await?;
+                let (met, more) = find_clashes(self, &[candidate], false).await?;
                 notes.extend(more);
                 clashes = met
                     .into_iter()

@@ -14,6 +14,8 @@ use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
+use crate::pipeline::calendar::save::source::invitation_document;
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
 use crate::pipeline::context::Context;
@@ -44,7 +46,7 @@ impl Context {
     ) -> Result<InvitedEvent> {
         let account = self.accounts.by_id(account).await?;
         let handle = &request.id;
-        let document = self.invitation(&account, id, handle).await?;
+        let document = invitation_document(self, &account, id, handle).await?;
         let refused =
             |what: &str, next: &str| Err(Error::argument(format!("{handle} {what}")).next(next));
         match document.method.as_deref() {
@@ -145,7 +147,7 @@ impl Context {
         let (Some(series), Some(at)) = (series, entry.recurrence_id) else {
             return Ok(None);
         };
-        match self.occurrence(&series, at).await? {
+        match find_occurrence(self, &series, at).await? {
             Some((value, facts)) => Ok(Some(self.as_target(owner, value, facts).await?)),
             None => Ok(None),
         }
@@ -227,7 +229,7 @@ impl Context {
         if let (Some(facts), false) = (facts, occurrences.is_empty()) {
             let series = value.clone();
             let series = self.as_target_after(&owner, series, facts, &mut report.notes).await;
-            let many = self.put_exceptions(&name, &series, &occurrences, &mut report).await;
+            let many = put_exceptions(self, &name, &series, &occurrences, &mut report).await;
             report.notes.push(note!("occurrences that differ from its series: {}", many));
         }
         let response = response(answer, propose, request);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::super::guests::{guest, guest_line};
-use super::super::save::{Before, read};
+use super::super::save::{Before, calendar_save, read, time_context};
 use super::super::target::{EventTarget, Owner, event_line, span, title};
 use crate::access::Access;
 use crate::budget::Response;
@@ -18,6 +18,7 @@ use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::access::guard::{Audience, confirm, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::calendar::save::change::passed_over;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
@@ -83,7 +84,7 @@ impl Context {
         }
         let account = Some(account.to_owned());
         let import = Save { account, ics: Some(id.clone()), ..Save::default() };
-        let mut response = self.save_events(import, caller).await?;
+        let mut response = calendar_save(self, import, caller).await?;
         response.notes.push("its organizer asked for no answer: nobody was notified".into());
         Ok(response)
     }
@@ -141,7 +142,7 @@ impl Context {
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, "forward", &error));
             }
-            Err(error) => return Err(self.passed_over(&target, error).await),
+            Err(error) => return Err(passed_over(self, &target, error).await),
         }
         write_report(self, report).await
     }
@@ -228,7 +229,7 @@ impl Context {
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
             }
-            Err(error) => return Err(self.passed_over(&target, error).await),
+            Err(error) => return Err(passed_over(self, &target, error).await),
         }
         write_report(self, report).await
     }
@@ -260,7 +261,7 @@ impl Context {
         };
         let words =
             EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-        let other = read(&words, &self.here(), Some(before)).map_err(|error| {
+        let other = read(&words, &time_context(self), Some(before)).map_err(|error| {
             let form = error.next_step().is_some_and(|next| next.contains("`end`"));
             let error = match form {
                 true => Error::argument(error.message())

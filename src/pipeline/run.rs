@@ -31,6 +31,9 @@ use crate::pipeline::answer::offered::{note_unoffered, with_unoffered};
 use crate::pipeline::brief::brief;
 use crate::pipeline::calendar::agenda::calendar_search;
 use crate::pipeline::calendar::free::calendar_free;
+use crate::pipeline::calendar::outward::calendar_delete;
+use crate::pipeline::calendar::outward::manage::manage;
+use crate::pipeline::calendar::outward::respond::calendar_respond;
 use crate::pipeline::calendar::save::calendar_save;
 use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
@@ -293,9 +296,9 @@ fn dispatch<'a>(
         Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
         Action::Free(request) => Box::pin(calendar_free(ctx, request)),
         Action::Save(request) => Box::pin(calendar_save(ctx, *request, caller)),
-        Action::Delete(request) => Box::pin(ctx.delete(request, caller)),
-        Action::Respond(request) => Box::pin(ctx.respond(request, caller)),
-        Action::Manage(request) => Box::pin(ctx.manage(request, caller)),
+        Action::Delete(request) => Box::pin(calendar_delete(ctx, request, caller)),
+        Action::Respond(request) => Box::pin(calendar_respond(ctx, request, caller)),
+        Action::Manage(request) => Box::pin(manage(ctx, request, caller)),
         Action::Changes(request) => Box::pin(changes(ctx, request)),
         Action::Brief(request) => Box::pin(brief(ctx, request)),
         Action::Output(request) => Box::pin(read_output(ctx, request, format)),

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::UndoLog;
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
-use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::calendar::target::{Owner, written_rows};
+use crate::pipeline::calendar::undo::save_undo;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::Notify;
@@ -94,10 +95,10 @@ pub(in crate::pipeline) async fn write_report(
     let mut response = Response::default();
     // Before any row gets a handle: known handles move to the new occurrences first.
     let occurrences = occurrences::follow(ctx, report.series, &mut response.notes).await;
-    ctx.written_rows(&report.events, &mut response.document, &mut response.notes).await;
+    written_rows(ctx, &report.events, &mut response.document, &mut response.notes).await;
     response.document.tables.extend(occurrences);
     let mut undo = report.undo;
-    match ctx.save_undo(&mut undo).await {
+    match save_undo(ctx, &mut undo).await {
         Ok(()) => {
             if let Some(number) = undo.number {
                 let kind = HandleKind::Undo;

@@ -286,18 +286,16 @@ impl NotifiedGuests {
     }
 }
 
-impl Context {
-    /// Returns notes on guests that a write adds, and whose addresses were perhaps mistyped.
-    pub(in crate::pipeline) async fn doubtful_guests(
-        &self,
-        account: &Account,
-        before: &[Guest],
-        after: Option<&Vec<Guest>>,
-    ) -> Vec<Note> {
-        let is_new = |one: &&Guest| !one.room && !before.iter().any(|old| is_same(old, one));
-        let added = after.into_iter().flatten().filter(is_new);
-        mistyped_notes(self, account, added.map(|one| one.address.clone()).collect()).await
-    }
+/// Returns notes on guests that a write adds, and whose addresses were perhaps mistyped.
+pub(in crate::pipeline) async fn doubtful_guests(
+    ctx: &Context,
+    account: &Account,
+    before: &[Guest],
+    after: Option<&Vec<Guest>>,
+) -> Vec<Note> {
+    let is_new = |one: &&Guest| !one.room && !before.iter().any(|old| is_same(old, one));
+    let added = after.into_iter().flatten().filter(is_new);
+    mistyped_notes(ctx, account, added.map(|one| one.address.clone()).collect()).await
 }
 
 /// Returns the guests without the account's owner and rooms.

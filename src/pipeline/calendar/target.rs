@@ -164,201 +164,197 @@ pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone)
     }
 }
 
-impl Context {
-    /// Returns the calendars of an account.
-    pub(in crate::pipeline) async fn owner(&self, account: Account) -> Result<Owner> {
-        let label = account_labels(self).await?.of(&account.id);
-        Ok(Owner { label, port: self.connect.calendars(&account)?, account })
-    }
+/// Returns the calendars of an account.
+pub(in crate::pipeline) async fn calendar_owner(ctx: &Context, account: Account) -> Result<Owner> {
+    let label = account_labels(ctx).await?.of(&account.id);
+    Ok(Owner { label, port: ctx.connect.calendars(&account)?, account })
+}
 
-    /// Fetches the event that `scope` names, as it is now.
-    pub(super) async fn named_event(&self, name: &str) -> Result<EventTarget> {
-        let (account, id) = event_target(self, name, None).await?;
-        self.fetch_event(self.owner(account).await?, &id).await
-    }
+/// Fetches the event that `scope` names, as it is now.
+pub(super) async fn named_event(ctx: &Context, name: &str) -> Result<EventTarget> {
+    let (account, id) = event_target(ctx, name, None).await?;
+    fetch_event(ctx, calendar_owner(ctx, account).await?, &id).await
+}
 
-    /// Fetches the event with the service's own id.
-    pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<EventTarget> {
-        let answer = owner.port.event(&[id.to_owned()]).await.into_iter().next();
-        self.read_event(owner, id, answer).await
-    }
+/// Fetches the event with the service's own id.
+pub(super) async fn fetch_event(ctx: &Context, owner: Owner, id: &str) -> Result<EventTarget> {
+    let answer = owner.port.event(&[id.to_owned()]).await.into_iter().next();
+    read_event(ctx, owner, id, answer).await
+}
 
-    /// Fetches the events with these names, as they are now, in that order. An error names
-    /// its event.
-    pub(super) async fn named_events(&self, names: &[&str]) -> Result<Vec<EventTarget>> {
-        let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
-        for (at, name) in names.iter().enumerate() {
-            let target = event_target(self, name, None).await;
-            let (account, id) = target.map_err(|error| about(names, at, error))?;
-            match groups.iter_mut().find(|(known, _)| known.id == account.id) {
-                Some((_, group)) => group.push((at, id)),
-                None => groups.push((account, vec![(at, id)])),
-            }
+/// Fetches the events with these names, as they are now, in that order. An error names
+/// its event.
+pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<EventTarget>> {
+    let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        let target = event_target(ctx, name, None).await;
+        let (account, id) = target.map_err(|error| about(names, at, error))?;
+        match groups.iter_mut().find(|(known, _)| known.id == account.id) {
+            Some((_, group)) => group.push((at, id)),
+            None => groups.push((account, vec![(at, id)])),
         }
-        let mut found = Vec::new();
-        for (account, group) in groups {
-            let owner = self.owner(account).await?;
-            let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
-            let mut answers = owner.port.event(&ids).await.into_iter();
-            for (at, id) in group {
-                let target = self.read_event(owner.clone(), &id, answers.next()).await;
-                let target = target.map_err(|error| about(names, at, error))?;
-                found.push((at, target));
-            }
-        }
-        found.sort_by_key(|(at, _)| *at);
-        Ok(found.into_iter().map(|(_, target)| target).collect())
     }
+    let mut found = Vec::new();
+    for (account, group) in groups {
+        let owner = calendar_owner(ctx, account).await?;
+        let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+        let mut answers = owner.port.event(&ids).await.into_iter();
+        for (at, id) in group {
+            let target = read_event(ctx, owner.clone(), &id, answers.next()).await;
+            let target = target.map_err(|error| about(names, at, error))?;
+            found.push((at, target));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    Ok(found.into_iter().map(|(_, target)| target).collect())
+}
 
-    /// Returns the event of a service's answer.
-    async fn read_event(
-        &self,
-        owner: Owner,
-        id: &str,
-        answer: Option<Result<Value>>,
-    ) -> Result<EventTarget> {
-        let (handle, number) = self.event_handle(&owner, id).await?;
-        let value = answer
-            .unwrap_or_else(|| {
-                Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
-            })
-            .map_err(|error| match error.kind() {
-                Kind::NotFound => {
-                    Error::new(Kind::NotFound, format!("{handle} was deleted")).next("search again")
-                }
-                _ => error.context(&handle),
-            })?;
-        let facts = owner.port.event_data(&value).ok_or_else(|| {
-            Error::new(Kind::Provider(200), format!("{handle} could not be read"))
-                .next("change it where it was created")
+/// Returns the event of a service's answer.
+async fn read_event(
+    ctx: &Context,
+    owner: Owner,
+    id: &str,
+    answer: Option<Result<Value>>,
+) -> Result<EventTarget> {
+    let (handle, number) = event_handle(ctx, &owner, id).await?;
+    let value = answer
+        .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "the provider returned nothing for it")))
+        .map_err(|error| match error.kind() {
+            Kind::NotFound => {
+                Error::new(Kind::NotFound, format!("{handle} was deleted")).next("search again")
+            }
+            _ => error.context(&handle),
         })?;
-        Ok(EventTarget { owner, handle, number, value, facts })
-    }
+    let facts = owner.port.event_data(&value).ok_or_else(|| {
+        Error::new(Kind::Provider(200), format!("{handle} could not be read"))
+            .next("change it where it was created")
+    })?;
+    Ok(EventTarget { owner, handle, number, value, facts })
+}
 
-    /// Returns the target for a complete event that was fetched already.
-    pub(in crate::pipeline) async fn as_target(
-        &self,
-        owner: &Owner,
-        value: Value,
-        facts: EventData,
-    ) -> Result<EventTarget> {
-        let (handle, number) = self.event_handle(owner, &facts.id).await?;
-        Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
-    }
+/// Returns the target for a complete event that was fetched already.
+pub(in crate::pipeline) async fn as_target(
+    ctx: &Context,
+    owner: &Owner,
+    value: Value,
+    facts: EventData,
+) -> Result<EventTarget> {
+    let (handle, number) = event_handle(ctx, owner, &facts.id).await?;
+    Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
+}
 
-    /// Does the same as [`Context::as_target`] for an event that was just written.
-    pub(super) async fn as_target_after(
-        &self,
-        owner: &Owner,
-        value: Value,
-        facts: EventData,
-        notes: &mut Vec<Note>,
-    ) -> EventTarget {
-        let kind = HandleKind::Event;
-        let number = number_after(self, &owner.account, kind, &facts.id, notes).await;
-        EventTarget {
-            owner: owner.clone(),
-            handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
-            number,
-            value,
-            facts,
+/// Does the same as [`as_target`] for an event that was just written.
+pub(super) async fn as_target_after(
+    ctx: &Context,
+    owner: &Owner,
+    value: Value,
+    facts: EventData,
+    notes: &mut Vec<Note>,
+) -> EventTarget {
+    let kind = HandleKind::Event;
+    let number = number_after(ctx, &owner.account, kind, &facts.id, notes).await;
+    EventTarget {
+        owner: owner.clone(),
+        handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
+        number,
+        value,
+        facts,
+    }
+}
+
+/// Returns the series of an occurrence; a series itself.
+pub(super) async fn master_of(ctx: &Context, target: &EventTarget) -> Result<EventTarget> {
+    let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
+    fetch_event(ctx, target.owner.clone(), id).await
+}
+
+/// Refuses an event that has changed since it was last shown. Its present state
+/// counts as shown from then on.
+pub(super) async fn as_shown(ctx: &Context, target: &EventTarget) -> Result<()> {
+    let Some(number) = target.number else {
+        return Ok(());
+    };
+    let now = substance(&target.facts);
+    let shown = ctx.store.seen_event(number).await?;
+    if shown.is_none_or(|shown| shown == now) {
+        return Ok(());
+    }
+    Err(changed_meanwhile(ctx, target).await)
+}
+
+/// Returns the error about an event that has changed since it was shown, with its
+/// present state.
+pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error {
+    if let Some(number) = now.number {
+        let shown = [(number, substance(&now.facts))];
+        if let Err(error) = ctx.store.remember_events(&shown).await {
+            return error;
         }
     }
+    Error::new(
+        Kind::Conflict,
+        format!(
+            "{} was changed since it was shown: it is now {}",
+            now.handle,
+            event_line(&now.facts, &ctx.config.zone)
+        ),
+    )
+    .next("nothing was written; call again if it is still right")
+}
 
-    /// Returns the series of an occurrence; a series itself.
-    pub(super) async fn master_of(&self, target: &EventTarget) -> Result<EventTarget> {
-        let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
-        self.fetch_event(target.owner.clone(), id).await
+/// Returns the handle of an event, and assigns one if it has none.
+async fn event_handle(ctx: &Context, owner: &Owner, id: &str) -> Result<(String, Option<u64>)> {
+    let kind = HandleKind::Event;
+    let numbers = ctx.store.handles(&owner.account.id, kind, &[id]).await?;
+    Ok(match numbers.first() {
+        Some(number) => (kind.handle(*number), Some(*number)),
+        None => (id.to_owned(), None),
+    })
+}
+
+/// Handles of events of one account.
+pub(super) async fn event_handles(
+    ctx: &Context,
+    account: &Account,
+    ids: &[&str],
+) -> Result<Vec<String>> {
+    let kind = HandleKind::Event;
+    let numbers = ctx.store.handles(&account.id, kind, ids).await?;
+    Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
+}
+
+/// Returns rows of events that were written, as their services have them, in order; from then
+/// on they count as shown. A completed write is reported, even if none of this can be stored.
+pub(in crate::pipeline) async fn written_rows(
+    ctx: &Context,
+    events: &[(Owner, Value)],
+    document: &mut Document,
+    notes: &mut Vec<Note>,
+) {
+    if events.is_empty() {
+        return;
     }
-
-    /// Refuses an event that has changed since it was last shown. Its present state
-    /// counts as shown from then on.
-    pub(super) async fn as_shown(&self, target: &EventTarget) -> Result<()> {
-        let Some(number) = target.number else {
-            return Ok(());
+    let several = several_accounts(ctx).await;
+    let columns = columns_of(&EVENT, Level::Core, several);
+    let mut rows = RowTable::new(&EVENT, columns.clone());
+    let mut more = Vec::new();
+    for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
+        let Some((owner, _)) = run.first() else {
+            continue;
         };
-        let now = substance(&target.facts);
-        let shown = self.store.seen_event(number).await?;
-        if shown.is_none_or(|shown| shown == now) {
-            return Ok(());
+        let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
+        let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
+        let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
+        hand_out_after(ctx, &mut some, &owner.account, &mut more).await;
+        let facts = values.iter().map(|value| owner.port.event_data(value));
+        if let Err(error) = remember_events(ctx, &some, facts).await {
+            // The only effect is that the next change asks to look again.
+            tracing::warn!(%error, "what was written does not count as shown");
         }
-        Err(self.changed_meanwhile(target).await)
+        rows.append(some);
     }
-
-    /// Returns the error about an event that has changed since it was shown, with its
-    /// present state.
-    pub(super) async fn changed_meanwhile(&self, now: &EventTarget) -> Error {
-        if let Some(number) = now.number {
-            let shown = [(number, substance(&now.facts))];
-            if let Err(error) = self.store.remember_events(&shown).await {
-                return error;
-            }
-        }
-        Error::new(
-            Kind::Conflict,
-            format!(
-                "{} was changed since it was shown: it is now {}",
-                now.handle,
-                event_line(&now.facts, &self.config.zone)
-            ),
-        )
-        .next("nothing was written; call again if it is still right")
-    }
-
-    /// Returns the handle of an event, and assigns one if it has none.
-    async fn event_handle(&self, owner: &Owner, id: &str) -> Result<(String, Option<u64>)> {
-        let kind = HandleKind::Event;
-        let numbers = self.store.handles(&owner.account.id, kind, &[id]).await?;
-        Ok(match numbers.first() {
-            Some(number) => (kind.handle(*number), Some(*number)),
-            None => (id.to_owned(), None),
-        })
-    }
-
-    /// Handles of events of one account.
-    pub(super) async fn event_handles(
-        &self,
-        account: &Account,
-        ids: &[&str],
-    ) -> Result<Vec<String>> {
-        let kind = HandleKind::Event;
-        let numbers = self.store.handles(&account.id, kind, ids).await?;
-        Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
-    }
-
-    /// Returns rows of events that were written, as their services have them, in order; from then
-    /// on they count as shown. A completed write is reported, even if none of this can be stored.
-    pub(in crate::pipeline) async fn written_rows(
-        &self,
-        events: &[(Owner, Value)],
-        document: &mut Document,
-        notes: &mut Vec<Note>,
-    ) {
-        if events.is_empty() {
-            return;
-        }
-        let several = several_accounts(self).await;
-        let columns = columns_of(&EVENT, Level::Core, several);
-        let mut rows = RowTable::new(&EVENT, columns.clone());
-        let mut more = Vec::new();
-        for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
-            let Some((owner, _)) = run.first() else {
-                continue;
-            };
-            let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
-            let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
-            let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
-            hand_out_after(self, &mut some, &owner.account, &mut more).await;
-            let facts = values.iter().map(|value| owner.port.event_data(value));
-            if let Err(error) = remember_events(self, &some, facts).await {
-                // The only effect is that the next change asks to look again.
-                tracing::warn!(%error, "what was written does not count as shown");
-            }
-            rows.append(some);
-        }
-        more.dedup();
-        notes.append(&mut more);
-        document.tables.push(rows);
-        zone_line(document, &self.config.zone);
-    }
+    more.dedup();
+    notes.append(&mut more);
+    document.tables.push(rows);
+    zone_line(document, &ctx.config.zone);
 }

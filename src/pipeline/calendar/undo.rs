@@ -9,7 +9,9 @@ use super::agenda::by_id::event_target;
 use super::guests::others;
 use super::occurrences;
 use super::save::change::may_write;
-use super::target::{EventTarget, Owner, event_line, listed, title};
+use super::target::{
+    EventTarget, Owner, as_target, calendar_owner, event_line, fetch_event, listed, title,
+};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Kind, Result};
@@ -44,337 +46,335 @@ enum Plan {
     Nothing(&'static str, &'static str),
 }
 
-impl Context {
-    /// Changes an event, or deletes it if there is no `change`, between two lines of the log.
-    /// If the write notifies nobody, the event before it is kept for an undo.
-    ///
-    /// # Errors
-    /// Those of the log and of the write.
-    pub(in crate::pipeline) async fn write_event(
-        &self,
-        target: &EventTarget,
-        change: Option<&Change>,
-        entry: Entry<'_>,
-        report: &mut WriteReport,
-        write: impl Future<Output = Result<Option<Value>>>,
-    ) -> Result<Option<Value>> {
-        let recipients = entry.recipients.clone();
-        let kept = recipients.is_empty() && self.keep_event(target, change, report).await;
-        let written = run_logged(self, entry, &mut report.notes, write, |_| None).await;
-        if written.is_ok() {
-            let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
-            report.notified.add(&recipients, has_guests && target.facts.own);
+/// Changes an event, or deletes it if there is no `change`, between two lines of the log.
+/// If the write notifies nobody, the event before it is kept for an undo.
+///
+/// # Errors
+/// Those of the log and of the write.
+pub(in crate::pipeline) async fn write_event(
+    ctx: &Context,
+    target: &EventTarget,
+    change: Option<&Change>,
+    entry: Entry<'_>,
+    report: &mut WriteReport,
+    write: impl Future<Output = Result<Option<Value>>>,
+) -> Result<Option<Value>> {
+    let recipients = entry.recipients.clone();
+    let kept = recipients.is_empty() && keep_event(ctx, target, change, report).await;
+    let written = run_logged(ctx, entry, &mut report.notes, write, |_| None).await;
+    if written.is_ok() {
+        let has_guests = !others(&target.facts.guests, &target.owner.account.email).is_empty();
+        report.notified.add(&recipients, has_guests && target.facts.own);
+    }
+    let log = &mut report.undo;
+    log.writes += usize::from(written.is_ok());
+    if kept && written.is_err() {
+        log.events.pop();
+        if let Err(error) = save_undo(ctx, log).await {
+            tracing::warn!(%error, "what was kept of a failed write stays");
         }
-        let log = &mut report.undo;
-        log.writes += usize::from(written.is_ok());
-        if kept && written.is_err() {
-            log.events.pop();
-            if let Err(error) = self.save_undo(log).await {
-                tracing::warn!(%error, "what was kept of a failed write stays");
+    } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut()) {
+        let facts = target.owner.port.event_data(value);
+        last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
+        last.content = content(&target.owner, value);
+    }
+    written
+}
+
+/// Keeps an event that is about to be changed or deleted; returns false if that write
+/// cannot be undone. A note says why, if the provider is the reason.
+async fn keep_event(
+    ctx: &Context,
+    target: &EventTarget,
+    change: Option<&Change>,
+    report: &mut WriteReport,
+) -> bool {
+    if let Some(note) = no_undo(target, change).await {
+        report.notes.push(note);
+        return false;
+    }
+    if !can_be_kept(target) {
+        return false;
+    }
+    let json = target.value.to_string();
+    let kept = async {
+        if json.len() > LONGEST {
+            return Err(Error::argument(format!("the event exceeds {LONGEST} bytes")));
+        }
+        let sealed = ctx.store.seal(&identity(&target.handle), json.as_bytes()).await?;
+        let version = change.map(|_| String::new());
+        let event = target.handle.clone();
+        let content = String::new();
+        report.undo.accounts.insert(target.owner.account.id.clone());
+        report.undo.events.push(EventUndo { event, sealed: Some(sealed), version, content });
+        let saved = save_undo(ctx, &mut report.undo).await;
+        saved.inspect_err(|_| drop(report.undo.events.pop()))
+    };
+    match kept.await {
+        Ok(()) => true,
+        Err(error) => {
+            report.notes.push(note!("no undo: {}", error));
+            false
+        }
+    }
+}
+
+/// Returns a note on why a write cannot be undone, if that is up to the event or its
+/// provider.
+pub(in crate::pipeline) async fn no_undo(
+    target: &EventTarget,
+    change: Option<&Change>,
+) -> Option<Note> {
+    if change.is_none() && is_shared(target) {
+        return Some("no undo: other people take part in it".into());
+    }
+    if !can_be_kept(target) {
+        return None;
+    }
+    let mut reason = target.owner.port.irreversible(&target.value, change);
+    if reason.is_none() && has_exceptions(target, change).await {
+        reason = Some("occurrences that differ from their series cannot be restored");
+    }
+    Some(note!("no undo: {}", ours(reason?)))
+}
+
+/// Keeps the version of an event that was created, unless somebody was notified.
+pub(in crate::pipeline) async fn keep_created(
+    ctx: &Context,
+    owner: &Owner,
+    value: &Value,
+    notified: bool,
+    report: &mut WriteReport,
+) {
+    report.undo.writes += 1;
+    let content = content(owner, value);
+    let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
+    let Some(facts) = facts else {
+        return;
+    };
+    let kind = HandleKind::Event;
+    let notes = &mut report.notes;
+    if let Some(number) = number_after(ctx, &owner.account, kind, &facts.id, notes).await {
+        let version = Some(facts.version.unwrap_or_default());
+        let event = kind.handle(number);
+        report.undo.accounts.insert(owner.account.id.clone());
+        report.undo.events.push(EventUndo { event, sealed: None, version, content });
+    }
+}
+
+/// Stores what a call has kept so far.
+///
+/// # Errors
+/// [`Kind::Store`].
+pub(in crate::pipeline) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
+    let state = UndoState::Events { events: log.events.clone() }.write()?;
+    let state = Some(state).filter(|_| !log.events.is_empty());
+    match (log.number, state) {
+        (None, None) => {}
+        (None, Some(state)) => {
+            let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
+            let accounts = accounts.join(" ");
+            log.number = Some(ctx.store.keep_undo(&accounts, "events", &state).await?);
+        }
+        (Some(number), state) => ctx.store.trim_undo(number, state.as_deref()).await?,
+    }
+    log.number = log.number.filter(|_| !log.events.is_empty());
+    Ok(())
+}
+
+/// Returns true if a write to a series would lose occurrences that differ from it, or
+/// if that cannot be found out.
+async fn has_exceptions(series: &EventTarget, change: Option<&Change>) -> bool {
+    let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
+    let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
+        return false;
+    };
+    let port = &series.owner.port;
+    let differs = |one: &Value| {
+        let facts = port.event_data(one);
+        facts.is_some_and(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
+    };
+    !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
+}
+
+/// Undoes writes to events. That can be undone, too.
+pub(in crate::pipeline) async fn undo_events(
+    ctx: &Context,
+    events: Vec<EventUndo>,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let caller = &MaybeDryRun { caller, dry_run };
+    let mut report = WriteReport::default();
+    let mut steps = Vec::new();
+    for one in &events {
+        match undo_step(ctx, one).await {
+            Ok(Plan::Step(step)) => steps.push(*step),
+            Ok(Plan::Nothing(result, why)) => {
+                report.outcomes.push(Outcome::new(&one.event, "undo", result, why));
             }
-        } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut())
-        {
-            let facts = target.owner.port.event_data(value);
-            last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
-            last.content = content(&target.owner, value);
-        }
-        written
-    }
-
-    /// Keeps an event that is about to be changed or deleted; returns false if that write
-    /// cannot be undone. A note says why, if the provider is the reason.
-    async fn keep_event(
-        &self,
-        target: &EventTarget,
-        change: Option<&Change>,
-        report: &mut WriteReport,
-    ) -> bool {
-        if let Some(note) = self.no_undo(target, change).await {
-            report.notes.push(note);
-            return false;
-        }
-        if !can_be_kept(target) {
-            return false;
-        }
-        let json = target.value.to_string();
-        let kept = async {
-            if json.len() > LONGEST {
-                return Err(Error::argument(format!("the event exceeds {LONGEST} bytes")));
-            }
-            let sealed = self.store.seal(&identity(&target.handle), json.as_bytes()).await?;
-            let version = change.map(|_| String::new());
-            let event = target.handle.clone();
-            let content = String::new();
-            report.undo.accounts.insert(target.owner.account.id.clone());
-            report.undo.events.push(EventUndo { event, sealed: Some(sealed), version, content });
-            let saved = self.save_undo(&mut report.undo).await;
-            saved.inspect_err(|_| drop(report.undo.events.pop()))
-        };
-        match kept.await {
-            Ok(()) => true,
-            Err(error) => {
-                report.notes.push(note!("no undo: {}", error));
-                false
-            }
+            Err(error) => report.outcomes.push(Outcome::failed(&one.event, "undo", &error)),
         }
     }
-
-    /// Returns a note on why a write cannot be undone, if that is up to the event or its
-    /// provider.
-    pub(in crate::pipeline) async fn no_undo(
-        &self,
-        target: &EventTarget,
-        change: Option<&Change>,
-    ) -> Option<Note> {
-        if change.is_none() && is_shared(target) {
-            return Some("no undo: other people take part in it".into());
-        }
-        if !can_be_kept(target) {
-            return None;
-        }
-        let mut reason = target.owner.port.irreversible(&target.value, change);
-        if reason.is_none() && self.has_exceptions(target, change).await {
-            reason = Some("occurrences that differ from their series cannot be restored");
-        }
-        Some(note!("no undo: {}", ours(reason?)))
+    let zone = &ctx.config.zone;
+    let (mut changes, mut lines) = (Vec::new(), Vec::new());
+    for step in &steps {
+        may_write(ctx, &step.target).await?;
+        changes.push(step.change());
+        lines.push(event_line(&step.target.facts, zone));
     }
-
-    /// Keeps the version of an event that was created, unless somebody was notified.
-    pub(in crate::pipeline) async fn keep_created(
-        &self,
-        owner: &Owner,
-        value: &Value,
-        notified: bool,
-        report: &mut WriteReport,
-    ) {
-        report.undo.writes += 1;
-        let content = content(owner, value);
-        let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
-        let Some(facts) = facts else {
-            return;
-        };
-        let kind = HandleKind::Event;
-        let notes = &mut report.notes;
-        if let Some(number) = number_after(self, &owner.account, kind, &facts.id, notes).await {
-            let version = Some(facts.version.unwrap_or_default());
-            let event = kind.handle(number);
-            report.undo.accounts.insert(owner.account.id.clone());
-            report.undo.events.push(EventUndo { event, sealed: None, version, content });
-        }
+    let writes = steps.iter().zip(&changes).map(|(step, change)| {
+        let change = change.as_ref().map(EventWrite::Change);
+        (&step.target, change.unwrap_or(EventWrite::Delete(false)))
+    });
+    let writes: Vec<_> = writes.collect();
+    let question = format!("Undo writes to events with other people?\n{}", listed(lines));
+    agreed_for(ctx, &writes, question, caller, &mut report.notes).await?;
+    if dry_run {
+        report.notes.push("dry run: nothing was written".into());
     }
-
-    /// Stores what a call has kept so far.
-    ///
-    /// # Errors
-    /// [`Kind::Store`].
-    pub(in crate::pipeline) async fn save_undo(&self, log: &mut UndoLog) -> Result<()> {
-        let state = UndoState::Events { events: log.events.clone() }.write()?;
-        let state = Some(state).filter(|_| !log.events.is_empty());
-        match (log.number, state) {
-            (None, None) => {}
-            (None, Some(state)) => {
-                let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
-                let accounts = accounts.join(" ");
-                log.number = Some(self.store.keep_undo(&accounts, "events", &state).await?);
-            }
-            (Some(number), state) => self.store.trim_undo(number, state.as_deref()).await?,
-        }
-        log.number = log.number.filter(|_| !log.events.is_empty());
-        Ok(())
-    }
-
-    /// Returns true if a write to a series would lose occurrences that differ from it, or
-    /// if that cannot be found out.
-    async fn has_exceptions(&self, series: &EventTarget, change: Option<&Change>) -> bool {
-        let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
-        let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
-            return false;
-        };
-        let port = &series.owner.port;
-        let differs = |one: &Value| {
-            let facts = port.event_data(one);
-            facts.is_some_and(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
-        };
-        !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
-    }
-
-    /// Undoes writes to events. That can be undone, too.
-    pub(in crate::pipeline) async fn undo_events(
-        &self,
-        events: Vec<EventUndo>,
-        dry_run: bool,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let caller = &MaybeDryRun { caller, dry_run };
-        let mut report = WriteReport::default();
-        let mut steps = Vec::new();
-        for one in &events {
-            match self.undo_step(one).await {
-                Ok(Plan::Step(step)) => steps.push(*step),
-                Ok(Plan::Nothing(result, why)) => {
-                    report.outcomes.push(Outcome::new(&one.event, "undo", result, why));
-                }
-                Err(error) => report.outcomes.push(Outcome::failed(&one.event, "undo", &error)),
-            }
-        }
-        let zone = &self.config.zone;
-        let (mut changes, mut lines) = (Vec::new(), Vec::new());
-        for step in &steps {
-            may_write(self, &step.target).await?;
-            changes.push(step.change());
-            lines.push(event_line(&step.target.facts, zone));
-        }
-        let writes = steps.iter().zip(&changes).map(|(step, change)| {
-            let change = change.as_ref().map(EventWrite::Change);
-            (&step.target, change.unwrap_or(EventWrite::Delete(false)))
-        });
-        let writes: Vec<_> = writes.collect();
-        let question = format!("Undo writes to events with other people?\n{}", listed(lines));
-        agreed_for(self, &writes, question, caller, &mut report.notes).await?;
+    // The occurrences of a series that is deleted may go back to one that is restored.
+    let restores = !dry_run && steps.iter().any(|step| step.before.is_some());
+    for step in steps {
+        let name = format!("{} {}", step.target.handle, title(&step.target.facts));
         if dry_run {
-            report.notes.push("dry run: nothing was written".into());
+            let before = step.before.as_ref();
+            let before = before.and_then(|one| step.target.owner.port.event_data(one));
+            let detail = before.map_or_else(
+                || "delete it".to_owned(),
+                |facts| format!("back to {}", event_line(&facts, &ctx.config.zone)),
+            );
+            report.outcomes.push(Outcome::new(name, "undo", "planned", detail));
+            continue;
         }
-        // The occurrences of a series that is deleted may go back to one that is restored.
-        let restores = !dry_run && steps.iter().any(|step| step.before.is_some());
-        for step in steps {
-            let name = format!("{} {}", step.target.handle, title(&step.target.facts));
-            if dry_run {
-                let before = step.before.as_ref();
-                let before = before.and_then(|one| step.target.owner.port.event_data(one));
-                let detail = before.map_or_else(
-                    || "delete it".to_owned(),
-                    |facts| format!("back to {}", event_line(&facts, &self.config.zone)),
-                );
-                report.outcomes.push(Outcome::new(name, "undo", "planned", detail));
-                continue;
-            }
-            let known = if restores && step.deleted.is_none() {
-                let owner = &step.target.owner;
-                occurrences::known_before(self, owner, &step.target.facts, None).await
-            } else {
-                Vec::new()
-            };
-            let taken_back = self.take_back(&step, &mut report).await;
-            if taken_back.is_ok() {
-                report.series.knew(known);
-            }
-            match taken_back {
-                Ok(Some(value)) => {
-                    report.series.wrote(&step.target.owner, &value);
-                    report.events.push((step.target.owner, value));
-                }
-                Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
-                Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
-            }
+        let known = if restores && step.deleted.is_none() {
+            let owner = &step.target.owner;
+            occurrences::known_before(ctx, owner, &step.target.facts, None).await
+        } else {
+            Vec::new()
+        };
+        let taken_back = take_back(ctx, &step, &mut report).await;
+        if taken_back.is_ok() {
+            report.series.knew(known);
         }
-        write_report(self, report).await
+        match taken_back {
+            Ok(Some(value)) => {
+                report.series.wrote(&step.target.owner, &value);
+                report.events.push((step.target.owner, value));
+            }
+            Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
+            Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
+        }
     }
+    write_report(ctx, report).await
+}
 
-    /// Returns what an undo does to an event as it is now; or nothing, and why.
-    async fn undo_step(&self, undo: &EventUndo) -> Result<Plan> {
-        let (account, id) = event_target(self, &undo.event, None).await?;
-        let owner = self.owner(account).await?;
-        let now = match self.fetch_event(owner.clone(), &id).await {
-            Ok(now) => Some(now),
-            Err(error) if error.kind() == Kind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        let (now, left) = match now {
-            Some(now) if now.facts.cancelled => (None, Some(now.value)),
-            now => (now, None),
-        };
-        let before = match &undo.sealed {
-            Some(sealed) => {
-                let kept = self.store.unseal(&identity(&undo.event), sealed).await?;
-                let kept: Value = serde_json::from_slice(&kept)
-                    .map_err(|_| Error::new(Kind::Store, "the kept event cannot be read"))?;
-                Some(kept)
-            }
-            None => None,
-        };
-        let step = |target, deleted| UndoStep { target, before: before.clone(), deleted };
-        let same = |now: &EventTarget| {
-            now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
-        };
-        let was = before.as_ref().map(|before| content(&owner, before));
-        // A rule or time that is written again takes changed occurrences back to the rule.
-        if let (Some(now), Some(before)) = (&now, &before)
-            && let Some(before) = owner.port.event_data(before)
-            && (now.facts.start, now.facts.end, &now.facts.repeat)
-                != (before.start, before.end, &before.repeat)
-            && self
-                .has_exceptions(now, Some(&Change { repeat: Some(None), ..Change::default() }))
-                .await
-        {
-            return Ok(Plan::Nothing("skipped", "occurrences were changed since: left as it is"));
+/// Returns what an undo does to an event as it is now; or nothing, and why.
+async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<Plan> {
+    let (account, id) = event_target(ctx, &undo.event, None).await?;
+    let owner = calendar_owner(ctx, account).await?;
+    let now = match fetch_event(ctx, owner.clone(), &id).await {
+        Ok(now) => Some(now),
+        Err(error) if error.kind() == Kind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let (now, left) = match now {
+        Some(now) if now.facts.cancelled => (None, Some(now.value)),
+        now => (now, None),
+    };
+    let before = match &undo.sealed {
+        Some(sealed) => {
+            let kept = ctx.store.unseal(&identity(&undo.event), sealed).await?;
+            let kept: Value = serde_json::from_slice(&kept)
+                .map_err(|_| Error::new(Kind::Store, "the kept event cannot be read"))?;
+            Some(kept)
         }
-        Ok(match (now, &before, &undo.version) {
-            (Some(_), Some(_), None) => Plan::Nothing("unchanged", "it is there"),
-            (Some(now), ..) if same(&now) => Plan::Step(Box::new(step(now, None))),
-            (Some(now), ..) if was == Some(content(&now.owner, &now.value)) => {
-                Plan::Nothing("unchanged", "already as it was")
-            }
-            (Some(_), ..) => Plan::Nothing("skipped", "changed since: left as it is"),
-            (None, None, _) => Plan::Nothing("unchanged", "already deleted"),
-            (None, Some(_), Some(_)) => Plan::Nothing("skipped", "deleted since: undo that first"),
-            (None, Some(before), None) => match owner.port.event_data(before) {
-                Some(facts) => {
-                    let target = self.as_target(&owner, before.clone(), facts).await?;
-                    Plan::Step(Box::new(step(target, Some(left))))
-                }
-                None => Plan::Nothing("failed", "the kept event cannot be read"),
-            },
-        })
+        None => None,
+    };
+    let step = |target, deleted| UndoStep { target, before: before.clone(), deleted };
+    let same = |now: &EventTarget| {
+        now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
+    };
+    let was = before.as_ref().map(|before| content(&owner, before));
+    // A rule or time that is written again takes changed occurrences back to the rule.
+    if let (Some(now), Some(before)) = (&now, &before)
+        && let Some(before) = owner.port.event_data(before)
+        && (now.facts.start, now.facts.end, &now.facts.repeat)
+            != (before.start, before.end, &before.repeat)
+        && has_exceptions(now, Some(&Change { repeat: Some(None), ..Change::default() })).await
+    {
+        return Ok(Plan::Nothing("skipped", "occurrences were changed since: left as it is"));
     }
+    Ok(match (now, &before, &undo.version) {
+        (Some(_), Some(_), None) => Plan::Nothing("unchanged", "it is there"),
+        (Some(now), ..) if same(&now) => Plan::Step(Box::new(step(now, None))),
+        (Some(now), ..) if was == Some(content(&now.owner, &now.value)) => {
+            Plan::Nothing("unchanged", "already as it was")
+        }
+        (Some(_), ..) => Plan::Nothing("skipped", "changed since: left as it is"),
+        (None, None, _) => Plan::Nothing("unchanged", "already deleted"),
+        (None, Some(_), Some(_)) => Plan::Nothing("skipped", "deleted since: undo that first"),
+        (None, Some(before), None) => match owner.port.event_data(before) {
+            Some(facts) => {
+                let target = as_target(ctx, &owner, before.clone(), facts).await?;
+                Plan::Step(Box::new(step(target, Some(left))))
+            }
+            None => Plan::Nothing("failed", "the kept event cannot be read"),
+        },
+    })
+}
 
-    /// Carries out one step of an undo; returns the restored event.
-    async fn take_back(&self, step: &UndoStep, report: &mut WriteReport) -> Result<Option<Value>> {
-        let (target, port) = (&step.target, &step.target.owner.port);
-        let account = &target.owner.account;
-        let entry = Entry {
-            account: &account.email,
-            tool: super::save::TOOL,
-            op: "undo",
-            ids: vec![target.handle.clone()],
-            ..Entry::default()
-        };
-        let change = step.change();
-        let (Some(before), Some(left)) = (&step.before, &step.deleted) else {
-            let write = async {
-                let Some(before) = &step.before else {
-                    // A room counts as a guest where guests cannot be left unnotified.
-                    let notify = match others(&target.facts.guests, &account.email).is_empty() {
-                        true => Notify::All,
-                        false => Notify::Nobody,
-                    };
-                    return port.delete(&target.value, None, notify).await.map(|()| None);
+/// Carries out one step of an undo; returns the restored event.
+async fn take_back(
+    ctx: &Context,
+    step: &UndoStep,
+    report: &mut WriteReport,
+) -> Result<Option<Value>> {
+    let (target, port) = (&step.target, &step.target.owner.port);
+    let account = &target.owner.account;
+    let entry = Entry {
+        account: &account.email,
+        tool: super::save::TOOL,
+        op: "undo",
+        ids: vec![target.handle.clone()],
+        ..Entry::default()
+    };
+    let change = step.change();
+    let (Some(before), Some(left)) = (&step.before, &step.deleted) else {
+        let write = async {
+            let Some(before) = &step.before else {
+                // A room counts as a guest where guests cannot be left unnotified.
+                let notify = match others(&target.facts.guests, &account.email).is_empty() {
+                    true => Notify::All,
+                    false => Notify::Nobody,
                 };
-                port.restore(before, Some(&target.value)).await.map(Some)
+                return port.delete(&target.value, None, notify).await.map(|()| None);
             };
-            return self.write_event(target, change.as_ref(), entry, report, write).await;
+            port.restore(before, Some(&target.value)).await.map(Some)
         };
-        let write = port.restore(before, left.as_ref());
-        let restored = run_logged(self, entry, &mut report.notes, write, |_| None).await?;
-        if let Some(facts) = port.event_data(&restored)
-            && facts.id != target.facts.id
-        {
-            let (kind, old, new) = (HandleKind::Event, &target.facts.id, &facts.id);
-            if let Err(error) = self.store.move_handle(&account.id, kind, old, new).await {
-                tracing::warn!(%error, "the handle of a restored event is lost");
-            }
-            let what = match target.facts.repeat {
-                Some(_) => "links to it, and ids of its occurrences,",
-                None => "links to it",
-            };
-            report.notes.push(note!(
-                "{} was created again: {} are new",
-                ours(&target.handle),
-                ours(what)
-            ));
+        return write_event(ctx, target, change.as_ref(), entry, report, write).await;
+    };
+    let write = port.restore(before, left.as_ref());
+    let restored = run_logged(ctx, entry, &mut report.notes, write, |_| None).await?;
+    if let Some(facts) = port.event_data(&restored)
+        && facts.id != target.facts.id
+    {
+        let (kind, old, new) = (HandleKind::Event, &target.facts.id, &facts.id);
+        if let Err(error) = ctx.store.move_handle(&account.id, kind, old, new).await {
+            tracing::warn!(%error, "the handle of a restored event is lost");
         }
-        self.keep_created(&target.owner, &restored, false, report).await;
-        Ok(Some(restored))
+        let what = match target.facts.repeat {
+            Some(_) => "links to it, and ids of its occurrences,",
+            None => "links to it",
+        };
+        report.notes.push(note!(
+            "{} was created again: {} are new",
+            ours(&target.handle),
+            ours(what)
+        ));
     }
+    keep_created(ctx, &target.owner, &restored, false, report).await;
+    Ok(Some(restored))
 }
 
 /// Returns true for an event that can be restored as it was.

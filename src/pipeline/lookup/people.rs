@@ -13,6 +13,7 @@ use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::save::destination::account_calendars;
+use crate::pipeline::calendar::target::calendar_owner;
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
@@ -53,7 +54,7 @@ impl Guest {
 /// Returns the guests and organizers of an account's events, those of most events
 /// first, and notes on what could not be read.
 async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
-    let owner = ctx.owner(account.clone()).await?;
+    let owner = calendar_owner(ctx, account.clone()).await?;
     let now = ctx.now();
     let range = (DAYS * 24).hours();
     let from = now.checked_sub(range).unwrap_or(now);

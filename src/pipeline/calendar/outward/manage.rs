@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::agenda::calendars::{KnownCalendar, forget_calendars};
-use super::super::target::{Owner, short};
+use super::super::target::{Owner, calendar_owner, short};
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
@@ -24,208 +24,204 @@ use crate::text::{Note, note, quoted};
 use crate::time_parse;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
-impl Context {
-    pub(in crate::pipeline) async fn manage(
-        &self,
-        request: Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if request.kind != ManageKind::Calendar {
-            return self.arrange(request, caller).await;
+pub(in crate::pipeline) async fn manage(
+    ctx: &Context,
+    request: Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if request.kind != ManageKind::Calendar {
+        return ctx.arrange(request, caller).await;
+    }
+    if let Some(name) = request.set.keys().next() {
+        return Err(Error::argument(format!(
+            "a calendar has no `{}` to set",
+            crate::text::brief(name)
+        ))
+        .next("give `name`, and `tz` for a new one, beside `set`"));
+    }
+    match request.op {
+        ManageOp::Create => create_calendar(ctx, &request).await,
+        ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
+            change_calendar(ctx, &request, caller).await
         }
-        if let Some(name) = request.set.keys().next() {
-            return Err(Error::argument(format!(
-                "a calendar has no `{}` to set",
-                crate::text::brief(name)
-            ))
-            .next("give `name`, and `tz` for a new one, beside `set`"));
-        }
-        match request.op {
-            ManageOp::Create => self.create_calendar(&request).await,
-            ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
-                self.change_calendar(&request, caller).await
-            }
-            ManageOp::Run => {
-                Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
-            }
+        ManageOp::Run => {
+            Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
         }
     }
+}
 
-    async fn create_calendar(&self, request: &Manage) -> Result<Response> {
-        if request.id.is_some() {
-            return Err(Error::argument("`id` is for an existing calendar")
-                .next("give the new one's name as `name`"));
-        }
-        let name = name_of(request)?;
-        // Without one it has that of its owner's other calendars.
-        let zone = match &request.tz {
-            Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
-            None => None,
-        };
-        let account = account_named(self, request.account.as_deref()).await?;
-        let owner = self.owner(account).await?;
-        unused(&account_calendars(self, &owner, true).await?, &name, None)?;
-        let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
-        let op = CalendarOp::Create { name: name.clone(), zone };
-        if request.dry_run {
-            owner.port.rehearse_op(&op).await?;
-            let detail = format!("in {}{in_zone}", owner.label);
-            return self.report_planned(&name, "create", detail).await;
-        }
-        self.carry_out(&owner, &op, &name, "create").await
+async fn create_calendar(ctx: &Context, request: &Manage) -> Result<Response> {
+    if request.id.is_some() {
+        return Err(Error::argument("`id` is for an existing calendar")
+            .next("give the new one's name as `name`"));
     }
+    let name = name_of(request)?;
+    // Without one it has that of its owner's other calendars.
+    let zone = match &request.tz {
+        Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
+        None => None,
+    };
+    let account = account_named(ctx, request.account.as_deref()).await?;
+    let owner = calendar_owner(ctx, account).await?;
+    unused(&account_calendars(ctx, &owner, true).await?, &name, None)?;
+    let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
+    let op = CalendarOp::Create { name: name.clone(), zone };
+    if request.dry_run {
+        owner.port.rehearse_op(&op).await?;
+        let detail = format!("in {}{in_zone}", owner.label);
+        return report_planned(ctx, &name, "create", detail).await;
+    }
+    carry_out(ctx, &owner, &op, &name, "create").await
+}
 
-    async fn change_calendar(
-        &self,
-        request: &Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-        let (word, rename) = match request.op {
-            ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
-            _ => ("delete", None),
-        };
-        if request.tz.is_some() {
-            return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
-        }
-        let Some(id_or_name) = &request.id else {
-            return Err(Error::argument(format!("`op: {word}` needs `id`"))
-                .next("give the calendar's name or id, from lookup kind=calendars"));
-        };
-        if rename.is_none() && request.name.is_some() {
-            return Err(Error::argument("op=delete takes no `name`")
-                .next("name the calendar by `id` alone"));
-        }
-        let (owner, place) = find_calendar(self, request.account.as_deref(), id_or_name).await?;
-        if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
-            return Err(Error::argument(format!(
-                "the calendar {} is not yours",
-                short(&place.name)
-            ))
-            .next(format!("ask its owner to {word} it")));
-        }
-        let old = short(&place.name);
-        if rename.is_none() && place.main {
-            return Err(Error::argument("the main calendar cannot be deleted")
-                .next("delete its events, or another calendar"));
-        }
-        if let Some(name) = &rename {
-            if *name == place.own_name {
-                let report = WriteReport {
-                    outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
-                    ..WriteReport::default()
-                };
-                return write_report(self, report).await;
-            }
-            unused(&account_calendars(self, &owner, true).await?, name, Some(&place))?;
-        }
-        if rename.is_none() {
-            require_access(self, Access::Full, "deleting a calendar with all its events")?;
-        }
-        let detail = match &rename {
-            Some(name) => format!("to {}, in {}", short(name), owner.label),
-            None => format!("with all its events, in {}: {}", owner.label, no_undo(caller)),
-        };
-        let erases = rename.is_none();
-        let op = match rename {
-            Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
-            None => CalendarOp::Delete { id: place.id.clone() },
-        };
-        if request.dry_run {
-            owner.port.rehearse_op(&op).await?;
-        }
-        let question = format!(
-            "Permanently delete the calendar {old} of {} with all its events? This cannot be \
-             undone.",
-            owner.account.email
+async fn change_calendar(
+    ctx: &Context,
+    request: &Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    let (word, rename) = match request.op {
+        ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
+        _ => ("delete", None),
+    };
+    if request.tz.is_some() {
+        return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
+    }
+    let Some(id_or_name) = &request.id else {
+        return Err(Error::argument(format!("`op: {word}` needs `id`"))
+            .next("give the calendar's name or id, from lookup kind=calendars"));
+    };
+    if rename.is_none() && request.name.is_some() {
+        return Err(
+            Error::argument("op=delete takes no `name`").next("name the calendar by `id` alone")
         );
-        if erases && let Some(why) = self.refused_erasure(&question, caller).await? {
+    }
+    let (owner, place) = find_calendar(ctx, request.account.as_deref(), id_or_name).await?;
+    if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
+        return Err(Error::argument(format!("the calendar {} is not yours", short(&place.name)))
+            .next(format!("ask its owner to {word} it")));
+    }
+    let old = short(&place.name);
+    if rename.is_none() && place.main {
+        return Err(Error::argument("the main calendar cannot be deleted")
+            .next("delete its events, or another calendar"));
+    }
+    if let Some(name) = &rename {
+        if *name == place.own_name {
             let report = WriteReport {
-                outcomes: vec![Outcome::new(&old, word, "refused", why)],
+                outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
                 ..WriteReport::default()
             };
-            return write_report(self, report).await;
+            return write_report(ctx, report).await;
         }
-        if request.dry_run {
-            return self.report_planned(&old, word, detail).await;
-        }
-        self.carry_out(&owner, &op, &old, word).await
+        unused(&account_calendars(ctx, &owner, true).await?, name, Some(&place))?;
     }
+    if rename.is_none() {
+        require_access(ctx, Access::Full, "deleting a calendar with all its events")?;
+    }
+    let detail = match &rename {
+        Some(name) => format!("to {}, in {}", short(name), owner.label),
+        None => format!("with all its events, in {}: {}", owner.label, no_undo(caller)),
+    };
+    let erases = rename.is_none();
+    let op = match rename {
+        Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
+        None => CalendarOp::Delete { id: place.id.clone() },
+    };
+    if request.dry_run {
+        owner.port.rehearse_op(&op).await?;
+    }
+    let question = format!(
+        "Permanently delete the calendar {old} of {} with all its events? This cannot be \
+         undone.",
+        owner.account.email
+    );
+    if erases && let Some(why) = ctx.refused_erasure(&question, caller).await? {
+        let report = WriteReport {
+            outcomes: vec![Outcome::new(&old, word, "refused", why)],
+            ..WriteReport::default()
+        };
+        return write_report(ctx, report).await;
+    }
+    if request.dry_run {
+        return report_planned(ctx, &old, word, detail).await;
+    }
+    carry_out(ctx, &owner, &op, &old, word).await
+}
 
-    async fn report_planned(
-        &self,
-        name: &str,
-        op: &'static str,
-        detail: String,
-    ) -> Result<Response> {
-        write_report(
-            self,
-            WriteReport {
-                outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
-                notes: vec!["dry run: nothing was written".into()],
-                ..WriteReport::default()
-            },
-        )
+async fn report_planned(
+    ctx: &Context,
+    name: &str,
+    op: &'static str,
+    detail: String,
+) -> Result<Response> {
+    write_report(
+        ctx,
+        WriteReport {
+            outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
+            notes: vec!["dry run: nothing was written".into()],
+            ..WriteReport::default()
+        },
+    )
+    .await
+}
+
+async fn carry_out(
+    ctx: &Context,
+    owner: &Owner,
+    op: &CalendarOp,
+    name: &str,
+    word: &'static str,
+) -> Result<Response> {
+    let id = match op {
+        CalendarOp::Create { .. } => None,
+        CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
+    };
+    let done = format!("{word} calendar");
+    let entry = Entry {
+        account: &owner.account.email,
+        tool: "manage",
+        op: &done,
+        ids: id.into_iter().collect(),
+        ..Entry::default()
+    };
+    let mut notes = Vec::new();
+    let write = owner.port.manage(op);
+    let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
+    forget_calendars(ctx, &owner.account.id);
+    let outcome = match answer {
+        Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
+        Ok(None) => Outcome::new(short(name), word, "done", ""),
+        Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
+        Err(error) => return Err(error),
+    };
+    write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
         .await
-    }
+}
 
-    async fn carry_out(
-        &self,
-        owner: &Owner,
-        op: &CalendarOp,
-        name: &str,
-        word: &'static str,
-    ) -> Result<Response> {
-        let id = match op {
-            CalendarOp::Create { .. } => None,
-            CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
-        };
-        let done = format!("{word} calendar");
-        let entry = Entry {
-            account: &owner.account.email,
-            tool: "manage",
-            op: &done,
-            ids: id.into_iter().collect(),
-            ..Entry::default()
-        };
-        let mut notes = Vec::new();
-        let write = owner.port.manage(op);
-        let answer = run_logged(self, entry, &mut notes, write, |_| None).await;
-        forget_calendars(self, &owner.account.id);
-        let outcome = match answer {
-            Ok(Some(calendar)) => return Ok(self.calendar_row(owner, name, calendar, notes).await),
-            Ok(None) => Outcome::new(short(name), word, "done", ""),
-            Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
-            Err(error) => return Err(error),
-        };
-        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
-            .await
-    }
-
-    /// Returns the response for the calendar that was written, as its service has it; answers
-    /// called it `name` before.
-    async fn calendar_row(
-        &self,
-        owner: &Owner,
-        name: &str,
-        calendar: Value,
-        notes: Vec<Note>,
-    ) -> Response {
-        let several = several_accounts(self).await;
-        let columns = columns_of(&CALENDAR, Level::Core, several);
-        let mut response = Response { notes, ..Response::default() };
-        let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
-        let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
-        if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
-            let own = std::mem::replace(cell, Cell::Text(MAIN.to_owned()));
-            if let Cell::Text(own) = own {
-                response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
-            }
+/// Returns the response for the calendar that was written, as its service has it; answers
+/// called it `name` before.
+async fn calendar_row(
+    ctx: &Context,
+    owner: &Owner,
+    name: &str,
+    calendar: Value,
+    notes: Vec<Note>,
+) -> Response {
+    let several = several_accounts(ctx).await;
+    let columns = columns_of(&CALENDAR, Level::Core, several);
+    let mut response = Response { notes, ..Response::default() };
+    let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
+    let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
+    if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
+        let own = std::mem::replace(cell, Cell::Text(MAIN.to_owned()));
+        if let Cell::Text(own) = own {
+            response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
         }
-        hand_out_after(self, &mut rows, &owner.account, &mut response.notes).await;
-        response.document.tables.push(rows);
-        response
     }
+    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
+    response.document.tables.push(rows);
+    response
 }
 
 fn name_of(request: &Manage) -> Result<String> {

@@ -1,14 +1,18 @@
 //! `calendar_delete`, `calendar_respond` and `manage`: writes that reach other people,
 //! or delete something.
 
-mod manage;
-mod respond;
+pub(in crate::pipeline) mod manage;
+pub(in crate::pipeline) mod respond;
 
 use super::guests::{notified, others};
 use super::save::change::{may_write, passed_over};
 use super::save::follow::{find_exceptions, shorten_series};
 use super::save::{cut, reference, unsaid};
-use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
+use super::target::{
+    EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
+    title,
+};
+use super::undo::{no_undo, write_event};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
@@ -91,230 +95,223 @@ impl PlannedDeletion {
     }
 }
 
-impl Context {
-    pub(in crate::pipeline) async fn delete(
-        &self,
-        request: Delete,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        // A dry run is refused as the real call would be, and asks nobody.
-        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-        let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
-        let several = names.len() > 1;
-        let mut items = Vec::new();
-        let targets = self.named_events(&names).await?;
-        for (at, (target, id)) in targets.into_iter().zip(&request.ids).enumerate() {
-            let planned = self.plan_deletion(id, target, &request).await;
-            items.push(planned.map_err(|error| about(&names, at, error))?);
-        }
-        each_once(items.iter().map(|item| &item.target))?;
-        let unsent = request.message.is_some() && !items.iter().any(|item| item.asks);
-        if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
-            return Err(of_others(&item.target));
-        }
-        if request.message.is_some()
-            && let Some(item) = items.iter().find(|item| item.asks && !item.carries_message())
-        {
-            return Err(uncarried(item));
-        }
+pub(in crate::pipeline) async fn calendar_delete(
+    ctx: &Context,
+    request: Delete,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    // A dry run is refused as the real call would be, and asks nobody.
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
+    let several = names.len() > 1;
+    let mut items = Vec::new();
+    let targets = named_events(ctx, &names).await?;
+    for (at, (target, id)) in targets.into_iter().zip(&request.ids).enumerate() {
+        let planned = plan_deletion(ctx, id, target, &request).await;
+        items.push(planned.map_err(|error| about(&names, at, error))?);
+    }
+    each_once(items.iter().map(|item| &item.target))?;
+    let unsent = request.message.is_some() && !items.iter().any(|item| item.asks);
+    if let (true, Some(item)) = (unsent, items.iter().find(|item| asks(&item.target))) {
+        return Err(of_others(&item.target));
+    }
+    if request.message.is_some()
+        && let Some(item) = items.iter().find(|item| item.asks && !item.carries_message())
+    {
+        return Err(uncarried(item));
+    }
 
-        let mut report = WriteReport::notifying(request.notify);
-        report.notified = report.notified.of_deletion(request.dry_run);
-        if unsent {
-            report.notes.push("no guests, so nobody gets `message`".into());
-        }
-        self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
-        let mut remarks = Vec::new();
-        if request.dry_run {
-            for item in items {
-                let mut notes = Vec::new();
-                let recipients = item.recipients();
-                if recipients.is_empty() {
-                    notes.extend(self.no_undo(&item.target, item.deletion.change()).await);
-                }
-                report.notified.add(&recipients, item.asks);
-                notes.extend(item.declined());
-                remarks.push((item.target.handle.clone(), notes));
-                report.outcomes.push(Outcome::new(item.name(), "delete", "planned", item.what));
+    let mut report = WriteReport::notifying(request.notify);
+    report.notified = report.notified.of_deletion(request.dry_run);
+    if unsent {
+        report.notes.push("no guests, so nobody gets `message`".into());
+    }
+    agreed_for_deletions(ctx, &items, &request, caller, &mut report.notes).await?;
+    let mut remarks = Vec::new();
+    if request.dry_run {
+        for item in items {
+            let mut notes = Vec::new();
+            let recipients = item.recipients();
+            if recipients.is_empty() {
+                notes.extend(no_undo(&item.target, item.deletion.change()).await);
             }
-            report.notes.extend(named(remarks));
-            report.notes.push("dry run: nothing was deleted".into());
-            return write_report(self, report).await;
-        }
-        let mut stopped = false;
-        for item in course::each("events", &items) {
-            let name = item.name();
-            if stopped {
-                report.outcomes.push(Outcome::skipped(name, "delete"));
-                continue;
-            }
-            let before = std::mem::take(&mut report.notes);
-            let written = self.write_deletion(item, request.message.as_deref(), &mut report).await;
-            let own = std::mem::replace(&mut report.notes, before);
-            remarks.push((item.target.handle.clone(), own));
-            match written {
-                Ok(()) => {
-                    report.outcomes.push(Outcome::new(name, "delete", "done", item.what.clone()));
-                }
-                Err(error) if !several && !error.is_open() => return Err(error),
-                Err(error) => {
-                    stopped = error.ends_batch();
-                    report.outcomes.push(Outcome::failed(name, "delete", &error));
-                }
-            }
+            report.notified.add(&recipients, item.asks);
+            notes.extend(item.declined());
+            remarks.push((item.target.handle.clone(), notes));
+            report.outcomes.push(Outcome::new(item.name(), "delete", "planned", item.what));
         }
         report.notes.extend(named(remarks));
-        if let Some(undo) = report.undo.number
-            && report.undo.events.len() == report.undo.writes
-        {
-            let undo = HandleKind::Undo.handle(undo);
-            report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
-        }
-        write_report(self, report).await
+        report.notes.push("dry run: nothing was deleted".into());
+        return write_report(ctx, report).await;
     }
+    let mut stopped = false;
+    for item in course::each("events", &items) {
+        let name = item.name();
+        if stopped {
+            report.outcomes.push(Outcome::skipped(name, "delete"));
+            continue;
+        }
+        let before = std::mem::take(&mut report.notes);
+        let written = write_deletion(ctx, item, request.message.as_deref(), &mut report).await;
+        let own = std::mem::replace(&mut report.notes, before);
+        remarks.push((item.target.handle.clone(), own));
+        match written {
+            Ok(()) => {
+                report.outcomes.push(Outcome::new(name, "delete", "done", item.what.clone()));
+            }
+            Err(error) if !several && !error.is_open() => return Err(error),
+            Err(error) => {
+                stopped = error.ends_batch();
+                report.outcomes.push(Outcome::failed(name, "delete", &error));
+            }
+        }
+    }
+    report.notes.extend(named(remarks));
+    if let Some(undo) = report.undo.number
+        && report.undo.events.len() == report.undo.writes
+    {
+        let undo = HandleKind::Undo.handle(undo);
+        report.notes.push(note!("calendar_save undo={} undoes it", ours(undo)));
+    }
+    write_report(ctx, report).await
+}
 
-    /// Checks one deletion.
-    async fn plan_deletion(
-        &self,
-        id: &str,
-        target: EventTarget,
-        request: &Delete,
-    ) -> Result<PlannedDeletion> {
-        target.not_cancelled()?;
-        self.as_shown(&target).await?;
-        let scope = target.scope(request.scope, "this, following or series")?;
-        let zone = &self.config.zone;
-        let when = span(target.facts.start, target.facts.end, zone);
-        let seen = reference(&target.facts);
-        let (target, deletion, what) = match scope {
-            None => (target, Deletion::Whole, when),
-            Some(Scope::This) => (target, Deletion::Whole, format!("the occurrence {when}")),
-            Some(scope) => {
-                let master = self.whole(target).await?;
-                let rest = match scope {
-                    Scope::Following => cut(&master, seen.0, zone)?,
-                    _ => None,
-                };
-                match rest {
-                    None => (master, Deletion::Whole, "the whole series".to_owned()),
-                    Some(rest) => {
-                        let change =
-                            Change { repeat: Some(Some(rest.before)), ..Change::default() };
-                        let from = event_time::start(seen.0, zone);
-                        let what = format!("from {from} on");
-                        (master, Deletion::Rest(Box::new(change)), what)
-                    }
+/// Checks one deletion.
+async fn plan_deletion(
+    ctx: &Context,
+    id: &str,
+    target: EventTarget,
+    request: &Delete,
+) -> Result<PlannedDeletion> {
+    target.not_cancelled()?;
+    as_shown(ctx, &target).await?;
+    let scope = target.scope(request.scope, "this, following or series")?;
+    let zone = &ctx.config.zone;
+    let when = span(target.facts.start, target.facts.end, zone);
+    let seen = reference(&target.facts);
+    let (target, deletion, what) = match scope {
+        None => (target, Deletion::Whole, when),
+        Some(Scope::This) => (target, Deletion::Whole, format!("the occurrence {when}")),
+        Some(scope) => {
+            let master = whole_series(ctx, target).await?;
+            let rest = match scope {
+                Scope::Following => cut(&master, seen.0, zone)?,
+                _ => None,
+            };
+            match rest {
+                None => (master, Deletion::Whole, "the whole series".to_owned()),
+                Some(rest) => {
+                    let change = Change { repeat: Some(Some(rest.before)), ..Change::default() };
+                    let from = event_time::start(seen.0, zone);
+                    let what = format!("from {from} on");
+                    (master, Deletion::Rest(Box::new(change)), what)
                 }
             }
-        };
-        let what = match (request.dry_run, &deletion, scope) {
-            (true, Deletion::Whole, Some(Scope::Series | Scope::Following)) => {
-                what + &find_exceptions(self, &target, None).await.deleted(zone)
-            }
-            (true, Deletion::Rest(_), _) => {
-                what + &find_exceptions(self, &target, Some(seen.0)).await.deleted(zone)
-            }
-            _ => what,
-        };
-        may_write(self, &target).await?;
-        let asks = asks(&target) && target.facts.own;
-        let notify = match (asks, request.notify, &request.message) {
-            (true, None, _) => return Err(unsaid()),
-            (true, Some(Notify::Nobody), Some(_)) => {
-                return Err(Error::argument("`message` needs notify=all")
-                    .next("give notify=all, or leave out `message`"));
-            }
-            (_, notify, _) => notify.unwrap_or(Notify::Nobody),
-        };
-        let port = &target.owner.port;
-        match deletion.change() {
-            None => port.check_deletion(&target.value, notify)?,
-            Some(change) => port.check(Some(&target.value), change, notify)?,
         }
-        Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
+    };
+    let what = match (request.dry_run, &deletion, scope) {
+        (true, Deletion::Whole, Some(Scope::Series | Scope::Following)) => {
+            what + &find_exceptions(ctx, &target, None).await.deleted(zone)
+        }
+        (true, Deletion::Rest(_), _) => {
+            what + &find_exceptions(ctx, &target, Some(seen.0)).await.deleted(zone)
+        }
+        _ => what,
+    };
+    may_write(ctx, &target).await?;
+    let asks = asks(&target) && target.facts.own;
+    let notify = match (asks, request.notify, &request.message) {
+        (true, None, _) => return Err(unsaid()),
+        (true, Some(Notify::Nobody), Some(_)) => {
+            return Err(Error::argument("`message` needs notify=all")
+                .next("give notify=all, or leave out `message`"));
+        }
+        (_, notify, _) => notify.unwrap_or(Notify::Nobody),
+    };
+    let port = &target.owner.port;
+    match deletion.change() {
+        None => port.check_deletion(&target.value, notify)?,
+        Some(change) => port.check(Some(&target.value), change, notify)?,
     }
+    Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
+}
 
-    /// Refuses deletions that must not reach their audience.
-    async fn agreed_for_deletions(
-        &self,
-        items: &[PlannedDeletion],
-        request: &Delete,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        let zone = &self.config.zone;
-        let message = line("Message", request.message.as_deref());
-        let question = match items {
-            [one] => format!(
-                "Delete an event with other people?\n{}\n{}{message}",
-                event_line(&one.target.facts, zone),
-                one.what
-            ),
-            all => {
-                let lines = all.iter().map(|one| match one.deletion {
-                    Deletion::Whole if one.target.facts.repeat.is_none() => {
-                        event_line(&one.target.facts, zone)
-                    }
-                    _ => format!("{}: {}", title(&one.target.facts), one.what),
-                });
-                let lines = listed(lines.collect());
-                format!("Delete {} events, some with other people?\n{lines}{message}", all.len())
-            }
-        };
-        let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != Notify::Nobody);
-        let writes: Vec<_> = items.iter().map(|one| (&one.target, write(one))).collect();
-        agreed_for(self, &writes, question, caller, notes).await
-    }
-
-    /// Carries out one deletion.
-    async fn write_deletion(
-        &self,
-        item: &PlannedDeletion,
-        message: Option<&str>,
-        report: &mut WriteReport,
-    ) -> Result<()> {
-        let PlannedDeletion { target, deletion, notify, .. } = item;
-        let message = message.filter(|_| item.asks);
-        let port = &target.owner.port;
-        let own = &target.owner.account.email;
-        let entry = Entry {
-            account: own,
-            tool: "calendar_delete",
-            op: "delete",
-            ids: vec![item.id.clone()],
-            recipients: item.recipients(),
-            ..Entry::default()
-        };
-        let write = async {
-            match deletion {
-                Deletion::Whole => {
-                    port.delete(&target.value, message, *notify).await.map(|()| None)
+/// Refuses deletions that must not reach their audience.
+async fn agreed_for_deletions(
+    ctx: &Context,
+    items: &[PlannedDeletion],
+    request: &Delete,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    let zone = &ctx.config.zone;
+    let message = line("Message", request.message.as_deref());
+    let question = match items {
+        [one] => format!(
+            "Delete an event with other people?\n{}\n{}{message}",
+            event_line(&one.target.facts, zone),
+            one.what
+        ),
+        all => {
+            let lines = all.iter().map(|one| match one.deletion {
+                Deletion::Whole if one.target.facts.repeat.is_none() => {
+                    event_line(&one.target.facts, zone)
                 }
-                Deletion::Rest(change) => {
-                    shorten_series(self, target, change, *notify).await.map(Some)
-                }
-            }
-        };
-        match self.write_event(target, deletion.change(), entry, report, write).await {
-            Ok(_) => {}
-            Err(error) if error.is_open() => return Err(error),
-            Err(error) => return Err(passed_over(self, target, error).await),
+                _ => format!("{}: {}", title(&one.target.facts), one.what),
+            });
+            let lines = listed(lines.collect());
+            format!("Delete {} events, some with other people?\n{lines}{message}", all.len())
         }
-        report.notes.extend(item.declined());
-        Ok(())
-    }
+    };
+    let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != Notify::Nobody);
+    let writes: Vec<_> = items.iter().map(|one| (&one.target, write(one))).collect();
+    agreed_for(ctx, &writes, question, caller, notes).await
+}
 
-    /// Returns the series of an occurrence, if the occurrence is as it was shown; a
-    /// series itself.
-    async fn whole(&self, target: EventTarget) -> Result<EventTarget> {
-        if target.facts.series.is_none() {
-            return Ok(target);
+/// Carries out one deletion.
+async fn write_deletion(
+    ctx: &Context,
+    item: &PlannedDeletion,
+    message: Option<&str>,
+    report: &mut WriteReport,
+) -> Result<()> {
+    let PlannedDeletion { target, deletion, notify, .. } = item;
+    let message = message.filter(|_| item.asks);
+    let port = &target.owner.port;
+    let own = &target.owner.account.email;
+    let entry = Entry {
+        account: own,
+        tool: "calendar_delete",
+        op: "delete",
+        ids: vec![item.id.clone()],
+        recipients: item.recipients(),
+        ..Entry::default()
+    };
+    let write = async {
+        match deletion {
+            Deletion::Whole => port.delete(&target.value, message, *notify).await.map(|()| None),
+            Deletion::Rest(change) => shorten_series(ctx, target, change, *notify).await.map(Some),
         }
-        let master = self.master_of(&target).await?;
-        master.not_cancelled()?;
-        self.as_shown(&master).await?;
-        Ok(master)
+    };
+    match write_event(ctx, target, deletion.change(), entry, report, write).await {
+        Ok(_) => {}
+        Err(error) if error.is_open() => return Err(error),
+        Err(error) => return Err(passed_over(ctx, target, error).await),
     }
+    report.notes.extend(item.declined());
+    Ok(())
+}
+
+/// Returns the series of an occurrence, if the occurrence is as it was shown; a
+/// series itself.
+async fn whole_series(ctx: &Context, target: EventTarget) -> Result<EventTarget> {
+    if target.facts.series.is_none() {
+        return Ok(target);
+    }
+    let master = master_of(ctx, &target).await?;
+    master.not_cancelled()?;
+    as_shown(ctx, &master).await?;
+    Ok(master)
 }
 
 /// Returns the notes on the events of a call, each once: `e1, e3: no undo: …` if there are several.

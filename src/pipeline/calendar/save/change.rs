@@ -23,9 +23,13 @@ use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, agreed_for};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
-use crate::pipeline::calendar::guests::{notified, others};
+use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
 use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{EventTarget, about, each_once, event_line, listed, title};
+use crate::pipeline::calendar::target::{
+    EventTarget, about, as_shown, changed_meanwhile, each_once, event_line, fetch_event, listed,
+    master_of, named_events, title,
+};
+use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -73,7 +77,7 @@ pub(super) async fn change_events(
     let (names, words): (Vec<&str>, Vec<&EventWords>) = request.changes().into_iter().unzip();
     let several = names.len() > 1;
     let mut items = Vec::new();
-    let targets = ctx.named_events(&names).await?;
+    let targets = named_events(ctx, &names).await?;
     for (at, (target, words)) in targets.into_iter().zip(words).enumerate() {
         let ready = ready_change(ctx, target, words, request).await;
         items.push(ready.map_err(|error| about(&names, at, error))?);
@@ -82,7 +86,7 @@ pub(super) async fn change_events(
     for item in &mut items {
         let (account, guests) = (&item.target.owner.account, item.change.guests.as_ref());
         let before = &item.target.facts.guests;
-        item.notes.extend(ctx.doubtful_guests(account, before, guests).await);
+        item.notes.extend(doubtful_guests(ctx, account, before, guests).await);
     }
 
     let mut report = WriteReport::notifying(request.notify);
@@ -149,7 +153,7 @@ async fn ready_change(
     request: &Save,
 ) -> Result<ReadyChange> {
     target.not_cancelled()?;
-    ctx.as_shown(&target).await?;
+    as_shown(ctx, &target).await?;
     let scope = target.scope(request.scope, "this, following or series")?;
     match scope {
         None | Some(Scope::This) => ready_one(ctx, target, words, request).await,
@@ -203,9 +207,9 @@ pub(super) async fn ready_series(
     let master = match target.facts.series {
         None => target,
         Some(_) => {
-            let master = ctx.master_of(&target).await?;
+            let master = master_of(ctx, &target).await?;
             master.not_cancelled()?;
-            ctx.as_shown(&master).await?;
+            as_shown(ctx, &master).await?;
             master
         }
     };
@@ -369,7 +373,7 @@ async fn rehearse_changes(
             None => port.rehearse(None, Some(&target.value), change, *notify).await,
         };
         rehearsed.map_err(|error| error.context(&target.handle))?;
-        report.notes.extend(ctx.no_undo(target, Some(change)).await);
+        report.notes.extend(no_undo(target, Some(change)).await);
         if !target.facts.own {
             report.notes.push(note!(
                 "{} has another organizer: only your copy would be changed, if the service \
@@ -408,7 +412,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
     };
     let write = target.owner.port.update(&target.value, change, *notify);
     let write = async { write.await.map(Some) };
-    match ctx.write_event(target, Some(change), entry, report, write).await {
+    match write_event(ctx, target, Some(change), entry, report, write).await {
         Ok(Some(value)) => {
             if is_visible {
                 report.series.knew(known);
@@ -472,9 +476,9 @@ pub(in crate::pipeline) async fn passed_over(
     if error.kind() != Kind::Conflict {
         return error.context(&target.handle);
     }
-    let now = ctx.fetch_event(target.owner.clone(), &target.facts.id).await;
+    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
     match now {
-        Ok(now) => ctx.changed_meanwhile(&now).await,
+        Ok(now) => changed_meanwhile(ctx, &now).await,
         Err(error) => error,
     }
 }

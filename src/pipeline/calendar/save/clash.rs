@@ -19,7 +19,7 @@ use crate::pipeline::calendar::clashes::{
     Claim, absences, away, is_declined, meets_absence, overlap,
 };
 use crate::pipeline::calendar::guests::others;
-use crate::pipeline::calendar::target::{Owner, short, span};
+use crate::pipeline::calendar::target::{Owner, calendar_owner, event_handles, short, span};
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
@@ -191,7 +191,7 @@ pub(super) async fn events_near(
     let mut notes = Vec::new();
     for account in accounts {
         let label = account.email.clone();
-        match ctx.owner(account).await {
+        match calendar_owner(ctx, account).await {
             Ok(owner) => owners.push(owner),
             Err(error) => left_out(error.context(label), strict, &mut notes)?,
         }
@@ -383,7 +383,7 @@ async fn mention_event(
     let owner = seen.get(event.owner);
     let mut name = String::new();
     if let Some(owner) = owner {
-        let handles = ctx.event_handles(&owner.account, &[&facts.id]).await?;
+        let handles = event_handles(ctx, &owner.account, &[&facts.id]).await?;
         name = handles.into_iter().next().unwrap_or_default();
     }
     let when = span(facts.start, facts.end, &ctx.config.zone);

@@ -15,8 +15,9 @@ use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
-use crate::pipeline::calendar::guests::{notified, others};
+use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
 use crate::pipeline::calendar::target::{listed, short};
+use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, note, quoted};
@@ -79,7 +80,7 @@ pub(super) async fn create_events(
     }
     for item in &mut items {
         let (account, guests) = (&destination.owner.account, item.made.change.guests.as_ref());
-        item.made.notes.extend(ctx.doubtful_guests(account, &[], guests).await);
+        item.made.notes.extend(doubtful_guests(ctx, account, &[], guests).await);
     }
     let mut candidates = clash_candidates(ctx, &items, &destination);
     // Where conflicts are only reported, they are looked for while the events are written.
@@ -230,7 +231,7 @@ async fn keep_made(
         let facts = to.owner.port.event_data(&value);
         let has_guests = facts.is_some_and(|facts| !others(&facts.guests, own).is_empty());
         report.notified.add(&recipients, has_guests);
-        ctx.keep_created(&to.owner, &value, !notified.is_empty(), report).await;
+        keep_created(ctx, &to.owner, &value, !notified.is_empty(), report).await;
         report.series.wrote(&to.owner, &value);
         report.events.push((to.owner.clone(), value));
     }

@@ -7,7 +7,7 @@ use crate::pipeline::calendar::agenda::calendars::{
     CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
     select_calendars,
 };
-use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::calendar::target::{Owner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 use crate::text;
@@ -48,7 +48,7 @@ pub(in crate::pipeline) async fn find_destination(
     calendar: Option<&str>,
 ) -> Result<Destination> {
     let Some(name) = calendar else {
-        let owner = ctx.owner(account_named(ctx, account).await?).await?;
+        let owner = calendar_owner(ctx, account_named(ctx, account).await?).await?;
         return Ok(Destination { owner, calendar: None });
     };
     let found = find_calendar(ctx, account, name).await;
@@ -85,7 +85,7 @@ pub(in crate::pipeline) async fn find_calendar(
     };
     let mut owners = Vec::new();
     for account in accounts {
-        owners.push(ctx.owner(account).await?);
+        owners.push(calendar_owner(ctx, account).await?);
     }
     let (mut seen, mut meant) = (Vec::new(), Vec::new());
     // A calendar created within the last minute is not in an older list.
@@ -140,7 +140,7 @@ async fn account_with_calendar(
     selector: &CalendarSelector,
 ) -> Option<String> {
     for account in named_or_all(ctx, None).await.ok()? {
-        let owner = ctx.owner(account).await.ok()?;
+        let owner = calendar_owner(ctx, account).await.ok()?;
         let is_other = than.iter().all(|one| one.account.id != owner.account.id);
         // What it has is a help only: the error stays if that is not known.
         let places =

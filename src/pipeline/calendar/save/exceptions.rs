@@ -11,7 +11,7 @@ use crate::ical::Entry;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::target::EventTarget;
+use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -170,6 +170,6 @@ pub(in crate::pipeline) async fn find_occurrence(
         return Ok(None);
     };
     // Whole, and with its version.
-    let whole = ctx.fetch_event(series.owner.clone(), &facts.id).await?;
+    let whole = fetch_event(ctx, series.owner.clone(), &facts.id).await?;
     Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
 }

@@ -21,7 +21,10 @@ use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{EventTarget, event_line, title};
+use crate::pipeline::calendar::target::{
+    EventTarget, as_shown, event_line, fetch_event, master_of, title,
+};
+use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::pipeline::writing::{begin_writing, may_leave};
@@ -111,8 +114,8 @@ pub(super) async fn ready_following(
     request: &Save,
 ) -> Result<ReadyChange> {
     let seen = reference(&target.facts);
-    let master = ctx.master_of(&target).await?;
-    ctx.as_shown(&master).await?;
+    let master = master_of(ctx, &target).await?;
+    as_shown(ctx, &master).await?;
     let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
         // Nothing comes before it: the change applies to the series.
         return ready_series(ctx, target, words, request).await;
@@ -208,11 +211,11 @@ pub(super) async fn split_series(
     let write = shorten_series(ctx, master, &shorter, notify);
     let write = async { write.await.map(Some) };
     let line = entry.clone();
-    let shortened = ctx.write_event(master, Some(&shorter), line, report, write).await;
+    let shortened = write_event(ctx, master, Some(&shorter), line, report, write).await;
     match shortened {
         Ok(old) => {
             if !report.undo.events.is_empty() {
-                ctx.keep_created(&master.owner, &new, false, report).await;
+                keep_created(ctx, &master.owner, &new, false, report).await;
             }
             report.series.knew(known);
             report.series.wrote(&master.owner, &new);
@@ -279,7 +282,7 @@ pub(super) async fn split_series(
 /// Returns true if an event is still the version that was fetched.
 async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
     let version = &target.facts.version;
-    let now = ctx.fetch_event(target.owner.clone(), &target.facts.id).await;
+    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
     version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
 }
 
@@ -297,7 +300,7 @@ pub(in crate::pipeline) async fn shorten_series(
         Err(error) if error.is_open() => error,
         Err(error) => return Err(error),
     };
-    let Ok(now) = ctx.fetch_event(master.owner.clone(), &master.facts.id).await else {
+    let Ok(now) = fetch_event(ctx, master.owner.clone(), &master.facts.id).await else {
         return Err(error);
     };
     let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());

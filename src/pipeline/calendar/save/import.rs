@@ -28,7 +28,10 @@ use crate::pipeline::access::guard::events::{EventWrite, act, find_audience};
 use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds, load_cursor, save_cursor};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
-use crate::pipeline::calendar::target::{EventTarget, listed, short};
+use crate::pipeline::calendar::target::{
+    EventTarget, as_target, as_target_after, fetch_event, listed, master_of, short,
+};
+use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -328,7 +331,7 @@ async fn look_up(
                     (original, at) => original == at,
                 };
                 if same && !facts.cancelled {
-                    item.there = Some(ctx.as_target(&to.owner, value, facts).await?);
+                    item.there = Some(as_target(ctx, &to.owner, value, facts).await?);
                     break;
                 }
             }
@@ -372,9 +375,9 @@ async fn compare_import(
     for (item, met) in items.iter_mut().zip(met) {
         let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
         if let (None, Some((_, id))) = (&item.there, twin) {
-            let there = ctx.fetch_event(to.owner.clone(), id).await?;
+            let there = fetch_event(ctx, to.owner.clone(), id).await?;
             let there = match there.facts.series {
-                Some(_) => ctx.master_of(&there).await?,
+                Some(_) => master_of(ctx, &there).await?,
                 None => there,
             };
             // A single event is not the series that begins with it.
@@ -539,7 +542,7 @@ async fn import_item(
             match item.exceptions.is_empty() {
                 true => {
                     let write = async { write.await.map(Some) };
-                    let written = ctx.write_event(there, Some(&difference), line, report, write);
+                    let written = write_event(ctx, there, Some(&difference), line, report, write);
                     written.await.map(Option::unwrap_or_default)
                 }
                 false => run_logged(ctx, line, &mut report.notes, write, |_| None).await,
@@ -560,9 +563,9 @@ async fn import_item(
         report.events.push((to.owner.clone(), value));
         return Ok(());
     };
-    let target = ctx.as_target_after(&to.owner, value, facts, &mut report.notes).await;
+    let target = as_target_after(ctx, &to.owner, value, facts, &mut report.notes).await;
     if item.there.is_none() {
-        ctx.keep_created(&to.owner, &target.value, false, report).await;
+        keep_created(ctx, &to.owner, &target.value, false, report).await;
     }
     let put = match (&item.there, difference == Change::default()) {
         (None, _) => Put::Created(target),

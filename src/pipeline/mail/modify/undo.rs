@@ -12,6 +12,7 @@ use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
+use crate::pipeline::calendar::undo::undo_events;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
 use crate::provider::Account;
@@ -86,7 +87,7 @@ impl Context {
             UndoState::Mail(mail) => mail,
             UndoState::Draft(edit) => return self.undo_edit(id, &edit, dry_run, caller).await,
             UndoState::Events { events } => {
-                return self.undo_events(events, dry_run, caller).await;
+                return undo_events(self, events, dry_run, caller).await;
             }
         };
         let mut choice = Choice::default();

@@ -14,7 +14,7 @@ use crate::flatten::RowContext;
 use crate::ical::{self, Entry, rows};
 use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate, find_clashes};
-use crate::pipeline::calendar::target::Owner;
+use crate::pipeline::calendar::target::{Owner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
@@ -46,7 +46,7 @@ impl Context {
                 let Some(text) = &one.message.invitation else {
                     continue;
                 };
-                let owner = self.owner(account.clone()).await?;
+                let owner = calendar_owner(self, account.clone()).await?;
                 let message = &one.target.id;
                 self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
                     .await?;

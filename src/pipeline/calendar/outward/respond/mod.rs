@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::super::guests::{guest, guest_line};
 use super::super::save::{Before, calendar_save, read, time_context};
-use super::super::target::{EventTarget, Owner, event_line, span, title};
+use super::super::target::{EventTarget, Owner, as_shown, event_line, named_event, span, title};
+use super::respond::invited::find_or_add;
+use super::whole_series;
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
@@ -19,6 +21,7 @@ use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::access::guard::{Audience, confirm, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::save::change::passed_over;
+use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
@@ -34,253 +37,248 @@ pub(super) const TOOL: &str = "calendar_respond";
 /// Another time, from and to.
 pub(super) type Other = (Timestamp, Timestamp);
 
-impl Context {
-    pub(in crate::pipeline) async fn respond(
-        &self,
-        request: Respond,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        require_access(self, Access::Send, "answering or forwarding an invitation")?;
-        let message = resolve_handle(self, HandleKind::Message, &request.id).await?;
-        let mut notes = Vec::new();
-        let target = match message {
-            Some((account, id)) => {
-                let found = self.find_or_add(&request, &account, &id, caller, &mut notes).await?;
-                match found {
-                    InvitedEvent::There(target) => *target,
-                    InvitedEvent::Report(mut report) => {
-                        report.notes.append(&mut notes);
-                        return write_report(self, *report).await;
-                    }
-                    InvitedEvent::Published => {
-                        return self.add_published(&request, &account, caller).await;
-                    }
+pub(in crate::pipeline) async fn calendar_respond(
+    ctx: &Context,
+    request: Respond,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    require_access(ctx, Access::Send, "answering or forwarding an invitation")?;
+    let message = resolve_handle(ctx, HandleKind::Message, &request.id).await?;
+    let mut notes = Vec::new();
+    let target = match message {
+        Some((account, id)) => {
+            let found = find_or_add(ctx, &request, &account, &id, caller, &mut notes).await?;
+            match found {
+                InvitedEvent::There(target) => *target,
+                InvitedEvent::Report(mut report) => {
+                    report.notes.append(&mut notes);
+                    return write_report(ctx, *report).await;
+                }
+                InvitedEvent::Published => {
+                    return add_published(ctx, &request, &account, caller).await;
                 }
             }
-            None => {
-                let target = self.named_event(&request.id).await?;
-                target.not_cancelled()?;
-                self.as_shown(&target).await?;
-                target
-            }
-        };
-        match request.response.answer() {
-            None => self.forward(target, &request, caller).await,
-            Some(answer) => self.answer(target, answer, &request, notes, caller).await,
+        }
+        None => {
+            let target = named_event(ctx, &request.id).await?;
+            target.not_cancelled()?;
+            as_shown(ctx, &target).await?;
+            target
+        }
+    };
+    match request.response.answer() {
+        None => forward_event(ctx, target, &request, caller).await,
+        Some(answer) => answer_invitation(ctx, target, answer, &request, notes, caller).await,
+    }
+}
+
+/// Adds the events of a message that asks for no answer.
+async fn add_published(
+    ctx: &Context,
+    request: &Respond,
+    account: &str,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let id = &request.id;
+    if request.response.answer() != Some(Answer::Accepted) {
+        return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
+            .next(format!("add them with calendar_save ics={id}, or do nothing")));
+    }
+    let account = Some(account.to_owned());
+    let import = Save { account, ics: Some(id.clone()), ..Save::default() };
+    let mut response = calendar_save(ctx, import, caller).await?;
+    response.notes.push("its organizer asked for no answer: nobody was notified".into());
+    Ok(response)
+}
+
+async fn forward_event(
+    ctx: &Context,
+    target: EventTarget,
+    request: &Respond,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let mut report = WriteReport::default();
+    let mut to: Vec<Guest> = Vec::new();
+    for one in &request.to {
+        let one = guest("to", one, &mut report.notes)?;
+        let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
+        if !to.iter().any(same) {
+            to.push(one);
         }
     }
-
-    /// Adds the events of a message that asks for no answer.
-    async fn add_published(
-        &self,
-        request: &Respond,
-        account: &str,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let id = &request.id;
-        if request.response.answer() != Some(Answer::Accepted) {
-            return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
-                .next(format!("add them with calendar_save ics={id}, or do nothing")));
-        }
-        let account = Some(account.to_owned());
-        let import = Save { account, ics: Some(id.clone()), ..Save::default() };
-        let mut response = calendar_save(self, import, caller).await?;
-        response.notes.push("its organizer asked for no answer: nobody was notified".into());
-        Ok(response)
-    }
-
-    async fn forward(
-        &self,
-        target: EventTarget,
-        request: &Respond,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let mut report = WriteReport::default();
-        let mut to: Vec<Guest> = Vec::new();
-        for one in &request.to {
-            let one = guest("to", one, &mut report.notes)?;
-            let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
-            if !to.iter().any(same) {
-                to.push(one);
-            }
-        }
-        if request.propose.is_some() {
-            return Err(Error::argument("`propose` cannot be forwarded")
-                .next("leave it out, or answer first"));
-        }
-        let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
-        let comment = request.comment.as_deref();
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        let port = &target.owner.port;
-        let own = &target.owner.account.email;
-        let mut audience = Audience::default();
-        audience.add(addresses.iter().map(String::as_str));
-        // The organizer learns that it was forwarded.
-        audience.organizer(&target.facts);
-        if port.capabilities().forward_adds_guests {
-            // Further guests are added, of which all guests are notified.
-            audience.everybody_on(&target.facts, own);
-        }
-        let question = format!(
-            "Forward an invitation?\n{}\nTo: {}{}",
-            event_line(&target.facts, &self.config.zone),
-            guest_line(&to),
-            line("Comment", comment)
+    if request.propose.is_some() {
+        return Err(
+            Error::argument("`propose` cannot be forwarded").next("leave it out, or answer first")
         );
-        confirm(self, &act(question), &audience, caller, &mut report.notes).await?;
-        let logged = Entry {
-            op: "forward",
-            recipients: addresses.iter().map(String::as_str).collect(),
-            ..entry(&target, request)
-        };
-        let write = port.forward(&target.value, &addresses, comment);
-        match run_logged(self, logged, &mut report.notes, write, |()| None).await {
-            Ok(()) => {
-                let detail = format!("to {}", guest_line(&to));
-                report.outcomes.push(Outcome::new(name, "forward", "done", detail));
-            }
-            Err(error) if error.is_open() => {
-                report.outcomes.push(Outcome::failed(name, "forward", &error));
-            }
-            Err(error) => return Err(passed_over(self, &target, error).await),
-        }
-        write_report(self, report).await
     }
+    let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
+    let comment = request.comment.as_deref();
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    let port = &target.owner.port;
+    let own = &target.owner.account.email;
+    let mut audience = Audience::default();
+    audience.add(addresses.iter().map(String::as_str));
+    // The organizer learns that it was forwarded.
+    audience.organizer(&target.facts);
+    if port.capabilities().forward_adds_guests {
+        // Further guests are added, of which all guests are notified.
+        audience.everybody_on(&target.facts, own);
+    }
+    let question = format!(
+        "Forward an invitation?\n{}\nTo: {}{}",
+        event_line(&target.facts, &ctx.config.zone),
+        guest_line(&to),
+        line("Comment", comment)
+    );
+    confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
+    let logged = Entry {
+        op: "forward",
+        recipients: addresses.iter().map(String::as_str).collect(),
+        ..entry(&target, request)
+    };
+    let write = port.forward(&target.value, &addresses, comment);
+    match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
+        Ok(()) => {
+            let detail = format!("to {}", guest_line(&to));
+            report.outcomes.push(Outcome::new(name, "forward", "done", detail));
+        }
+        Err(error) if error.is_open() => {
+            report.outcomes.push(Outcome::failed(name, "forward", &error));
+        }
+        Err(error) => return Err(passed_over(ctx, &target, error).await),
+    }
+    write_report(ctx, report).await
+}
 
-    async fn answer(
-        &self,
-        target: EventTarget,
-        answer: Answer,
-        request: &Respond,
-        mut notes: Vec<Note>,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if target.facts.own {
+async fn answer_invitation(
+    ctx: &Context,
+    target: EventTarget,
+    answer: Answer,
+    request: &Respond,
+    mut notes: Vec<Note>,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if target.facts.own {
+        return Err(Error::argument(format!(
+            "{} is your own event: there is nobody to answer",
+            target.handle
+        ))
+        .next("change it with calendar_save, or cancel it with calendar_delete"));
+    }
+    let before = Before {
+        start: target.facts.start,
+        end: target.facts.end,
+        zone: target.zone(&ctx.config.zone),
+    };
+    let (propose, echo) = proposed_time(ctx, &before, answer, request)?;
+    // A message about one occurrence is answered for that.
+    let by_message =
+        HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+    let target = match (&target.facts.series, request.scope) {
+        (Some(_), None) if by_message => target,
+        (Some(_), None) => {
+            return Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
+                .next("give scope=this or series"));
+        }
+        (Some(_), Some(Scope::Series)) => whole_series(ctx, target).await?,
+        (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
             return Err(Error::argument(format!(
-                "{} is your own event: there is nobody to answer",
+                "{} is the whole series, not an occurrence",
                 target.handle
             ))
-            .next("change it with calendar_save, or cancel it with calendar_delete"));
+            .next("give the id of an occurrence, or scope=series"));
         }
-        let before = Before {
-            start: target.facts.start,
-            end: target.facts.end,
-            zone: target.zone(&self.config.zone),
-        };
-        let (propose, echo) = self.proposal(&before, answer, request)?;
-        // A message about one occurrence is answered for that.
-        let by_message =
-            HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
-        let target = match (&target.facts.series, request.scope) {
-            (Some(_), None) if by_message => target,
-            (Some(_), None) => {
-                return Err(Error::argument(format!(
-                    "{} is an occurrence of a series",
-                    target.handle
-                ))
-                .next("give scope=this or series"));
-            }
-            (Some(_), Some(Scope::Series)) => self.whole(target).await?,
-            (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
-                return Err(Error::argument(format!(
-                    "{} is the whole series, not an occurrence",
-                    target.handle
-                ))
-                .next("give the id of an occurrence, or scope=series"));
-            }
-            _ => target,
-        };
-        let response = response(answer, propose, request);
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        notes.extend(echo);
-        let mut report = WriteReport { notes, ..WriteReport::default() };
-        let adds = response.comment.is_some() || response.propose.is_some();
-        if target.facts.answer == Some(answer) && !adds {
-            let detail = "already as requested: give a comment to notify the organizer";
-            report.notes.extend(earlier_comment(&target, false));
-            report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
-            return write_report(self, report).await;
-        }
-        let about = event_line(&target.facts, &self.config.zone);
-        let own = &target.owner.account.email;
-        let can = target.owner.port.capabilities();
-        let audience = reply_audience(&target.facts, can, request, own);
-        let act = act(confirmed(&about, answer, request));
-        confirm(self, &act, &audience, caller, &mut report.notes).await?;
-        let recipients = match request.notifies() {
-            true => target.facts.organizer.iter().map(String::as_str).collect(),
-            false => Vec::new(),
-        };
-        let logged = Entry { recipients, ..entry(&target, request) };
-        let port = &target.owner.port;
-        let write = port.respond(&target.value, &response);
-        // Only an answer that is part of the event, and that nobody was told of, can be undone.
-        let written = if can.public_answers && !request.notifies() {
-            let change = Change::default();
-            self.write_event(&target, Some(&change), logged, &mut report, write).await
-        } else {
-            run_logged(self, logged, &mut report.notes, write, |_| None).await
-        };
-        match written {
-            Ok(found) => {
-                report.notes.extend(earlier_comment(&target, adds));
-                add_answered(&mut report, request, answer, name, found, &target.owner);
-            }
-            Err(error) if error.is_open() => {
-                report.outcomes.push(Outcome::failed(name, word(answer), &error));
-            }
-            Err(error) => return Err(passed_over(self, &target, error).await),
-        }
-        write_report(self, report).await
+        _ => target,
+    };
+    let response = response(answer, propose, request);
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    notes.extend(echo);
+    let mut report = WriteReport { notes, ..WriteReport::default() };
+    let adds = response.comment.is_some() || response.propose.is_some();
+    if target.facts.answer == Some(answer) && !adds {
+        let detail = "already as requested: give a comment to notify the organizer";
+        report.notes.extend(earlier_comment(&target, false));
+        report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
+        return write_report(ctx, report).await;
     }
+    let about = event_line(&target.facts, &ctx.config.zone);
+    let own = &target.owner.account.email;
+    let can = target.owner.port.capabilities();
+    let audience = reply_audience(&target.facts, can, request, own);
+    let act = act(confirmed(&about, answer, request));
+    confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
+    let recipients = match request.notifies() {
+        true => target.facts.organizer.iter().map(String::as_str).collect(),
+        false => Vec::new(),
+    };
+    let logged = Entry { recipients, ..entry(&target, request) };
+    let port = &target.owner.port;
+    let write = port.respond(&target.value, &response);
+    // Only an answer that is part of the event, and that nobody was told of, can be undone.
+    let written = if can.public_answers && !request.notifies() {
+        let change = Change::default();
+        write_event(ctx, &target, Some(&change), logged, &mut report, write).await
+    } else {
+        run_logged(ctx, logged, &mut report.notes, write, |_| None).await
+    };
+    match written {
+        Ok(found) => {
+            report.notes.extend(earlier_comment(&target, adds));
+            add_answered(&mut report, request, answer, name, found, &target.owner);
+        }
+        Err(error) if error.is_open() => {
+            report.outcomes.push(Outcome::failed(name, word(answer), &error));
+        }
+        Err(error) => return Err(passed_over(ctx, &target, error).await),
+    }
+    write_report(ctx, report).await
+}
 
-    /// Reads a proposed time, and reports how it was understood.
-    pub(super) fn proposal(
-        &self,
-        before: &Before,
-        answer: Answer,
-        request: &Respond,
-    ) -> Result<(Option<Other>, Vec<Note>)> {
-        let carried = request.comment.is_some() || request.propose.is_some();
-        if carried && !request.notifies() {
-            return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
-                .next("leave out `notify`: an answer reaches only the organizer"));
-        }
-        let Some(proposed) = &request.propose else {
-            return Ok((None, Vec::new()));
+/// Reads a proposed time, and reports how it was understood.
+pub(super) fn proposed_time(
+    ctx: &Context,
+    before: &Before,
+    answer: Answer,
+    request: &Respond,
+) -> Result<(Option<Other>, Vec<Note>)> {
+    let carried = request.comment.is_some() || request.propose.is_some();
+    if carried && !request.notifies() {
+        return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
+            .next("leave out `notify`: an answer reaches only the organizer"));
+    }
+    let Some(proposed) = &request.propose else {
+        return Ok((None, Vec::new()));
+    };
+    if answer == Answer::Accepted {
+        return Err(Error::argument(
+            "`propose` asks for another time, but accept agrees to this one",
+        )
+        .next("use response=tentative or decline"));
+    }
+    let (start, end) = match proposed.split_once('/') {
+        Some((start, end)) => (start, Some(end.trim().to_owned())),
+        None => (proposed.as_str(), None),
+    };
+    let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
+    let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
+        let form = error.next_step().is_some_and(|next| next.contains("`end`"));
+        let error = match form {
+            true => Error::argument(error.message())
+                .next("write start/end with times, such as 2026-02-03 18h05/19h05"),
+            false => error,
         };
-        if answer == Answer::Accepted {
-            return Err(Error::argument(
-                "`propose` asks for another time, but accept agrees to this one",
-            )
-            .next("use response=tentative or decline"));
+        error.context("`propose`")
+    })?;
+    match other.map(|other| (other.start, other.end)) {
+        Some((EventTime::At(from), _)) if from < ctx.now() => {
+            Err(Error::argument("`propose` is in the past").next("give a future time"))
         }
-        let (start, end) = match proposed.split_once('/') {
-            Some((start, end)) => (start, Some(end.trim().to_owned())),
-            None => (proposed.as_str(), None),
-        };
-        let words =
-            EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-        let other = read(&words, &time_context(self), Some(before)).map_err(|error| {
-            let form = error.next_step().is_some_and(|next| next.contains("`end`"));
-            let error = match form {
-                true => Error::argument(error.message())
-                    .next("write start/end with times, such as 2026-02-03 18h05/19h05"),
-                false => error,
-            };
-            error.context("`propose`")
-        })?;
-        match other.map(|other| (other.start, other.end)) {
-            Some((EventTime::At(from), _)) if from < self.now() => {
-                Err(Error::argument("`propose` is in the past").next("give a future time"))
-            }
-            Some((EventTime::At(from), EventTime::At(to))) => {
-                let when = span(EventTime::At(from), EventTime::At(to), &self.config.zone);
-                Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
-            }
-            _ => Err(Error::argument("`propose` is a day without a time")
-                .next("add the time, such as 2026-02-03 18h05")),
+        Some((EventTime::At(from), EventTime::At(to))) => {
+            let when = span(EventTime::At(from), EventTime::At(to), &ctx.config.zone);
+            Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
         }
+        _ => Err(Error::argument("`propose` is a day without a time")
+            .next("add the time, such as 2026-02-03 18h05")),
     }
 }
 

@@ -39,6 +39,9 @@ use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
 use crate::pipeline::lookup::named::resolve_names;
 use crate::pipeline::lookup::people::suggest_people;
+use crate::pipeline::mail::read::mail_read;
+use crate::pipeline::mail::search::mail_search;
+use crate::pipeline::mail::send::mail_send;
 use crate::pipeline::writing::{interrupted_calls, run_recorded};
 use crate::row::RowTable;
 use crate::schemas::EVENT;
@@ -285,12 +288,12 @@ fn dispatch<'a>(
     caller: &'a dyn ClientPrompts,
 ) -> BoxFuture<'a, Result<Response>> {
     match action {
-        Action::Search(request) => Box::pin(ctx.search(request)),
+        Action::Search(request) => Box::pin(mail_search(ctx, request)),
         Action::Lookup(request) => Box::pin(lookup(ctx, request)),
-        Action::Read(request) => Box::pin(ctx.read(request)),
+        Action::Read(request) => Box::pin(mail_read(ctx, request)),
         Action::Attachment(request) => Box::pin(ctx.attachment(request)),
         Action::Draft(request) => Box::pin(ctx.write_draft(*request, caller)),
-        Action::Send(request) => Box::pin(ctx.send(request, caller)),
+        Action::Send(request) => Box::pin(mail_send(ctx, request, caller)),
         Action::Modify(request) => Box::pin(ctx.modify(request, caller)),
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
         Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),

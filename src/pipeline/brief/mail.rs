@@ -21,7 +21,7 @@ use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
-use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, senders};
+use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, look_alikes_of, senders};
 use crate::pipeline::rows::{columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
@@ -147,7 +147,7 @@ pub(super) async fn brief_mail(
     let looks = mail.inboxes.iter().map(|inbox| {
         ctx.states.known.wrote_to(&inbox.account.id, mail.own.people.iter());
         let senders = senders(inbox.items.iter(), inbox.mailbox.api());
-        ctx.look_alikes_of(&inbox.account, &*inbox.mailbox, senders)
+        look_alikes_of(ctx, &inbox.account, &*inbox.mailbox, senders)
     });
     let found = join_all(looks).await;
     for (inbox, look_alikes) in mail.inboxes.iter_mut().zip(found) {

@@ -169,57 +169,55 @@ pub(super) async fn keep(
     Ok(answers)
 }
 
-impl Context {
-    /// Fetches the threads of messages, by account, of which listing them told the threads.
-    /// What fails is left to [`look_up`].
-    pub(super) async fn listed_threads(
-        &self,
-        messages: &[(String, Vec<String>)],
-    ) -> Vec<(String, Threads)> {
-        let fetched = messages.iter().map(|(account, ids)| {
-            let threads = self.states.threads.of(account, ids.iter().map(String::as_str));
-            let look = async {
-                if threads.is_empty() {
-                    return Ok(Threads::new());
-                }
-                let account = self.accounts.by_id(account).await?;
-                let states = self.connect.mailbox(&account)?.thread_states(&threads).await;
-                let found = threads.into_iter().zip(states);
-                Ok(found.filter_map(|(thread, state)| Some((thread, state.ok()?))).collect())
-            };
-            let look =
-                self.await_counted((messages.len() > 1).then_some("lists of conversations"), look);
-            async move { Some((account.clone(), look.await.ok()?)) }
-        });
-        join_all(fetched).await.into_iter().flatten().collect()
-    }
-
-    /// Fills the column of rows of one account, whose provider ids are known.
-    pub(super) async fn fill_answered(
-        &self,
-        rows: &mut RowTable,
-        answers: &Answers,
-        account: &Account,
-    ) -> Result<()> {
-        for at in 0..rows.len() {
-            let id = rows.row(at).and_then(|(_, extra)| extra.provider_id.clone());
-            let word = match id.and_then(|id| answers.get(&id)) {
-                None => continue,
-                Some(Answered::Yes) => "yes".to_owned(),
-                Some(Answered::No) => "no".to_owned(),
-                Some(Answered::Draft(draft)) => {
-                    let kind = HandleKind::Message;
-                    let numbers = self.store.handles(&account.id, kind, &[draft]).await?;
-                    let handle = numbers.first().map(|number| kind.handle(*number));
-                    format!("draft {}", handle.unwrap_or_default())
-                }
-            };
-            if let Some(cell) = rows.cell_mut(at, COLUMN) {
-                *cell = Cell::Text(word);
+/// Fetches the threads of messages, by account, of which listing them told the threads.
+/// What fails is left to [`look_up`].
+pub(super) async fn listed_threads(
+    ctx: &Context,
+    messages: &[(String, Vec<String>)],
+) -> Vec<(String, Threads)> {
+    let fetched = messages.iter().map(|(account, ids)| {
+        let threads = ctx.states.threads.of(account, ids.iter().map(String::as_str));
+        let look = async {
+            if threads.is_empty() {
+                return Ok(Threads::new());
             }
+            let account = ctx.accounts.by_id(account).await?;
+            let states = ctx.connect.mailbox(&account)?.thread_states(&threads).await;
+            let found = threads.into_iter().zip(states);
+            Ok(found.filter_map(|(thread, state)| Some((thread, state.ok()?))).collect())
+        };
+        let look =
+            ctx.await_counted((messages.len() > 1).then_some("lists of conversations"), look);
+        async move { Some((account.clone(), look.await.ok()?)) }
+    });
+    join_all(fetched).await.into_iter().flatten().collect()
+}
+
+/// Fills the column of rows of one account, whose provider ids are known.
+pub(super) async fn fill_answered(
+    ctx: &Context,
+    rows: &mut RowTable,
+    answers: &Answers,
+    account: &Account,
+) -> Result<()> {
+    for at in 0..rows.len() {
+        let id = rows.row(at).and_then(|(_, extra)| extra.provider_id.clone());
+        let word = match id.and_then(|id| answers.get(&id)) {
+            None => continue,
+            Some(Answered::Yes) => "yes".to_owned(),
+            Some(Answered::No) => "no".to_owned(),
+            Some(Answered::Draft(draft)) => {
+                let kind = HandleKind::Message;
+                let numbers = ctx.store.handles(&account.id, kind, &[draft]).await?;
+                let handle = numbers.first().map(|number| kind.handle(*number));
+                format!("draft {}", handle.unwrap_or_default())
+            }
+        };
+        if let Some(cell) = rows.cell_mut(at, COLUMN) {
+            *cell = Cell::Text(word);
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Returns whether a message of a thread was answered; `None` for one's own.

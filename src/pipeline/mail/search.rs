@@ -13,8 +13,11 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
+use super::answered::fill_answered;
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
-use super::senders::{LookAlikes, WARNINGS, needs_folders, senders};
+use super::read::lengths::fill_lengths;
+use super::search::by_sender::search_senders;
+use super::senders::{LookAlikes, WARNINGS, look_alikes_of, needs_folders, senders};
 use super::{answered, listed};
 use crate::budget::Response;
 use crate::encode::Document;
@@ -113,393 +116,386 @@ struct SearchPart {
     look_alikes: LookAlikes,
 }
 
-impl Context {
-    pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Response> {
-        if search.by == Some(By::Sender) {
-            return self.search_senders(search).await;
-        }
-        let plan = self.plan(search).await?;
-        let table = if plan.by_thread { &THREAD } else { &MESSAGE };
-        let merged = plan.accounts > 1;
-        let zone = requested_zone(self, plan.tz.as_deref())?;
-        let (query, listed, now) = self.query(&plan, &zone)?;
-        let request = SearchContext {
-            query,
-            listed,
-            columns: plan.columns(table, merged, listed.answered.is_some())?,
-            ..self.search_context(&plan, zone, table).await?
-        };
-        let (mut parts, missing) = self.parts(&request).await?;
-        let (order, chosen) = merge(&mut parts, request.limit, plan.oldest);
-        let mut notes = Vec::new();
-        let mut tables = Vec::new();
-        for (part, found) in parts.iter().zip(chosen) {
-            tables.push(self.part_rows(part, found, &request, &mut notes).await?);
-        }
-        let mut rows = RowTable::interleave(tables, order)
-            .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
-        if plan.fields.is_none() {
-            rows.drop_empty();
-        }
-
-        let shown = rows.len();
-        let short = shown < request.limit;
-        let before = plan.shown;
-        let mut plan = plan.clone();
-        plan.shown += shown;
-        if before == 0 && missing.is_empty() {
-            plan.total = total(parts.iter().map(|part| part.fetched.total));
-        }
-        plan.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
-        // Accounts that failed temporarily are queried again with the next page.
-        plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
-
-        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
-        zone_line(&mut document, &request.zone);
-        let mut count = plan.count(table, shown, before, missing.len());
-        if !plan.places.is_empty() {
-            plan.now = now;
-            let cursor = save_cursor(self, KIND, &plan).await?;
-            document.scalars.push(("next", Cell::Handle('p', cursor)));
-            count.push_str(&format!("; cursor=p{cursor} has more"));
-        }
-        if plan.places.is_empty() && missing.is_empty() {
-            let parts = if before == 0 { parts.as_slice() } else { &[] };
-            count.push_str(&hidden_count(parts, &request));
-        }
-        notes.insert(0, note!("{}", ours(count)));
-        notes.extend(missing.into_iter().map(missing_line));
-        let terms = request.query.iter().flat_map(Query::terms);
-        if before == 0 && terms.into_iter().any(|term| *term == Term::Attachment) {
-            notes.push(NOT_ATTACHED.into());
-        }
-        for part in &parts {
-            let name = name_account(merged, &part.label);
-            notes.extend(part.fetched.notes.iter().cloned().map(&name));
-            if short && part.fetched.is_open() {
-                notes.push(name(note!(
-                    "{} pages were searched so far, and there are more",
-                    part.fetched.looked
-                )));
-            }
-        }
-        if shown == 0 && plan.places.is_empty() {
-            notes.extend(no_match(&request, &parts).map(Note::from));
-        }
-        Ok(Response {
-            document,
-            notes,
-            words: request.query.as_ref().map(words).unwrap_or_default(),
-            sort: Some(if plan.oldest { Sort::Oldest } else { Sort::Newest }.word()),
-            ..Response::default()
-        })
+pub(in crate::pipeline) async fn mail_search(ctx: &Context, search: Search) -> Result<Response> {
+    if search.by == Some(By::Sender) {
+        return search_senders(ctx, search).await;
+    }
+    let plan = plan_search(ctx, search).await?;
+    let table = if plan.by_thread { &THREAD } else { &MESSAGE };
+    let merged = plan.accounts > 1;
+    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let (query, listed, now) = search_query(ctx, &plan, &zone)?;
+    let request = SearchContext {
+        query,
+        listed,
+        columns: plan.columns(table, merged, listed.answered.is_some())?,
+        ..search_context(ctx, &plan, zone, table).await?
+    };
+    let (mut parts, missing) = search_accounts(ctx, &request).await?;
+    let (order, chosen) = merge(&mut parts, request.limit, plan.oldest);
+    let mut notes = Vec::new();
+    let mut tables = Vec::new();
+    for (part, found) in parts.iter().zip(chosen) {
+        tables.push(part_rows(ctx, part, found, &request, &mut notes).await?);
+    }
+    let mut rows = RowTable::interleave(tables, order)
+        .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
+    if plan.fields.is_none() {
+        rows.drop_empty();
     }
 
-    /// Returns the context of a search, without its query and columns.
-    async fn search_context<'p>(
-        &self,
-        plan: &'p SearchPlan,
-        zone: TimeZone,
-        table: &'static Table,
-    ) -> Result<SearchContext<'p>> {
-        let limit = usize::try_from(plan.limit).unwrap_or(usize::MAX);
-        Ok(SearchContext {
-            plan,
-            query: None,
-            listed: ListedConditions::default(),
-            zone,
-            table,
-            columns: Vec::new(),
-            labels: account_labels(self).await?,
-            limit,
-            enough: limit,
-            merged: plan.accounts > 1,
-        })
+    let shown = rows.len();
+    let short = shown < request.limit;
+    let before = plan.shown;
+    let mut plan = plan.clone();
+    plan.shown += shown;
+    if before == 0 && missing.is_empty() {
+        plan.total = total(parts.iter().map(|part| part.fetched.total));
     }
+    plan.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
+    // Accounts that failed temporarily are queried again with the next page.
+    plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
-    /// Queries every account; returns those that responded, and why the others did not.
-    async fn parts(
-        &self,
-        request: &SearchContext<'_>,
-    ) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
-        let places = request.plan.places.iter();
-        let outcomes = join_all(places.map(|place| self.part(place, request))).await;
-        let (mut parts, mut missing) = (Vec::new(), Vec::new());
-        for outcome in outcomes {
-            match outcome {
-                Ok(part) => parts.push(part),
-                Err(why) => missing.push(why),
-            }
-        }
-        if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
-            return Err(match missing.len() {
-                1 => error.clone(),
-                count => error.clone().context(format!("all {count} accounts failed, the first")),
-            });
-        }
-        Ok((parts, missing))
+    let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
+    zone_line(&mut document, &request.zone);
+    let mut count = plan.count(table, shown, before, missing.len());
+    if !plan.places.is_empty() {
+        plan.now = now;
+        let cursor = save_cursor(ctx, KIND, &plan).await?;
+        document.scalars.push(("next", Cell::Handle('p', cursor)));
+        count.push_str(&format!("; cursor=p{cursor} has more"));
     }
-
-    /// Returns the context of rows of one account.
-    fn part_context<'a>(
-        &'a self,
-        part: &'a SearchPart,
-        request: &'a SearchContext<'_>,
-    ) -> RowContext<'a> {
-        RowContext {
-            zone: &request.zone,
-            names: &part.fetched.names,
-            room: request.plan.room(),
-            ..self.context_for(part.mailbox.api(), &part.label, &part.account)
+    if plan.places.is_empty() && missing.is_empty() {
+        let parts = if before == 0 { parts.as_slice() } else { &[] };
+        count.push_str(&hidden_count(parts, &request));
+    }
+    notes.insert(0, note!("{}", ours(count)));
+    notes.extend(missing.into_iter().map(missing_line));
+    let terms = request.query.iter().flat_map(Query::terms);
+    if before == 0 && terms.into_iter().any(|term| *term == Term::Attachment) {
+        notes.push(NOT_ATTACHED.into());
+    }
+    for part in &parts {
+        let name = name_account(merged, &part.label);
+        notes.extend(part.fetched.notes.iter().cloned().map(&name));
+        if short && part.fetched.is_open() {
+            notes.push(name(note!(
+                "{} pages were searched so far, and there are more",
+                part.fetched.looked
+            )));
         }
     }
+    if shown == 0 && plan.places.is_empty() {
+        notes.extend(no_match(&request, &parts).map(Note::from));
+    }
+    Ok(Response {
+        document,
+        notes,
+        words: request.query.as_ref().map(words).unwrap_or_default(),
+        sort: Some(if plan.oldest { Sort::Oldest } else { Sort::Newest }.word()),
+        ..Response::default()
+    })
+}
 
-    /// Returns the query including the folder, the conditions to check on listed messages, and the
-    /// instant that relative dates are counted from, if it has any.
-    fn query(
-        &self,
-        plan: &SearchPlan,
-        zone: &TimeZone,
-    ) -> Result<(Option<Query>, ListedConditions, Option<i64>)> {
-        let mut clock = DateContext { zone: zone.clone(), ..self.date_context() };
-        if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
-            clock.now = then;
+/// Returns the context of a search, without its query and columns.
+async fn search_context<'p>(
+    ctx: &Context,
+    plan: &'p SearchPlan,
+    zone: TimeZone,
+    table: &'static Table,
+) -> Result<SearchContext<'p>> {
+    let limit = usize::try_from(plan.limit).unwrap_or(usize::MAX);
+    Ok(SearchContext {
+        plan,
+        query: None,
+        listed: ListedConditions::default(),
+        zone,
+        table,
+        columns: Vec::new(),
+        labels: account_labels(ctx).await?,
+        limit,
+        enough: limit,
+        merged: plan.accounts > 1,
+    })
+}
+
+/// Queries every account; returns those that responded, and why the others did not.
+async fn search_accounts(
+    ctx: &Context,
+    request: &SearchContext<'_>,
+) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
+    let places = request.plan.places.iter();
+    let outcomes = join_all(places.map(|place| search_account(ctx, place, request))).await;
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(part) => parts.push(part),
+            Err(why) => missing.push(why),
         }
-        let mut parts = Vec::new();
-        let (mut now, mut listed) = (None, ListedConditions::default());
-        if let Some(q) = &plan.q {
-            let query;
-            (query, listed) = query::parse_search(q, &clock)?;
-            let tomorrow = DateContext { now: clock.now + 24.hours(), ..clock.clone() };
-            // A cursor stores the time only if the query depends on it.
-            if query::parse_search(q, &tomorrow)?.0 != query {
-                now = Some(clock.now.as_second());
-            }
-            parts.push(query);
+    }
+    if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+        return Err(match missing.len() {
+            1 => error.clone(),
+            count => error.clone().context(format!("all {count} accounts failed, the first")),
+        });
+    }
+    Ok((parts, missing))
+}
+
+/// Returns the context of rows of one account.
+fn part_context<'a>(
+    ctx: &'a Context,
+    part: &'a SearchPart,
+    request: &'a SearchContext<'_>,
+) -> RowContext<'a> {
+    RowContext {
+        zone: &request.zone,
+        names: &part.fetched.names,
+        room: request.plan.room(),
+        ..ctx.context_for(part.mailbox.api(), &part.label, &part.account)
+    }
+}
+
+/// Returns the query including the folder, the conditions to check on listed messages, and the
+/// instant that relative dates are counted from, if it has any.
+fn search_query(
+    ctx: &Context,
+    plan: &SearchPlan,
+    zone: &TimeZone,
+) -> Result<(Option<Query>, ListedConditions, Option<i64>)> {
+    let mut clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
+    if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
+        clock.now = then;
+    }
+    let mut parts = Vec::new();
+    let (mut now, mut listed) = (None, ListedConditions::default());
+    if let Some(q) = &plan.q {
+        let query;
+        (query, listed) = query::parse_search(q, &clock)?;
+        let tomorrow = DateContext { now: clock.now + 24.hours(), ..clock.clone() };
+        // A cursor stores the time only if the query depends on it.
+        if query::parse_search(q, &tomorrow)?.0 != query {
+            now = Some(clock.now.as_second());
         }
-        if plan.by_thread && (listed.bulk.is_some() || listed.direct) {
-            return Err(Error::argument(
-                "`is:bulk` and `is:direct` are of messages, not of threads",
-            )
+        parts.push(query);
+    }
+    if plan.by_thread && (listed.bulk.is_some() || listed.direct) {
+        return Err(Error::argument("`is:bulk` and `is:direct` are of messages, not of threads")
             .next("leave out `by`"));
-        }
-        if listed.direct {
-            parts.push(Query::Term(Term::In(MessagePart::To, ME.to_owned())));
-        }
-        if let Some(folder) = &plan.folder
-            && !is_folder_handle(folder)
-        {
-            parts.push(Query::Term(Term::Folder(query::place(folder))));
-        }
-        parts.retain(|part| *part != Query::All(Vec::new()));
-        Ok(((!parts.is_empty()).then_some(Query::All(parts)), listed, now))
     }
+    if listed.direct {
+        parts.push(Query::Term(Term::In(MessagePart::To, ME.to_owned())));
+    }
+    if let Some(folder) = &plan.folder
+        && !is_folder_handle(folder)
+    {
+        parts.push(Query::Term(Term::Folder(query::place(folder))));
+    }
+    parts.retain(|part| *part != Query::All(Vec::new()));
+    Ok(((!parts.is_empty()).then_some(Query::All(parts)), listed, now))
+}
 
-    /// Queries one account for its part.
-    async fn part(
-        &self,
-        place: &PagePosition,
-        request: &SearchContext<'_>,
-    ) -> std::result::Result<SearchPart, Missing<PagePosition>> {
-        let SearchContext { plan, merged, .. } = *request;
-        let label = request.labels.of(&place.account);
-        let answer = async {
-            let account = self.accounts.by_id(&place.account).await?;
-            let mailbox = self.connect.mailbox(&account)?;
-            let folder = match &plan.folder {
-                Some(folder) => self.folder_of(folder, &account).await?,
-                None => None,
-            };
-            // Rows are merged by date, whether or not it is shown.
-            let mut read = match merged {
-                true => with_date(&request.columns, request.table),
-                false => request.columns.clone(),
-            };
-            // A message that is read next has its thread looked up with it.
-            let further = std::iter::once(answered::THREAD).chain(listed::columns(request.listed));
-            let further = further.filter_map(|name| request.table.field(name));
-            read.extend(further.filter(|field| !request.columns.contains(field)));
-            let ask = ListRequest {
-                query: request.query.clone(),
-                folder,
-                projection: project(mailbox.api(), &read),
-                limit: request.limit,
-                oldest: plan.oldest,
-                cursor: None,
-                hidden: request.counts_hidden(),
-            };
-            let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
-            let hidden = ask.in_hidden(project(mailbox.api(), &key));
-            let context = self.context_for(mailbox.api(), &label, &account);
-            let context = RowContext { zone: &request.zone, ..context };
-            // Dates and ids need no names.
-            let asking = ListOptions {
-                table: request.table,
-                context: &context,
-                listed: request.listed,
-                enough: request.enough,
-            };
-            let warns = request.columns.iter().any(|field| field.name == WARNINGS);
-            let meet = async {
-                if warns {
-                    prefetch_people(self, &account, &*mailbox).await;
-                }
-            };
-            let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
-            let (fetched, ()) = join(pages, Box::pin(meet)).await;
-            let mut fetched = fetched?;
-            if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
-                fetched.names = mailbox.names().await.unwrap_or_default();
-            }
-            let look_alikes = match warns {
-                true => {
-                    let senders = senders(fetched.items(), mailbox.api());
-                    self.look_alikes_of(&account, &*mailbox, senders).await
-                }
-                false => LookAlikes::default(),
-            };
-            let hidden = match fetched.hidden() {
-                None if request.counts_hidden() && fetched.is_whole() => {
-                    count_hidden(&*mailbox, &hidden).await
-                }
-                known => known,
-            };
-            let label = label.clone();
-            Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+/// Queries one account for its part.
+async fn search_account(
+    ctx: &Context,
+    place: &PagePosition,
+    request: &SearchContext<'_>,
+) -> std::result::Result<SearchPart, Missing<PagePosition>> {
+    let SearchContext { plan, merged, .. } = *request;
+    let label = request.labels.of(&place.account);
+    let answer = async {
+        let account = ctx.accounts.by_id(&place.account).await?;
+        let mailbox = ctx.connect.mailbox(&account)?;
+        let folder = match &plan.folder {
+            Some(folder) => folder_of(ctx, folder, &account).await?,
+            None => None,
         };
-        let answer = self.await_account(merged, answer).await;
-        match answer {
-            Ok(part) => Ok(part),
-            Err(error) if !merged => Err((error, None)),
-            Err(error) => {
-                let again = error.is_passing().then(|| place.clone());
-                Err((error.context(&label), again))
-            }
-        }
-    }
-
-    /// Returns the provider's id of the folder with this handle, if it is one of the account's.
-    pub(in crate::pipeline) async fn folder_of(
-        &self,
-        folder: &str,
-        account: &Account,
-    ) -> Result<Option<String>> {
-        match resolve_handle(self, HandleKind::Folder, folder).await? {
-            Some((owner, id)) if owner == account.id => Ok(Some(id)),
-            Some((owner, _)) => {
-                let labels = account_labels(self).await?;
-                let (owner, other) = (labels.of(&owner), labels.of(&account.id));
-                let what = format!("the folder `{folder}` belongs to {owner}, not to {other}");
-                Err(Error::argument(what)
-                    .next("leave out `account`, or use a folder of that account"))
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the rows taken from one account.
-    async fn part_rows(
-        &self,
-        part: &SearchPart,
-        found: Vec<ListedRow>,
-        request: &SearchContext<'_>,
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let (mut items, mut failed) = (Vec::new(), Vec::new());
-        for (at, one) in found.into_iter().enumerate() {
-            match one {
-                ListedRow::Item(item) => items.push(item),
-                ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
-            }
-        }
-        let context = self.part_context(part, request);
-        if *request.table == MESSAGE {
-            self.states.threads.note(&items, &context, &part.account);
-        }
-        let mut own = Vec::new();
-        let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
-        part.look_alikes.mark(&mut rows, &items, &context);
-        if request.looks_up() {
-            let (looked_up, failed) = match request.listed.answered {
-                Some(_) => (part.fetched.answers.clone(), None),
-                None => {
-                    answered::look_up(&*part.mailbox, request.table, &items, &context, None).await
-                }
-            };
-            own.extend(failed.map(|error| answered::unknown(&error)));
-            self.fill_answered(&mut rows, &looked_up, &part.account).await?;
-        }
-        let failed_length = self.fill_lengths(&mut rows, &*part.mailbox, &context).await;
-        own.extend(failed_length.map(|error| note!("chars is null where unknown: {}", error)));
-        own.extend(placeholder_rows(self, &mut rows, &failed, &part.account).await?);
-        notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
-        Ok(rows)
-    }
-
-    /// Returns the plan: as requested, or from the cursor.
-    async fn plan(&self, search: Search) -> Result<SearchPlan> {
-        let columns = search.columns();
-        let snippet = search.snippet.and_then(|width| u16::try_from(width).ok());
-        let Some(cursor) = &search.cursor else {
-            let accounts = self.accounts_of(&search).await?;
-            one_language(search.q.as_deref(), &accounts)?;
-            let places: Vec<_> = accounts
-                .into_iter()
-                .map(|account| PagePosition {
-                    account: account.id,
-                    page: None,
-                    seen: SeenIds::default(),
-                })
-                .collect();
-            let plan = SearchPlan {
-                q: search.q,
-                folder: search.folder,
-                by_thread: search.by == Some(By::Thread),
-                level: None,
-                fields: None,
-                limit: search.limit.unwrap_or(20),
-                snippet,
-                oldest: search.sort == Some(Sort::Oldest),
-                tz: search.tz,
-                now: None,
-                shown: 0,
-                total: None,
-                accounts: places.len(),
-                places,
-            };
-            return Ok(plan.with(columns));
+        // Rows are merged by date, whether or not it is shown.
+        let mut read = match merged {
+            true => with_date(&request.columns, request.table),
+            false => request.columns.clone(),
         };
-        let mut plan: SearchPlan = load_cursor(self, KIND, cursor).await?;
-        let same_account = match &search.account {
-            Some(name) => {
-                let id = account_named(self, Some(name)).await?.id;
-                plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
-            }
-            None => true,
+        // A message that is read next has its thread looked up with it.
+        let further = std::iter::once(answered::THREAD).chain(listed::columns(request.listed));
+        let further = further.filter_map(|name| request.table.field(name));
+        read.extend(further.filter(|field| !request.columns.contains(field)));
+        let ask = ListRequest {
+            query: request.query.clone(),
+            folder,
+            projection: project(mailbox.api(), &read),
+            limit: request.limit,
+            oldest: plan.oldest,
+            cursor: None,
+            hidden: request.counts_hidden(),
         };
-        let same = same_account
-            && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
-            && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
-            && search.tz.as_ref().is_none_or(|tz| plan.tz.as_ref() == Some(tz))
-            && search.sort.is_none_or(|sort| (sort == Sort::Oldest) == plan.oldest)
-            && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
-        if !same {
-            return Err(another_search(cursor));
+        let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+        let hidden = ask.in_hidden(project(mailbox.api(), &key));
+        let context = ctx.context_for(mailbox.api(), &label, &account);
+        let context = RowContext { zone: &request.zone, ..context };
+        // Dates and ids need no names.
+        let asking = ListOptions {
+            table: request.table,
+            context: &context,
+            listed: request.listed,
+            enough: request.enough,
+        };
+        let warns = request.columns.iter().any(|field| field.name == WARNINGS);
+        let meet = async {
+            if warns {
+                prefetch_people(ctx, &account, &*mailbox).await;
+            }
+        };
+        let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
+        let (fetched, ()) = join(pages, Box::pin(meet)).await;
+        let mut fetched = fetched?;
+        if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
+            fetched.names = mailbox.names().await.unwrap_or_default();
         }
-        plan.limit = search.limit.unwrap_or(plan.limit);
-        plan.snippet = snippet.or(plan.snippet);
-        Ok(plan.with(columns))
+        let look_alikes = match warns {
+            true => {
+                let senders = senders(fetched.items(), mailbox.api());
+                look_alikes_of(ctx, &account, &*mailbox, senders).await
+            }
+            false => LookAlikes::default(),
+        };
+        let hidden = match fetched.hidden() {
+            None if request.counts_hidden() && fetched.is_whole() => {
+                count_hidden(&*mailbox, &hidden).await
+            }
+            known => known,
+        };
+        let label = label.clone();
+        Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+    };
+    let answer = ctx.await_account(merged, answer).await;
+    match answer {
+        Ok(part) => Ok(part),
+        Err(error) if !merged => Err((error, None)),
+        Err(error) => {
+            let again = error.is_passing().then(|| place.clone());
+            Err((error.context(&label), again))
+        }
     }
+}
 
-    /// Returns the accounts to search: the one named, or the folder's, or all.
-    async fn accounts_of(&self, search: &Search) -> Result<Vec<Account>> {
-        if let (None, Some(folder)) = (&search.account, &search.folder)
-            && let Some((owner, _)) = resolve_handle(self, HandleKind::Folder, folder).await?
-        {
-            return Ok(vec![self.accounts.by_id(&owner).await?]);
+/// Returns the provider's id of the folder with this handle, if it is one of the account's.
+pub(in crate::pipeline) async fn folder_of(
+    ctx: &Context,
+    folder: &str,
+    account: &Account,
+) -> Result<Option<String>> {
+    match resolve_handle(ctx, HandleKind::Folder, folder).await? {
+        Some((owner, id)) if owner == account.id => Ok(Some(id)),
+        Some((owner, _)) => {
+            let labels = account_labels(ctx).await?;
+            let (owner, other) = (labels.of(&owner), labels.of(&account.id));
+            let what = format!("the folder `{folder}` belongs to {owner}, not to {other}");
+            Err(Error::argument(what).next("leave out `account`, or use a folder of that account"))
         }
-        named_or_all(self, search.account.as_deref()).await
+        None => Ok(None),
     }
+}
+
+/// Returns the rows taken from one account.
+async fn part_rows(
+    ctx: &Context,
+    part: &SearchPart,
+    found: Vec<ListedRow>,
+    request: &SearchContext<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let (mut items, mut failed) = (Vec::new(), Vec::new());
+    for (at, one) in found.into_iter().enumerate() {
+        match one {
+            ListedRow::Item(item) => items.push(item),
+            ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
+        }
+    }
+    let context = part_context(ctx, part, request);
+    if *request.table == MESSAGE {
+        ctx.states.threads.note(&items, &context, &part.account);
+    }
+    let mut own = Vec::new();
+    let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
+    part.look_alikes.mark(&mut rows, &items, &context);
+    if request.looks_up() {
+        let (looked_up, failed) = match request.listed.answered {
+            Some(_) => (part.fetched.answers.clone(), None),
+            None => answered::look_up(&*part.mailbox, request.table, &items, &context, None).await,
+        };
+        own.extend(failed.map(|error| answered::unknown(&error)));
+        fill_answered(ctx, &mut rows, &looked_up, &part.account).await?;
+    }
+    let failed_length = fill_lengths(ctx, &mut rows, &*part.mailbox, &context).await;
+    own.extend(failed_length.map(|error| note!("chars is null where unknown: {}", error)));
+    own.extend(placeholder_rows(ctx, &mut rows, &failed, &part.account).await?);
+    notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
+    Ok(rows)
+}
+
+/// Returns the plan: as requested, or from the cursor.
+async fn plan_search(ctx: &Context, search: Search) -> Result<SearchPlan> {
+    let columns = search.columns();
+    let snippet = search.snippet.and_then(|width| u16::try_from(width).ok());
+    let Some(cursor) = &search.cursor else {
+        let accounts = accounts_of(ctx, &search).await?;
+        one_language(search.q.as_deref(), &accounts)?;
+        let places: Vec<_> = accounts
+            .into_iter()
+            .map(|account| PagePosition {
+                account: account.id,
+                page: None,
+                seen: SeenIds::default(),
+            })
+            .collect();
+        let plan = SearchPlan {
+            q: search.q,
+            folder: search.folder,
+            by_thread: search.by == Some(By::Thread),
+            level: None,
+            fields: None,
+            limit: search.limit.unwrap_or(20),
+            snippet,
+            oldest: search.sort == Some(Sort::Oldest),
+            tz: search.tz,
+            now: None,
+            shown: 0,
+            total: None,
+            accounts: places.len(),
+            places,
+        };
+        return Ok(plan.with(columns));
+    };
+    let mut plan: SearchPlan = load_cursor(ctx, KIND, cursor).await?;
+    let same_account = match &search.account {
+        Some(name) => {
+            let id = account_named(ctx, Some(name)).await?.id;
+            plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
+        }
+        None => true,
+    };
+    let same = same_account
+        && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
+        && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
+        && search.tz.as_ref().is_none_or(|tz| plan.tz.as_ref() == Some(tz))
+        && search.sort.is_none_or(|sort| (sort == Sort::Oldest) == plan.oldest)
+        && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
+    if !same {
+        return Err(another_search(cursor));
+    }
+    plan.limit = search.limit.unwrap_or(plan.limit);
+    plan.snippet = snippet.or(plan.snippet);
+    Ok(plan.with(columns))
+}
+
+/// Returns the accounts to search: the one named, or the folder's, or all.
+async fn accounts_of(ctx: &Context, search: &Search) -> Result<Vec<Account>> {
+    if let (None, Some(folder)) = (&search.account, &search.folder)
+        && let Some((owner, _)) = resolve_handle(ctx, HandleKind::Folder, folder).await?
+    {
+        return Ok(vec![ctx.accounts.by_id(&owner).await?]);
+    }
+    named_or_all(ctx, search.account.as_deref()).await
 }
 
 impl SearchContext<'_> {

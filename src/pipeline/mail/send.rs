@@ -67,388 +67,389 @@ struct ReadyDraft<'a> {
     id: String,
 }
 
-impl Context {
-    pub(in crate::pipeline) async fn send(
-        &self,
-        request: mail::Send,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        require_access(self, Access::Send, "sending")?;
-        let at = request.at.as_deref().map(|text| self.later(text)).transpose()?;
-        let (account, id) = self.draft_named(&request.id).await?;
-        let mailbox = self.connect.mailbox(&account)?;
-        let can = mailbox.capabilities();
-        if at.is_some() && !can.scheduled_send {
-            return Err(Error::argument(format!("{}'s API cannot schedule mail", can.name))
-                .next(format!("send it now, or schedule the draft in {}", can.name)));
-        }
-        let mut ready =
-            ReadyDraft { account: &account, mailbox: &*mailbox, name: request.id.clone(), id };
-        // A draft that was sent is not there any more.
-        if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
-            return self.sent_before(&ready, &before).await;
-        }
-        let draft = match mailbox.draft(&ready.id).await {
-            Ok(draft) => draft,
-            Err(error) => return self.missing(&ready, error).await,
-        };
-        if draft.id != ready.id {
-            // It was named by the message that it is.
-            ready.id.clone_from(&draft.id);
-            if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
-                return self.sent_before(&ready, &before).await;
-            }
-        }
-        if let Some(refused) = self.report_refusal(&ready, &draft, caller).await? {
-            return self.send_answer(&ready, &draft, refused).await;
-        }
-        // The user's answer took time, or another process changed the draft: only the
-        // version that the user agreed to is sent.
-        let now = match mailbox.draft(&ready.id).await {
-            Ok(now) => now,
-            Err(error) => return self.missing(&ready, error).await,
-        };
-        if now.version != draft.version {
-            return Err(Error::new(
-                Kind::Conflict,
-                format!("{} was changed meanwhile; nothing was sent", ready.name),
-            )
-            .next("read it again, then call mail_send again"));
-        }
-        let sending = Sending {
-            account: account.id.clone(),
-            draft: ready.id.clone(),
-            message_id: draft.content.message_id.clone(),
-            thread: draft.thread.clone(),
-            recipients: everybody(&draft.content).count(),
-            due: at.map(Timestamp::as_second),
-        };
-        let caps = Caps {
-            messages: self.config.sends_per_hour,
-            recipients: self.config.recipients_per_hour,
-        };
-        // The log first: a write that cannot be logged is not made.
-        log_entry(self, ready.line(&draft, "sending"))
-            .await
-            .map_err(|error| error.context("nothing was sent"))?;
-        // The journal row comes before the call: of several processes, only one sends.
-        match self.store.begin_send(&sending, caps).await {
-            Ok(Begin::Now) => {}
-            Ok(Begin::Before(before)) => return self.sent_before(&ready, &before).await,
-            Err(error) => {
-                let (outcome, error) = match error.kind() {
-                    Kind::Store => ("not sent", error.context("nothing was sent")),
-                    _ => ("refused", error),
-                };
-                let line = ready.line(&draft, outcome);
-                audit_after(self, line, &mut Vec::new()).await;
-                return Err(error);
-            }
-        }
-        let began = self.now();
-        // Shorter than the time during which a message in doubt may still be sent, so
-        // that nobody sends it after others concluded that it was not.
-        let sending =
-            tokio::time::timeout(self.states.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
-        let sent = sending
-            .await
-            .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
-        let outcome = match sent {
-            Ok(sent) => {
-                let result = if at.is_some() { "scheduled" } else { "sent" };
-                self.went_out(&ready, &draft, result, &sent, at).await
-            }
-            // In doubt: looked for, and never sent again.
-            Err(error) if error.is_open() => {
-                let lookup = SendLookup {
-                    draft: ready.id.clone(),
-                    thread: draft.thread.clone(),
-                    message_id: draft.content.message_id.clone(),
-                    since: began,
-                };
-                match self.look(&ready, &lookup).await {
-                    Some(SendStatus::Sent(sent)) => {
-                        self.went_out(&ready, &draft, "sent", &sent, at).await
-                    }
-                    _ => Outcome::new(
-                        &ready.name,
-                        OP,
-                        "unknown",
-                        format!("{}; {ASK_AGAIN}", error.message()),
-                    ),
-                }
-            }
-            // The provider refused, or the call was never sent.
-            Err(error) => {
-                let mut detail = error.to_string();
-                detail.push_str(&self.forgotten(&ready).await);
-                Outcome::new(&ready.name, OP, "not sent", detail)
-            }
-        };
-        self.send_answer(&ready, &draft, outcome).await
+pub(in crate::pipeline) async fn mail_send(
+    ctx: &Context,
+    request: mail::Send,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    require_access(ctx, Access::Send, "sending")?;
+    let at = request.at.as_deref().map(|text| send_time(ctx, text)).transpose()?;
+    let (account, id) = draft_named(ctx, &request.id).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let can = mailbox.capabilities();
+    if at.is_some() && !can.scheduled_send {
+        return Err(Error::argument(format!("{}'s API cannot schedule mail", can.name))
+            .next(format!("send it now, or schedule the draft in {}", can.name)));
     }
-
-    /// Returns the account and the provider's id of a draft.
-    async fn draft_named(&self, name: &str) -> Result<(Account, String)> {
-        for kind in [HandleKind::Draft, HandleKind::Message] {
-            if let Some((owner, id)) = resolve_handle(self, kind, name).await? {
-                return Ok((self.accounts.by_id(&owner).await?, id));
-            }
-        }
-        if HandleKind::parse(name).is_some() {
-            return Err(Error::argument(format!("`{name}` is not a draft"))
-                .next("give the id mail_draft returned, such as d5"));
-        }
-        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
-        let account = owner_of_id(self, name, None, fits, "").await;
-        let account =
-            account.map_err(|error| error.next("give the id mail_draft returned, such as d5"))?;
-        Ok((account, name.to_owned()))
+    let mut ready =
+        ReadyDraft { account: &account, mailbox: &*mailbox, name: request.id.clone(), id };
+    // A draft that was sent is not there any more.
+    if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
+        return sent_before(ctx, &ready, &before).await;
     }
-
-    /// Reads the time at which to send.
-    fn later(&self, text: &str) -> Result<Timestamp> {
-        let clock = self.date_context();
-        let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
-        let at = time_parse::read(text, &here)
-            .map_err(|error| error.context("`at`"))?
-            .first(&clock.zone);
-        match at > clock.now {
-            true => Ok(at),
-            false => Err(Error::argument("`at` is in the past")
-                .next("give a later time, or leave it out to send now")),
+    let draft = match mailbox.draft(&ready.id).await {
+        Ok(draft) => draft,
+        Err(error) => return missing_draft(ctx, &ready, error).await,
+    };
+    if draft.id != ready.id {
+        // It was named by the message that it is.
+        ready.id.clone_from(&draft.id);
+        if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
+            return sent_before(ctx, &ready, &before).await;
         }
     }
-
-    /// Returns why a draft must not be sent, if so.
-    async fn report_refusal(
-        &self,
-        ready: &ReadyDraft<'_>,
-        draft: &StoredDraft,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Option<Outcome>> {
-        let content = &draft.content;
-        if everybody(content).next().is_none() {
-            return Err(Error::argument(format!("{} has no recipients", ready.name))
-                .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
-        }
-        let mut audience = Audience::default();
-        audience.add(everybody(content).map(|one| one.address.as_str()));
-        let act = Act {
-            needs: Access::Send,
-            what: "sending",
-            question: question(draft),
-            asks: Asks::IfPossible,
-            sent_from: Some(ready.account),
-            instead: format!("ask the user to send {} in the mail program", ready.name),
-            command: format!("daysheet call mail_send id={}", ready.name),
-        };
-        let mut notes = Vec::new();
-        let decision = decide_write(self, &act, &audience, caller, &mut notes);
-        Ok(match decision.await? {
-            Decision::Agreed | Decision::Unasked => None,
-            Decision::Declined => Some(Outcome::new(
-                &ready.name,
-                OP,
-                "refused",
-                "the user declined; the draft is unchanged",
-            )),
-            Decision::Unanswered => {
-                let next = by_hand(self, &act);
-                let detail = format!("nobody confirmed; the draft is unchanged: {next}");
-                Some(Outcome::new(&ready.name, OP, "refused", detail))
-            }
-        })
+    if let Some(refused) = report_refusal(ctx, &ready, &draft, caller).await? {
+        return send_answer(ctx, &ready, &draft, refused).await;
     }
-
-    /// Reports on a draft whose sending began before. Sends nothing.
-    async fn sent_before(&self, ready: &ReadyDraft<'_>, before: &Journalled) -> Result<Response> {
-        let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
-        let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
-        let lookup = SendLookup {
-            draft: ready.id.clone(),
-            thread: before.thread.clone(),
-            message_id: before.message_id.clone(),
-            since: began,
-        };
-        let outcome = if let (true, Some(due)) = (before.sent, due) {
-            self.scheduled(ready, before, &lookup, due).await
-        } else if before.sent {
-            let sent = Sent { id: before.sent_id.clone(), thread: None };
-            self.already(ready, &sent).await
-        } else {
-            let age = self.now().duration_since(began);
-            let over = age.unsigned_abs() >= self.states.send_recovery.open && age.is_positive();
-            // One that waits for its time may look like any other draft.
-            let over =
-                over && due.is_none_or(|due| self.now() > due + self.states.send_recovery.open);
-            match ready.mailbox.send_status(&lookup).await? {
-                SendStatus::Sent(sent) => {
-                    let mut outcome = self.already(ready, &sent).await;
-                    if let Err(error) = self.note_as_sent(ready, &sent).await {
-                        outcome.detail.push_str(&not_recorded(&error));
-                    }
-                    outcome
-                }
-                // Still a draft after every attempt must have ended: it may be sent again.
-                SendStatus::Draft if over => {
-                    let noted = self.forgotten(ready).await;
-                    let detail =
-                        format!("the draft is unchanged; call mail_send again to send it{noted}");
-                    Outcome::new(&ready.name, OP, "not sent", detail)
-                }
-                SendStatus::Draft => Outcome::new(
-                    &ready.name,
-                    OP,
-                    "unknown",
-                    format!("another call may be sending it; {ASK_AGAIN}"),
-                ),
-                SendStatus::Nowhere => Outcome::new(
-                    &ready.name,
-                    OP,
-                    "unknown",
-                    "it is no longer a draft, nor in sent mail; check the mailbox before writing \
-                     it again",
-                ),
-            }
-        };
-        let line = Entry {
-            account: &ready.account.email,
-            tool: TOOL,
-            op: OP,
-            ids: vec![ready.name.clone()],
-            recipients: Vec::new(),
-            outcome: outcome.result,
-        };
-        let mut notes = Vec::new();
-        audit_after(self, line, &mut notes).await;
-        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
-            .await
+    // The user's answer took time, or another process changed the draft: only the
+    // version that the user agreed to is sent.
+    let now = match mailbox.draft(&ready.id).await {
+        Ok(now) => now,
+        Err(error) => return missing_draft(ctx, &ready, error).await,
+    };
+    if now.version != draft.version {
+        return Err(Error::new(
+            Kind::Conflict,
+            format!("{} was changed meanwhile; nothing was sent", ready.name),
+        )
+        .next("read it again, then call mail_send again"));
     }
-
-    /// Reports on a message that was scheduled for `due`: the user may have cancelled it since.
-    async fn scheduled(
-        &self,
-        ready: &ReadyDraft<'_>,
-        before: &Journalled,
-        lookup: &SendLookup,
-        due: Timestamp,
-    ) -> Outcome {
-        let status = ready.mailbox.send_status(lookup).await;
-        let cancelled = match status {
-            // One that waits may look like any other draft, but not in the trash.
-            Ok(SendStatus::Draft) => ready.mailbox.draft(&ready.id).await.err(),
-            _ => None,
-        };
-        let provider = ready.mailbox.capabilities().name;
-        if let Some(error) = cancelled.filter(|error| error.kind() == Kind::NotFound) {
-            let detail = format!("{}, which cancels it: write a new draft", error.message());
-            Outcome::new(&ready.name, OP, "not sent", detail)
-        } else if due > self.now() {
-            let time = due.to_zoned(self.config.zone.clone());
-            let detail =
-                format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
-            Outcome::new(&ready.name, OP, "scheduled", detail)
-        } else if matches!(status, Ok(SendStatus::Draft)) {
-            let detail = format!("its time has passed, but it is still a draft; see {provider}");
-            Outcome::new(&ready.name, OP, "unknown", detail)
-        } else {
-            let sent = Sent { id: before.sent_id.clone(), thread: None };
-            self.already(ready, &sent).await
-        }
-    }
-
-    /// Answers that a draft cannot be read. If it is not there any more, another process may have
-    /// sent it since the journal was read.
-    async fn missing(&self, ready: &ReadyDraft<'_>, error: Error) -> Result<Response> {
-        if error.kind() != Kind::NotFound {
+    let sending = Sending {
+        account: account.id.clone(),
+        draft: ready.id.clone(),
+        message_id: draft.content.message_id.clone(),
+        thread: draft.thread.clone(),
+        recipients: everybody(&draft.content).count(),
+        due: at.map(Timestamp::as_second),
+    };
+    let caps =
+        Caps { messages: ctx.config.sends_per_hour, recipients: ctx.config.recipients_per_hour };
+    // The log first: a write that cannot be logged is not made.
+    log_entry(ctx, ready.line(&draft, "sending"))
+        .await
+        .map_err(|error| error.context("nothing was sent"))?;
+    // The journal row comes before the call: of several processes, only one sends.
+    match ctx.store.begin_send(&sending, caps).await {
+        Ok(Begin::Now) => {}
+        Ok(Begin::Before(before)) => return sent_before(ctx, &ready, &before).await,
+        Err(error) => {
+            let (outcome, error) = match error.kind() {
+                Kind::Store => ("not sent", error.context("nothing was sent")),
+                _ => ("refused", error),
+            };
+            let line = ready.line(&draft, outcome);
+            audit_after(ctx, line, &mut Vec::new()).await;
             return Err(error);
         }
-        if let Some(before) = self.store.journalled(&ready.account.id, &ready.id).await? {
-            return self.sent_before(ready, &before).await;
-        }
-        let names = (&*ready.name, &*ready.id);
-        Err(self.discarded_before(&ready.account.id, names, error.context(&ready.name)).await)
     }
-
-    /// Looks for a message in doubt until it is found or the time is up.
-    async fn look(&self, ready: &ReadyDraft<'_>, lookup: &SendLookup) -> Option<SendStatus> {
-        look_for(self.states.send_recovery.look, || async {
-            let send_status = ready.mailbox.send_status(lookup).await;
-            send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
-        })
+    let began = ctx.now();
+    // Shorter than the time during which a message in doubt may still be sent, so
+    // that nobody sends it after others concluded that it was not.
+    let sending =
+        tokio::time::timeout(ctx.states.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
+    let sent = sending
         .await
-    }
-
-    async fn note_as_sent(&self, ready: &ReadyDraft<'_>, sent: &Sent) -> Result<()> {
-        self.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
-    }
-
-    /// Removes a message that was not sent from the journal. Returns a remark if that
-    /// fails: the row stays in doubt, and the next call looks first.
-    async fn forgotten(&self, ready: &ReadyDraft<'_>) -> String {
-        let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
-        forgotten.map_or_else(|error| not_recorded(&error), |()| String::new())
-    }
-
-    async fn already(&self, ready: &ReadyDraft<'_>, sent: &Sent) -> Outcome {
-        let detail = match self.sent_handle(ready.account, sent).await {
-            Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
-            Ok(None) | Err(_) => "nothing was sent now".to_owned(),
-        };
-        Outcome::new(&ready.name, OP, "already sent", detail)
-    }
-
-    /// Reports a message that was sent, whatever fails afterwards.
-    async fn went_out(
-        &self,
-        ready: &ReadyDraft<'_>,
-        draft: &StoredDraft,
-        result: &'static str,
-        sent: &Sent,
-        at: Option<Timestamp>,
-    ) -> Outcome {
-        // Its recipients are no longer new.
-        written_to(self, ready.account, &draft.content);
-        let count = everybody(&draft.content).count();
-        let mut detail = match self.sent_handle(ready.account, sent).await {
-            Ok(Some(handle)) => format!("{handle}, to {count}"),
-            Ok(None) | Err(_) => format!("to {count}"),
-        };
-        if let Err(error) = self.note_as_sent(ready, sent).await {
-            // The row stays in doubt, and the next call finds the message.
-            detail.push_str(&not_recorded(&error));
+        .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
+    let outcome = match sent {
+        Ok(sent) => {
+            let result = if at.is_some() { "scheduled" } else { "sent" };
+            went_out(ctx, &ready, &draft, result, &sent, at).await
         }
-        if let Some(at) = at {
-            let zone = &self.config.zone;
-            let time = at.to_zoned(zone.clone());
-            detail.push_str(
-                &time.strftime(", at %Y-%m-%d %Hh%M; until then the provider holds it").to_string(),
-            );
+        // In doubt: looked for, and never sent again.
+        Err(error) if error.is_open() => {
+            let lookup = SendLookup {
+                draft: ready.id.clone(),
+                thread: draft.thread.clone(),
+                message_id: draft.content.message_id.clone(),
+                since: began,
+            };
+            match look_for_sent(ctx, &ready, &lookup).await {
+                Some(SendStatus::Sent(sent)) => {
+                    went_out(ctx, &ready, &draft, "sent", &sent, at).await
+                }
+                _ => Outcome::new(
+                    &ready.name,
+                    OP,
+                    "unknown",
+                    format!("{}; {ASK_AGAIN}", error.message()),
+                ),
+            }
         }
-        Outcome::new(&ready.name, OP, result, detail)
-    }
+        // The provider refused, or the call was never sent.
+        Err(error) => {
+            let mut detail = error.to_string();
+            detail.push_str(&forget_send(ctx, &ready).await);
+            Outcome::new(&ready.name, OP, "not sent", detail)
+        }
+    };
+    send_answer(ctx, &ready, &draft, outcome).await
+}
 
-    /// Returns the handle of the sent message.
-    async fn sent_handle(&self, account: &Account, sent: &Sent) -> Result<Option<String>> {
-        let Some(id) = &sent.id else {
-            return Ok(None);
-        };
-        assign_handle(self, &account.id, HandleKind::Message, id).await.map(Some)
+/// Returns the account and the provider's id of a draft.
+async fn draft_named(ctx: &Context, name: &str) -> Result<(Account, String)> {
+    for kind in [HandleKind::Draft, HandleKind::Message] {
+        if let Some((owner, id)) = resolve_handle(ctx, kind, name).await? {
+            return Ok((ctx.accounts.by_id(&owner).await?, id));
+        }
     }
+    if HandleKind::parse(name).is_some() {
+        return Err(Error::argument(format!("`{name}` is not a draft"))
+            .next("give the id mail_draft returned, such as d5"));
+    }
+    let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);
+    let account = owner_of_id(ctx, name, None, fits, "").await;
+    let account =
+        account.map_err(|error| error.next("give the id mail_draft returned, such as d5"))?;
+    Ok((account, name.to_owned()))
+}
 
-    async fn send_answer(
-        &self,
-        ready: &ReadyDraft<'_>,
-        draft: &StoredDraft,
-        outcome: Outcome,
-    ) -> Result<Response> {
-        let mut notes = Vec::new();
-        let line = ready.line(draft, outcome.result);
-        audit_after(self, line, &mut notes).await;
-        write_report(self, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
-            .await
+/// Reads the time at which to send.
+fn send_time(ctx: &Context, text: &str) -> Result<Timestamp> {
+    let clock = ctx.date_context();
+    let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
+    let at =
+        time_parse::read(text, &here).map_err(|error| error.context("`at`"))?.first(&clock.zone);
+    match at > clock.now {
+        true => Ok(at),
+        false => Err(Error::argument("`at` is in the past")
+            .next("give a later time, or leave it out to send now")),
     }
+}
+
+/// Returns why a draft must not be sent, if so.
+async fn report_refusal(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    draft: &StoredDraft,
+    caller: &dyn ClientPrompts,
+) -> Result<Option<Outcome>> {
+    let content = &draft.content;
+    if everybody(content).next().is_none() {
+        return Err(Error::argument(format!("{} has no recipients", ready.name))
+            .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
+    }
+    let mut audience = Audience::default();
+    audience.add(everybody(content).map(|one| one.address.as_str()));
+    let act = Act {
+        needs: Access::Send,
+        what: "sending",
+        question: question(draft),
+        asks: Asks::IfPossible,
+        sent_from: Some(ready.account),
+        instead: format!("ask the user to send {} in the mail program", ready.name),
+        command: format!("daysheet call mail_send id={}", ready.name),
+    };
+    let mut notes = Vec::new();
+    let decision = decide_write(ctx, &act, &audience, caller, &mut notes);
+    Ok(match decision.await? {
+        Decision::Agreed | Decision::Unasked => None,
+        Decision::Declined => Some(Outcome::new(
+            &ready.name,
+            OP,
+            "refused",
+            "the user declined; the draft is unchanged",
+        )),
+        Decision::Unanswered => {
+            let next = by_hand(ctx, &act);
+            let detail = format!("nobody confirmed; the draft is unchanged: {next}");
+            Some(Outcome::new(&ready.name, OP, "refused", detail))
+        }
+    })
+}
+
+/// Reports on a draft whose sending began before. Sends nothing.
+async fn sent_before(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    before: &Journalled,
+) -> Result<Response> {
+    let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
+    let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
+    let lookup = SendLookup {
+        draft: ready.id.clone(),
+        thread: before.thread.clone(),
+        message_id: before.message_id.clone(),
+        since: began,
+    };
+    let outcome = if let (true, Some(due)) = (before.sent, due) {
+        scheduled_outcome(ctx, ready, before, &lookup, due).await
+    } else if before.sent {
+        let sent = Sent { id: before.sent_id.clone(), thread: None };
+        already_sent(ctx, ready, &sent).await
+    } else {
+        let age = ctx.now().duration_since(began);
+        let over = age.unsigned_abs() >= ctx.states.send_recovery.open && age.is_positive();
+        // One that waits for its time may look like any other draft.
+        let over = over && due.is_none_or(|due| ctx.now() > due + ctx.states.send_recovery.open);
+        match ready.mailbox.send_status(&lookup).await? {
+            SendStatus::Sent(sent) => {
+                let mut outcome = already_sent(ctx, ready, &sent).await;
+                if let Err(error) = note_as_sent(ctx, ready, &sent).await {
+                    outcome.detail.push_str(&not_recorded(&error));
+                }
+                outcome
+            }
+            // Still a draft after every attempt must have ended: it may be sent again.
+            SendStatus::Draft if over => {
+                let noted = forget_send(ctx, ready).await;
+                let detail =
+                    format!("the draft is unchanged; call mail_send again to send it{noted}");
+                Outcome::new(&ready.name, OP, "not sent", detail)
+            }
+            SendStatus::Draft => Outcome::new(
+                &ready.name,
+                OP,
+                "unknown",
+                format!("another call may be sending it; {ASK_AGAIN}"),
+            ),
+            SendStatus::Nowhere => Outcome::new(
+                &ready.name,
+                OP,
+                "unknown",
+                "it is no longer a draft, nor in sent mail; check the mailbox before writing \
+                 it again",
+            ),
+        }
+    };
+    let line = Entry {
+        account: &ready.account.email,
+        tool: TOOL,
+        op: OP,
+        ids: vec![ready.name.clone()],
+        recipients: Vec::new(),
+        outcome: outcome.result,
+    };
+    let mut notes = Vec::new();
+    audit_after(ctx, line, &mut notes).await;
+    write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        .await
+}
+
+/// Reports on a message that was scheduled for `due`: the user may have cancelled it since.
+async fn scheduled_outcome(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    before: &Journalled,
+    lookup: &SendLookup,
+    due: Timestamp,
+) -> Outcome {
+    let status = ready.mailbox.send_status(lookup).await;
+    let cancelled = match status {
+        // One that waits may look like any other draft, but not in the trash.
+        Ok(SendStatus::Draft) => ready.mailbox.draft(&ready.id).await.err(),
+        _ => None,
+    };
+    let provider = ready.mailbox.capabilities().name;
+    if let Some(error) = cancelled.filter(|error| error.kind() == Kind::NotFound) {
+        let detail = format!("{}, which cancels it: write a new draft", error.message());
+        Outcome::new(&ready.name, OP, "not sent", detail)
+    } else if due > ctx.now() {
+        let time = due.to_zoned(ctx.config.zone.clone());
+        let detail = format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
+        Outcome::new(&ready.name, OP, "scheduled", detail)
+    } else if matches!(status, Ok(SendStatus::Draft)) {
+        let detail = format!("its time has passed, but it is still a draft; see {provider}");
+        Outcome::new(&ready.name, OP, "unknown", detail)
+    } else {
+        let sent = Sent { id: before.sent_id.clone(), thread: None };
+        already_sent(ctx, ready, &sent).await
+    }
+}
+
+/// Answers that a draft cannot be read. If it is not there any more, another process may have
+/// sent it since the journal was read.
+async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> Result<Response> {
+    if error.kind() != Kind::NotFound {
+        return Err(error);
+    }
+    if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
+        return sent_before(ctx, ready, &before).await;
+    }
+    let names = (&*ready.name, &*ready.id);
+    Err(ctx.discarded_before(&ready.account.id, names, error.context(&ready.name)).await)
+}
+
+/// Looks for a message in doubt until it is found or the time is up.
+async fn look_for_sent(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    lookup: &SendLookup,
+) -> Option<SendStatus> {
+    look_for(ctx.states.send_recovery.look, || async {
+        let send_status = ready.mailbox.send_status(lookup).await;
+        send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
+    })
+    .await
+}
+
+async fn note_as_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &Sent) -> Result<()> {
+    ctx.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
+}
+
+/// Removes a message that was not sent from the journal. Returns a remark if that
+/// fails: the row stays in doubt, and the next call looks first.
+async fn forget_send(ctx: &Context, ready: &ReadyDraft<'_>) -> String {
+    let forgotten = ctx.store.forget_unsent(&ready.account.id, &ready.id).await;
+    forgotten.map_or_else(|error| not_recorded(&error), |()| String::new())
+}
+
+async fn already_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &Sent) -> Outcome {
+    let detail = match sent_handle(ctx, ready.account, sent).await {
+        Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
+        Ok(None) | Err(_) => "nothing was sent now".to_owned(),
+    };
+    Outcome::new(&ready.name, OP, "already sent", detail)
+}
+
+/// Reports a message that was sent, whatever fails afterwards.
+async fn went_out(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    draft: &StoredDraft,
+    result: &'static str,
+    sent: &Sent,
+    at: Option<Timestamp>,
+) -> Outcome {
+    // Its recipients are no longer new.
+    written_to(ctx, ready.account, &draft.content);
+    let count = everybody(&draft.content).count();
+    let mut detail = match sent_handle(ctx, ready.account, sent).await {
+        Ok(Some(handle)) => format!("{handle}, to {count}"),
+        Ok(None) | Err(_) => format!("to {count}"),
+    };
+    if let Err(error) = note_as_sent(ctx, ready, sent).await {
+        // The row stays in doubt, and the next call finds the message.
+        detail.push_str(&not_recorded(&error));
+    }
+    if let Some(at) = at {
+        let zone = &ctx.config.zone;
+        let time = at.to_zoned(zone.clone());
+        detail.push_str(
+            &time.strftime(", at %Y-%m-%d %Hh%M; until then the provider holds it").to_string(),
+        );
+    }
+    Outcome::new(&ready.name, OP, result, detail)
+}
+
+/// Returns the handle of the sent message.
+async fn sent_handle(ctx: &Context, account: &Account, sent: &Sent) -> Result<Option<String>> {
+    let Some(id) = &sent.id else {
+        return Ok(None);
+    };
+    assign_handle(ctx, &account.id, HandleKind::Message, id).await.map(Some)
+}
+
+async fn send_answer(
+    ctx: &Context,
+    ready: &ReadyDraft<'_>,
+    draft: &StoredDraft,
+    outcome: Outcome,
+) -> Result<Response> {
+    let mut notes = Vec::new();
+    let line = ready.line(draft, outcome.result);
+    audit_after(ctx, line, &mut notes).await;
+    write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        .await
 }
 
 impl ReadyDraft<'_> {

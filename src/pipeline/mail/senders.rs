@@ -110,16 +110,14 @@ fn add(rows: &mut RowTable, at: usize, word: &str) {
     }
 }
 
-impl Context {
-    /// Returns those of the [`senders`] who look like somebody the account knows.
-    pub(in crate::pipeline) async fn look_alikes_of(
-        &self,
-        account: &Account,
-        mailbox: &dyn Mailbox,
-        senders: Vec<Address>,
-    ) -> LookAlikes {
-        LookAlikes(look_alikes(self, account, mailbox, senders).await)
-    }
+/// Returns those of the [`senders`] who look like somebody the account knows.
+pub(in crate::pipeline) async fn look_alikes_of(
+    ctx: &Context,
+    account: &Account,
+    mailbox: &dyn Mailbox,
+    senders: Vec<Address>,
+) -> LookAlikes {
+    LookAlikes(look_alikes(ctx, account, mailbox, senders).await)
 }
 
 /// Returns true if the warnings about one of these messages depend on its folder's name.

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::compose::attachments;
 use super::read::MessageTarget;
+use super::read::targets::resolve_targets;
 use crate::access::Access;
 use crate::budget::LongText;
 use crate::budget::Response;
@@ -433,7 +434,7 @@ impl Context {
         id: &String,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<MessageTarget>> {
-        let found = self.spread(std::slice::from_ref(id), None, Some(notes), None).await;
+        let found = resolve_targets(self, std::slice::from_ref(id), None, Some(notes), None).await;
         let (messages, _) = found.map_err(|error| match error.kind() {
             Kind::Argument => {
                 error.next("give attachment, message, thread or draft ids, such as a3 or m12")

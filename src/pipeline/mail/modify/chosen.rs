@@ -11,6 +11,7 @@ use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::{account_labels, named_or_all};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::read::by_owner;
+use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::name_account;
 use crate::project::project;
 use crate::provider::Account;
@@ -66,7 +67,7 @@ impl Context {
     ) -> Result<Choice> {
         let mut notes = Vec::new();
         let noted = Some(&mut notes).filter(|_| !hidden);
-        let (mut messages, failed) = self.spread(ids, account, noted, None).await?;
+        let (mut messages, failed) = resolve_targets(self, ids, account, noted, None).await?;
         let left = messages.len().saturating_sub(MOST_MESSAGES);
         messages.truncate(MOST_MESSAGES);
         let mut choice = Choice {

@@ -39,6 +39,7 @@ pub(in crate::pipeline) use self::actions::{
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::no_undo;
 use self::report::{ChangeReport, subjects};
+use super::search::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::guard::require_access;
 use crate::pipeline::calendar::save::time_context;
@@ -139,7 +140,7 @@ impl Context {
         let to = with.to.iter_mut().filter(|_| has_labels || needs_folder(verb));
         let without = with.without.iter_mut().filter(|_| has_labels);
         for name in to.chain(without) {
-            if let Some(id) = self.folder_of(name, &chosen.account).await? {
+            if let Some(id) = folder_of(self, name, &chosen.account).await? {
                 *name = id;
             }
         }

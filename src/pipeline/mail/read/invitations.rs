@@ -26,167 +26,159 @@ use crate::text::{Note, note, ours, quoted};
 /// The maximum number of events of one message; an attached file may hold a year.
 const MOST: usize = 5;
 
-impl Context {
-    /// Adds the table of invitations, if there are any.
-    pub(super) async fn invitations(
-        &self,
-        fetched: &[FetchedMessage],
-        zone: &TimeZone,
-        response: &mut Response,
-    ) -> Result<()> {
-        let columns = INVITATION.up_to(Level::More);
-        let mut all = RowTable::new(&INVITATION, columns.clone());
-        for messages in by_account(fetched) {
-            let Some(first) = messages.first() else {
+/// Adds the table of invitations, if there are any.
+pub(super) async fn add_invitations(
+    ctx: &Context,
+    fetched: &[FetchedMessage],
+    zone: &TimeZone,
+    response: &mut Response,
+) -> Result<()> {
+    let columns = INVITATION.up_to(Level::More);
+    let mut all = RowTable::new(&INVITATION, columns.clone());
+    for messages in by_account(fetched) {
+        let Some(first) = messages.first() else {
+            continue;
+        };
+        let mut objects = Vec::new();
+        let account = ctx.accounts.by_id(&first.target.account).await?;
+        for one in messages {
+            let Some(text) = &one.message.invitation else {
                 continue;
             };
-            let mut objects = Vec::new();
-            let account = self.accounts.by_id(&first.target.account).await?;
-            for one in messages {
-                let Some(text) = &one.message.invitation else {
-                    continue;
-                };
-                let owner = calendar_owner(self, account.clone()).await?;
-                let message = &one.target.id;
-                self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
-                    .await?;
-            }
-            let context = RowContext { zone, ..self.local() };
-            let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
-            assign_handles(self, &mut rows, &account).await?;
-            all.append(rows);
+            let owner = calendar_owner(ctx, account.clone()).await?;
+            let message = &one.target.id;
+            read_invitation(ctx, message, text, &owner, &mut objects, &mut response.notes).await?;
         }
-        if !all.is_empty() {
-            response.document.tables.push(all);
-        }
-        Ok(())
+        let context = RowContext { zone, ..ctx.local() };
+        let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
+        assign_handles(ctx, &mut rows, &account).await?;
+        all.append(rows);
     }
+    if !all.is_empty() {
+        response.document.tables.push(all);
+    }
+    Ok(())
+}
 
-    /// Reads the calendar part of one message.
-    async fn read_invitation(
-        &self,
-        message: &str,
-        text: &str,
-        owner: &Owner,
-        objects: &mut Vec<Value>,
-        notes: &mut Vec<Note>,
-    ) -> Result<()> {
-        let document = match ical::read(text, &self.config.zone) {
-            Ok(document) => document,
+/// Reads the calendar part of one message.
+async fn read_invitation(
+    ctx: &Context,
+    message: &str,
+    text: &str,
+    owner: &Owner,
+    objects: &mut Vec<Value>,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    let document = match ical::read(text, &ctx.config.zone) {
+        Ok(document) => document,
+        Err(error) => {
+            notes.push(note!("an invitation could not be read: {}", error));
+            return Ok(());
+        }
+    };
+    notes.extend(document.notes.iter().map(|note| note.under("invitation")));
+    let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
+    let timed = document.entries.iter().map(|entry| (entry, true));
+    let timeless = document.timeless.iter().map(|entry| (entry, false));
+    let entries: Vec<_> = timed.chain(timeless).collect();
+    if entries.len() > MOST {
+        notes.push(note!(
+            "its calendar has {} events, {} shown; calendar_save ics=ID imports all",
+            entries.len(),
+            MOST
+        ));
+    }
+    for (entry, timed) in entries.into_iter().take(MOST) {
+        let there = match entry.uid.as_str() {
+            // Without a UID it is no event that could be there.
+            "" => Ok(Vec::new()),
+            uid => owner.port.by_uid(uid).await,
+        };
+        let there = match there {
+            Ok(found) => found,
             Err(error) => {
-                notes.push(note!("an invitation could not be read: {}", error));
-                return Ok(());
+                notes.push(note!(
+                    "{}: the calendar was not checked: {}",
+                    ours(&owner.label),
+                    error
+                ));
+                Vec::new()
             }
         };
-        notes.extend(document.notes.iter().map(|note| note.under("invitation")));
-        let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
-        let timed = document.entries.iter().map(|entry| (entry, true));
-        let timeless = document.timeless.iter().map(|entry| (entry, false));
-        let entries: Vec<_> = timed.chain(timeless).collect();
-        if entries.len() > MOST {
+        let facts: Vec<_> = there
+            .iter()
+            .filter_map(|event| owner.port.event_data(event))
+            .filter(|facts| !facts.cancelled)
+            .collect();
+        let zones = [&ctx.config.zone, &TimeZone::UTC];
+        let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
+            (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
+            (original, at) => original == at,
+        };
+        let same = facts
+            .iter()
+            .find(stands_for)
+            .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
+        let mut clashes = Vec::new();
+        if matches!(kind.as_str(), "request" | "publish" | "add" | "counter") && !entry.cancelled {
+            let now = ctx.now();
+            let candidate = ClashCandidate {
+                title: entry.title.clone(),
+                // It is no double of itself.
+                uid: None,
+                // It asks for this time, however long, and before it is accepted.
+                claim: Claim { show: entry.show, uncertain: false, personal: true },
+                times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
+                itself: facts
+                    .iter()
+                    .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
+                    .flatten()
+                    .collect(),
+            };
+            let (met, more) = find_clashes(ctx, &[candidate], false).await?;
+            notes.extend(more);
+            clashes =
+                met.into_iter().flat_map(|met| met.lines).map(|line| line.to_string()).collect();
+        }
+        if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
             notes.push(note!(
-                "its calendar has {} events, {} shown; calendar_save ics=ID imports all",
-                entries.len(),
-                MOST
+                "{}: the occurrence of {} is moved to {}",
+                quoted(&entry.title),
+                ours(event_time::start(at, &ctx.config.zone)),
+                ours(event_time::start(entry.start.when(), &ctx.config.zone))
             ));
         }
-        for (entry, timed) in entries.into_iter().take(MOST) {
-            let there = match entry.uid.as_str() {
-                // Without a UID it is no event that could be there.
-                "" => Ok(Vec::new()),
-                uid => owner.port.by_uid(uid).await,
-            };
-            let there = match there {
-                Ok(found) => found,
-                Err(error) => {
-                    notes.push(note!(
-                        "{}: the calendar was not checked: {}",
-                        ours(&owner.label),
-                        error
-                    ));
-                    Vec::new()
-                }
-            };
-            let facts: Vec<_> = there
-                .iter()
-                .filter_map(|event| owner.port.event_data(event))
-                .filter(|facts| !facts.cancelled)
-                .collect();
-            let zones = [&self.config.zone, &TimeZone::UTC];
-            let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
-                (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
-                (original, at) => original == at,
-            };
-            let same = facts
-                .iter()
-                .find(stands_for)
-                .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
-            let mut clashes = Vec::new();
-            if matches!(kind.as_str(), "request" | "publish" | "add" | "counter")
-                && !entry.cancelled
-            {
-                let now = self.now();
-                let candidate = ClashCandidate {
-                    title: entry.title.clone(),
-                    // It is no double of itself.
-                    uid: None,
-                    // It asks for this time, however long, and before it is accepted.
-                    claim: Claim { show: entry.show, uncertain: false, personal: true },
-                    times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
-                    itself: facts
-                        .iter()
-                        .flat_map(|facts| [Some(facts.id.clone()), facts.series.clone()])
-                        .flatten()
-                        .collect(),
-                };
-                let (met, more) = find_clashes(self, &[candidate], false).await?;
-                notes.extend(more);
-                clashes = met
-                    .into_iter()
-                    .flat_map(|met| met.lines)
-                    .map(|line| line.to_string())
-                    .collect();
-            }
-            if let Some(at) = entry.recurrence_id.filter(|at| timed && *at != entry.start.when()) {
-                notes.push(note!(
-                    "{}: the occurrence of {} is moved to {}",
-                    quoted(&entry.title),
-                    ours(event_time::start(at, &self.config.zone)),
-                    ours(event_time::start(entry.start.when(), &self.config.zone))
-                ));
-            }
-            // One of the two is older: a later invitation may have moved the event.
-            let here = |time: EventTime| time.instant(&self.config.zone);
-            let moved = same.filter(|facts| {
-                let is_whole = timed && kind == "request" && entry.repeat.is_none();
-                is_whole && here(facts.start) != here(entry.start.when())
-            });
-            if let Some(facts) = moved {
-                notes.push(note!(
-                    "{}: this is the invitation's time; in the calendar it is {}",
-                    quoted(&entry.title),
-                    ours(event_time::start(facts.start, &self.config.zone))
-                ));
-            }
-            // An entry without a time has the one in the calendar.
-            let known = same.map(|facts| (facts.start, facts.end));
-            let times = match timed {
-                true => Some((entry.start.when(), entry.end.when())),
-                false => known,
-            };
-            // The answers to another time are not those to this one.
-            let answered = same.filter(|_| moved.is_none());
-            let guests = guests(entry, &kind, answered, &owner.account.email);
-            let mut object = rows::object(&kind, entry, &guests, times);
-            object.extend([
-                ("message".to_owned(), message.into()),
-                ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
-                ("clashes".to_owned(), clashes.into()),
-            ]);
-            objects.push(Value::Object(object));
+        // One of the two is older: a later invitation may have moved the event.
+        let here = |time: EventTime| time.instant(&ctx.config.zone);
+        let moved = same.filter(|facts| {
+            let is_whole = timed && kind == "request" && entry.repeat.is_none();
+            is_whole && here(facts.start) != here(entry.start.when())
+        });
+        if let Some(facts) = moved {
+            notes.push(note!(
+                "{}: this is the invitation's time; in the calendar it is {}",
+                quoted(&entry.title),
+                ours(event_time::start(facts.start, &ctx.config.zone))
+            ));
         }
-        Ok(())
+        // An entry without a time has the one in the calendar.
+        let known = same.map(|facts| (facts.start, facts.end));
+        let times = match timed {
+            true => Some((entry.start.when(), entry.end.when())),
+            false => known,
+        };
+        // The answers to another time are not those to this one.
+        let answered = same.filter(|_| moved.is_none());
+        let guests = guests(entry, &kind, answered, &owner.account.email);
+        let mut object = rows::object(&kind, entry, &guests, times);
+        object.extend([
+            ("message".to_owned(), message.into()),
+            ("event".to_owned(), same.map(|event| event.id.as_str()).into()),
+            ("clashes".to_owned(), clashes.into()),
+        ]);
+        objects.push(Value::Object(object));
     }
+    Ok(())
 }
 
 /// Returns the guests of an entry. Their answers are those in the calendar's `event`, if there is

@@ -7,34 +7,32 @@ use crate::provider::{MessageContent, TextPart};
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.
 const SMALL: usize = 256 << 10;
 
-impl Context {
-    /// Returns the text of a message with large HTML; `None` if it is to be read here, because it
-    /// is small or nothing can read it elsewhere. If it cannot be read at all, it is left out of
-    /// the message with a note.
-    pub(super) async fn read_large(
-        &self,
-        message: &mut MessageContent,
-        reading: &Reading,
-    ) -> Option<Readable> {
-        let worker = self.config.worker.as_ref()?;
-        let size = |part: &TextPart| match part {
-            TextPart::Html(source) => source.len(),
-            TextPart::Plain(_) => 0,
-        };
-        if message.parts.iter().flatten().flatten().map(size).sum::<usize>() <= SMALL {
-            return None;
-        }
-        match worker.body(self.reader(), message, reading).await {
-            Ok(Some(readable)) => return Some(readable),
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "large HTML is not read"),
-        }
-        for form in message.parts.iter_mut().flatten() {
-            form.retain(|part| matches!(part, TextPart::Plain(_)));
-        }
-        let note = "its HTML takes too long to read and is left out; mail programs do not show its \
-                    plain text; body=raw has both";
-        message.notes.push(note.into());
-        None
+/// Returns the text of a message with large HTML; `None` if it is to be read here, because it
+/// is small or nothing can read it elsewhere. If it cannot be read at all, it is left out of
+/// the message with a note.
+pub(super) async fn read_large(
+    ctx: &Context,
+    message: &mut MessageContent,
+    reading: &Reading,
+) -> Option<Readable> {
+    let worker = ctx.config.worker.as_ref()?;
+    let size = |part: &TextPart| match part {
+        TextPart::Html(source) => source.len(),
+        TextPart::Plain(_) => 0,
+    };
+    if message.parts.iter().flatten().flatten().map(size).sum::<usize>() <= SMALL {
+        return None;
     }
+    match worker.body(ctx.reader(), message, reading).await {
+        Ok(Some(readable)) => return Some(readable),
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "large HTML is not read"),
+    }
+    for form in message.parts.iter_mut().flatten() {
+        form.retain(|part| matches!(part, TextPart::Plain(_)));
+    }
+    let note = "its HTML takes too long to read and is left out; mail programs do not show its \
+                plain text; body=raw has both";
+    message.notes.push(note.into());
+    None
 }

@@ -1,7 +1,7 @@
 //! The lengths of messages' texts, for lists: a reader sees what reading them would cost
 //! at most.
 
-use super::{AT_ONCE, ReadRest, SUBJECT, body_form, text_of};
+use super::{AT_ONCE, ReadRest, SUBJECT, body_form, make_readable, text_of};
 use crate::error::Error;
 use crate::flatten::{Room, RowContext};
 use crate::pipeline::context::Context;
@@ -15,56 +15,54 @@ use crate::tools::mail::Body;
 /// The column that shows them.
 const COLUMN: &str = "chars";
 
-impl Context {
-    /// Fills the column of rows of one account, if it is shown. Returns why lengths are missing.
-    pub(in crate::pipeline::mail) async fn fill_lengths(
-        &self,
-        rows: &mut RowTable,
-        mailbox: &dyn Mailbox,
-        context: &RowContext<'_>,
-    ) -> Option<Error> {
-        rows.cell_mut(0, COLUMN)?;
-        let context = RowContext { room: Room::One, ..context.clone() };
-        let subject: Vec<_> = MESSAGE.field(SUBJECT).into_iter().collect();
-        let projection = project(mailbox.api(), &subject);
-        let rest = ReadRest {
-            messages: Vec::new(),
-            body: String::new(),
-            quoted: false,
-            signature: false,
-            links: false,
-            tz: None,
-        };
-        let ids = rows.extras().iter().map(|extra| extra.provider_id.clone());
-        let ids: Vec<(usize, String)> =
-            ids.enumerate().filter_map(|(at, id)| Some((at, id?))).collect();
-        let mut failed = None;
-        // Their texts are in memory together, so few are fetched at once.
-        for some in ids.chunks(AT_ONCE) {
-            let keys: Vec<String> = some.iter().map(|(_, id)| id.clone()).collect();
-            let messages = mailbox.read_messages(&keys, &projection, body_form(Body::Text)).await;
-            for ((at, _), message) in some.iter().zip(messages) {
-                let readable = match message {
-                    Ok(message) => {
-                        let subject = text_of(SUBJECT, &message, &context).unwrap_or_default();
-                        self.readable(message, subject, Body::Text, &rest).await
+/// Fills the column of rows of one account, if it is shown. Returns why lengths are missing.
+pub(in crate::pipeline) async fn fill_lengths(
+    ctx: &Context,
+    rows: &mut RowTable,
+    mailbox: &dyn Mailbox,
+    context: &RowContext<'_>,
+) -> Option<Error> {
+    rows.cell_mut(0, COLUMN)?;
+    let context = RowContext { room: Room::One, ..context.clone() };
+    let subject: Vec<_> = MESSAGE.field(SUBJECT).into_iter().collect();
+    let projection = project(mailbox.api(), &subject);
+    let rest = ReadRest {
+        messages: Vec::new(),
+        body: String::new(),
+        quoted: false,
+        signature: false,
+        links: false,
+        tz: None,
+    };
+    let ids = rows.extras().iter().map(|extra| extra.provider_id.clone());
+    let ids: Vec<(usize, String)> =
+        ids.enumerate().filter_map(|(at, id)| Some((at, id?))).collect();
+    let mut failed = None;
+    // Their texts are in memory together, so few are fetched at once.
+    for some in ids.chunks(AT_ONCE) {
+        let keys: Vec<String> = some.iter().map(|(_, id)| id.clone()).collect();
+        let messages = mailbox.read_messages(&keys, &projection, body_form(Body::Text)).await;
+        for ((at, _), message) in some.iter().zip(messages) {
+            let readable = match message {
+                Ok(message) => {
+                    let subject = text_of(SUBJECT, &message, &context).unwrap_or_default();
+                    make_readable(ctx, message, subject, Body::Text, &rest).await
+                }
+                Err(error) => Err(error),
+            };
+            match readable {
+                Ok((_, readable)) => {
+                    let (shown, folded) = lengths(&readable.text);
+                    let length = i64::try_from(shown + folded).unwrap_or(i64::MAX);
+                    if let Some(cell) = rows.cell_mut(*at, COLUMN) {
+                        *cell = Cell::Count(length);
                     }
-                    Err(error) => Err(error),
-                };
-                match readable {
-                    Ok((_, readable)) => {
-                        let (shown, folded) = lengths(&readable.text);
-                        let length = i64::try_from(shown + folded).unwrap_or(i64::MAX);
-                        if let Some(cell) = rows.cell_mut(*at, COLUMN) {
-                            *cell = Cell::Count(length);
-                        }
-                    }
-                    Err(error) => {
-                        failed.get_or_insert(error);
-                    }
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
                 }
             }
         }
-        failed
     }
+    failed
 }

@@ -7,10 +7,10 @@ mod invitations;
 pub mod items;
 #[cfg(feature = "documents")]
 mod large;
-mod lengths;
+pub(super) mod lengths;
 mod repeated;
 mod reports;
-mod targets;
+pub(super) mod targets;
 
 use std::collections::HashMap;
 
@@ -20,9 +20,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::items::MessageLocation;
-use self::targets::Fetched;
+use self::targets::{Fetched, read_targets};
 use super::answered;
-use super::senders::{needs_folders, senders};
+use super::answered::{fill_answered, listed_threads};
+use super::read::invitations::add_invitations;
+use super::read::large::read_large;
+use super::read::reports::add_reports;
+use super::senders::{look_alikes_of, needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;
 use crate::budget::Response;
@@ -97,294 +101,290 @@ struct FetchedMessage {
     readable: Readable,
 }
 
-impl Context {
-    pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
-        let mut hidden = Vec::new();
-        let mut known = Fetched::new(body_form(read.body));
-        let (rest, failed_targets) = match &read.cursor {
-            Some(cursor) => (load_cursor(self, KIND, cursor).await?, Vec::new()),
-            None => self.targets(&read, &mut hidden, &mut known).await?,
+pub(in crate::pipeline) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
+    let mut hidden = Vec::new();
+    let mut known = Fetched::new(body_form(read.body));
+    let (rest, failed_targets) = match &read.cursor {
+        Some(cursor) => (load_cursor(ctx, KIND, cursor).await?, Vec::new()),
+        None => read_targets(ctx, &read, &mut hidden, &mut known).await?,
+    };
+    let form = Body::of(&rest.body).unwrap_or_default();
+    let zone = &requested_zone(ctx, rest.tz.as_deref())?;
+    let (now, mut later) = split(rest.messages.clone());
+    // Those of one account stay together, however many are fetched at once.
+    let groups = by_owner(now).into_iter();
+    let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
+    let unread = now.iter().filter(|one| !known.contents.contains_key(one));
+    let unread = by_owner(unread.cloned().collect()).into_iter();
+    let unread: Vec<(String, Vec<String>)> = unread
+        .map(|(account, those)| (account, those.into_iter().map(|one| one.id).collect()))
+        .collect();
+    let threads = listed_threads(ctx, &unread);
+    let texts = fetch_until_enough(ctx, &mut now, form, &rest, &mut known.contents);
+    let (texts, threads) = join(Box::pin(texts), Box::pin(threads)).await;
+    let (mut fetched, mut failed) = texts?;
+    for (account, threads) in threads {
+        known.threads.entry(account).or_default().extend(threads);
+    }
+    later.splice(..0, now);
+    if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
+        return Err(error.clone().context(name));
+    }
+    failed.extend(failed_targets);
+
+    let mut response = Response::default();
+    add_message_rows(ctx, &fetched, &known, zone, &mut response).await?;
+    add_invitations(ctx, &fetched, zone, &mut response).await?;
+    add_reports(ctx, &fetched, &mut response).await?;
+    let places = threads_of(ctx, &fetched).await?;
+    let folds = matches!(form, Body::Text | Body::Markdown | Body::None) && !rest.quoted;
+    if let Some(rows) = response.document.tables.first().filter(|_| folds) {
+        repeated::fold(&mut fetched, rows, &places);
+    }
+    add_bodies(ctx, &mut fetched, form, &mut response).await?;
+    response.items = Some(items::items(&response, &places));
+    zone_line(&mut response.document, zone);
+
+    let mut count = format!("messages: {}", fetched.len());
+    if !later.is_empty() {
+        let further = later.len();
+        let cursor = save_cursor(ctx, KIND, &ReadRest { messages: later, ..rest }).await?;
+        response.document.scalars.push(("next", Cell::Handle('p', cursor)));
+        count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
+    }
+    response.notes.insert(0, note!("{}", ours(count)));
+    response.notes.splice(1..1, hidden);
+    response.notes.extend(failed_line(&failed));
+    Ok(response)
+}
+
+/// Fetches messages in their order until there is enough text; the others stay in `now`.
+async fn fetch_until_enough(
+    ctx: &Context,
+    now: &mut Vec<MessageTarget>,
+    form: Body,
+    rest: &ReadRest,
+    known: &mut HashMap<MessageTarget, MessageContent>,
+) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
+    let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+    let mut at_once = AT_ONCE;
+    while !now.is_empty() && at_once > 0 {
+        let others = now.split_off(now.len().min(at_once));
+        let these = std::mem::replace(now, others);
+        let (mut some, mut errors) = fetch_messages(ctx, these, form, rest, known).await?;
+        fetched.append(&mut some);
+        failed.append(&mut errors);
+        let text = fetched.iter().map(|one: &FetchedMessage| one.readable.text.len());
+        at_once = match text.sum::<usize>() {
+            short if short <= SHORT => MOST,
+            long if long <= ENOUGH => 1,
+            _ => 0,
         };
-        let form = Body::of(&rest.body).unwrap_or_default();
-        let zone = &requested_zone(self, rest.tz.as_deref())?;
-        let (now, mut later) = split(rest.messages.clone());
-        // Those of one account stay together, however many are fetched at once.
-        let groups = by_owner(now).into_iter();
-        let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
-        let unread = now.iter().filter(|one| !known.contents.contains_key(one));
-        let unread = by_owner(unread.cloned().collect()).into_iter();
-        let unread: Vec<(String, Vec<String>)> = unread
-            .map(|(account, those)| (account, those.into_iter().map(|one| one.id).collect()))
-            .collect();
-        let threads = self.listed_threads(&unread);
-        let texts = self.fetch_until_enough(&mut now, form, &rest, &mut known.contents);
-        let (texts, threads) = join(Box::pin(texts), Box::pin(threads)).await;
-        let (mut fetched, mut failed) = texts?;
-        for (account, threads) in threads {
-            known.threads.entry(account).or_default().extend(threads);
-        }
-        later.splice(..0, now);
-        if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
-            return Err(error.clone().context(name));
-        }
-        failed.extend(failed_targets);
-
-        let mut response = Response::default();
-        self.rows(&fetched, &known, zone, &mut response).await?;
-        self.invitations(&fetched, zone, &mut response).await?;
-        self.reports(&fetched, &mut response).await?;
-        let places = self.conversations(&fetched).await?;
-        let folds = matches!(form, Body::Text | Body::Markdown | Body::None) && !rest.quoted;
-        if let Some(rows) = response.document.tables.first().filter(|_| folds) {
-            repeated::fold(&mut fetched, rows, &places);
-        }
-        self.bodies(&mut fetched, form, &mut response).await?;
-        response.items = Some(items::items(&response, &places));
-        zone_line(&mut response.document, zone);
-
-        let mut count = format!("messages: {}", fetched.len());
-        if !later.is_empty() {
-            let further = later.len();
-            let cursor = save_cursor(self, KIND, &ReadRest { messages: later, ..rest }).await?;
-            response.document.scalars.push(("next", Cell::Handle('p', cursor)));
-            count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
-        }
-        response.notes.insert(0, note!("{}", ours(count)));
-        response.notes.splice(1..1, hidden);
-        response.notes.extend(failed_line(&failed));
-        Ok(response)
     }
+    Ok((fetched, failed))
+}
 
-    /// Fetches messages in their order until there is enough text; the others stay in `now`.
-    async fn fetch_until_enough(
-        &self,
-        now: &mut Vec<MessageTarget>,
-        form: Body,
-        rest: &ReadRest,
-        known: &mut HashMap<MessageTarget, MessageContent>,
-    ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
-        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
-        let mut at_once = AT_ONCE;
-        while !now.is_empty() && at_once > 0 {
-            let others = now.split_off(now.len().min(at_once));
-            let these = std::mem::replace(now, others);
-            let (mut some, mut errors) = self.fetch(these, form, rest, known).await?;
-            fetched.append(&mut some);
-            failed.append(&mut errors);
-            let text = fetched.iter().map(|one: &FetchedMessage| one.readable.text.len());
-            at_once = match text.sum::<usize>() {
-                short if short <= SHORT => MOST,
-                long if long <= ENOUGH => 1,
-                _ => 0,
+/// Fetches messages, several concurrently, in their order.
+async fn fetch_messages(
+    ctx: &Context,
+    targets: Vec<MessageTarget>,
+    form: Body,
+    rest: &ReadRest,
+    known: &mut HashMap<MessageTarget, MessageContent>,
+) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
+    let columns = columns()?;
+    let groups = by_owner(targets);
+    let several = groups.len() > 1;
+    let answers = join_all(groups.iter().map(|(account, targets)| {
+        let columns = &columns;
+        let known: Vec<_> = targets.iter().map(|target| known.remove(target)).collect();
+        let request = async move {
+            let account = ctx.accounts.by_id(account).await?;
+            let mailbox = ctx.connect.mailbox(&account)?;
+            let projection = project(mailbox.api(), columns);
+            let unknown = targets.iter().zip(&known).filter(|(_, known)| known.is_none());
+            let ids: Vec<String> = unknown.map(|(target, _)| target.id.clone()).collect();
+            let answers = match ids.is_empty() {
+                true => Vec::new(),
+                false => mailbox.read_messages(&ids, &projection, body_form(form)).await,
             };
-        }
-        Ok((fetched, failed))
-    }
-
-    /// Fetches messages, several concurrently, in their order.
-    async fn fetch(
-        &self,
-        targets: Vec<MessageTarget>,
-        form: Body,
-        rest: &ReadRest,
-        known: &mut HashMap<MessageTarget, MessageContent>,
-    ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
-        let columns = columns()?;
-        let groups = by_owner(targets);
-        let several = groups.len() > 1;
-        let answers = join_all(groups.iter().map(|(account, targets)| {
-            let columns = &columns;
-            let known: Vec<_> = targets.iter().map(|target| known.remove(target)).collect();
-            let request = async move {
-                let account = self.accounts.by_id(account).await?;
-                let mailbox = self.connect.mailbox(&account)?;
-                let projection = project(mailbox.api(), columns);
-                let unknown = targets.iter().zip(&known).filter(|(_, known)| known.is_none());
-                let ids: Vec<String> = unknown.map(|(target, _)| target.id.clone()).collect();
-                let answers = match ids.is_empty() {
-                    true => Vec::new(),
-                    false => mailbox.read_messages(&ids, &projection, body_form(form)).await,
-                };
-                let mut answers = answers.into_iter();
-                let answers = known.into_iter().filter_map(|known| match known {
-                    Some(content) => Some(Ok(content)),
-                    None => answers.next(),
-                });
-                let context =
-                    RowContext { room: Room::One, ..self.context_for(mailbox.api(), "", &account) };
-                let named = |message: MessageContent| {
-                    let subject = text_of(SUBJECT, &message, &context);
-                    let subject = subject.unwrap_or_default();
-                    (message, text::cell(&text::header(&subject)))
-                };
-                Ok(answers.map(|answer| answer.map(named)).collect())
-            };
-            self.await_counted(several.then_some("mailboxes"), request)
-        }))
-        .await;
-        let (mut fetched, mut failed) = (Vec::new(), Vec::new());
-        for ((_, targets), answer) in groups.into_iter().zip(answers) {
-            let answers: Vec<Result<_>> = answer.unwrap_or_else(|error: Error| {
-                targets.iter().map(|_| Err(error.clone())).collect()
+            let mut answers = answers.into_iter();
+            let answers = known.into_iter().filter_map(|known| match known {
+                Some(content) => Some(Ok(content)),
+                None => answers.next(),
             });
-            for (target, answer) in targets.into_iter().zip(answers) {
-                match answer {
-                    Ok((message, subject)) => {
-                        let (message, readable) =
-                            self.readable(message, subject, form, rest).await?;
-                        fetched.push(FetchedMessage { target, message, readable });
-                    }
-                    Err(error) => {
-                        let name =
-                            assign_handle(self, &target.account, HandleKind::Message, &target.id)
-                                .await?;
-                        failed.push((name, error));
-                    }
+            let context =
+                RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), "", &account) };
+            let named = |message: MessageContent| {
+                let subject = text_of(SUBJECT, &message, &context);
+                let subject = subject.unwrap_or_default();
+                (message, text::cell(&text::header(&subject)))
+            };
+            Ok(answers.map(|answer| answer.map(named)).collect())
+        };
+        ctx.await_counted(several.then_some("mailboxes"), request)
+    }))
+    .await;
+    let (mut fetched, mut failed) = (Vec::new(), Vec::new());
+    for ((_, targets), answer) in groups.into_iter().zip(answers) {
+        let answers: Vec<Result<_>> = answer
+            .unwrap_or_else(|error: Error| targets.iter().map(|_| Err(error.clone())).collect());
+        for (target, answer) in targets.into_iter().zip(answers) {
+            match answer {
+                Ok((message, subject)) => {
+                    let (message, readable) =
+                        make_readable(ctx, message, subject, form, rest).await?;
+                    fetched.push(FetchedMessage { target, message, readable });
+                }
+                Err(error) => {
+                    let name = assign_handle(ctx, &target.account, HandleKind::Message, &target.id)
+                        .await?;
+                    failed.push((name, error));
                 }
             }
         }
-        Ok((fetched, failed))
     }
+    Ok((fetched, failed))
+}
 
-    /// Returns the threads of the messages, in the order of their rows.
-    async fn conversations(&self, fetched: &[FetchedMessage]) -> Result<Vec<MessageLocation>> {
-        let mut places = Vec::new();
-        for messages in by_account(fetched) {
-            let Some(first) = messages.first() else {
-                continue;
-            };
-            let account = self.accounts.by_id(&first.target.account).await?;
-            let context = RowContext {
-                room: Room::One,
-                ..self.context_for(self.connect.mailbox(&account)?.api(), "", &account)
-            };
-            places.extend(messages.iter().map(|one| MessageLocation {
-                account: (account.id.clone(), account.email.clone()),
-                conversation: text_of(THREAD, &one.message, &context),
-            }));
-        }
-        Ok(places)
+/// Returns the threads of the messages, in the order of their rows.
+async fn threads_of(ctx: &Context, fetched: &[FetchedMessage]) -> Result<Vec<MessageLocation>> {
+    let mut places = Vec::new();
+    for messages in by_account(fetched) {
+        let Some(first) = messages.first() else {
+            continue;
+        };
+        let account = ctx.accounts.by_id(&first.target.account).await?;
+        let context = RowContext {
+            room: Room::One,
+            ..ctx.context_for(ctx.connect.mailbox(&account)?.api(), "", &account)
+        };
+        places.extend(messages.iter().map(|one| MessageLocation {
+            account: (account.id.clone(), account.email.clone()),
+            conversation: text_of(THREAD, &one.message, &context),
+        }));
     }
+    Ok(places)
+}
 
-    /// Adds the tables of the messages and their attachments.
-    async fn rows(
-        &self,
-        fetched: &[FetchedMessage],
-        known: &Fetched,
-        zone: &TimeZone,
-        response: &mut Response,
-    ) -> Result<()> {
-        let labels = account_labels(self).await?;
-        let several = by_account(fetched).count() > 1;
-        let mut columns = columns()?;
-        columns.extend(MESSAGE.field("account").filter(|_| several));
-        let file_columns = ATTACHMENT.up_to(Level::Core);
-        let mut messages = RowTable::new(&MESSAGE, columns.clone());
-        let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
-        for group in by_account(fetched) {
-            let Some(first) = group.first() else {
-                continue;
-            };
-            let account = self.accounts.by_id(&first.target.account).await?;
-            let (mailbox, label) = (self.connect.mailbox(&account)?, labels.of(&account.id));
-            let context = self.context_for(mailbox.api(), &label, &account);
-            let context = RowContext { zone, room: Room::One, ..context };
-            let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
-            let attached: Vec<_> =
-                group.iter().flat_map(|one| one.message.attachments.clone()).collect();
-            let names = match needs_folders(&items, &context) {
-                true => mailbox.names().await.unwrap_or_default(),
-                false => HashMap::new(),
-            };
-            let context = RowContext { names: &names, ..context };
-            let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
-            assign_handles(self, &mut some, &account).await?;
-            // What is unknown stays null: the message itself could be read.
-            let threads = known.threads.get(&account.id);
-            let (answers, unknown) =
-                answered::look_up(&*mailbox, &MESSAGE, &items, &context, threads).await;
-            response.notes.extend(unknown.map(|error| answered::unknown(&error)));
-            self.fill_answered(&mut some, &answers, &account).await?;
-            let senders = senders(items.iter(), mailbox.api());
-            let look_alikes = self.look_alikes_of(&account, &*mailbox, senders).await;
-            let text = |at: usize| group.get(at).map(|one| &one.readable);
-            let noted = look_alikes.noted(&mut some, &items, &context, text);
-            response.notes.extend(noted);
-            messages.append(some);
-            let mut some =
-                rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);
-            assign_handles(self, &mut some, &account).await?;
-            files.append(some);
-        }
-        messages.drop_empty();
-        response.document.tables.push(messages);
-        files.drop_empty();
-        if !files.is_empty() {
-            response.document.tables.push(files);
-        }
-        Ok(())
+/// Adds the tables of the messages and their attachments.
+async fn add_message_rows(
+    ctx: &Context,
+    fetched: &[FetchedMessage],
+    known: &Fetched,
+    zone: &TimeZone,
+    response: &mut Response,
+) -> Result<()> {
+    let labels = account_labels(ctx).await?;
+    let several = by_account(fetched).count() > 1;
+    let mut columns = columns()?;
+    columns.extend(MESSAGE.field("account").filter(|_| several));
+    let file_columns = ATTACHMENT.up_to(Level::Core);
+    let mut messages = RowTable::new(&MESSAGE, columns.clone());
+    let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
+    for group in by_account(fetched) {
+        let Some(first) = group.first() else {
+            continue;
+        };
+        let account = ctx.accounts.by_id(&first.target.account).await?;
+        let (mailbox, label) = (ctx.connect.mailbox(&account)?, labels.of(&account.id));
+        let context = ctx.context_for(mailbox.api(), &label, &account);
+        let context = RowContext { zone, room: Room::One, ..context };
+        let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
+        let attached: Vec<_> =
+            group.iter().flat_map(|one| one.message.attachments.clone()).collect();
+        let names = match needs_folders(&items, &context) {
+            true => mailbox.names().await.unwrap_or_default(),
+            false => HashMap::new(),
+        };
+        let context = RowContext { names: &names, ..context };
+        let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
+        assign_handles(ctx, &mut some, &account).await?;
+        // What is unknown stays null: the message itself could be read.
+        let threads = known.threads.get(&account.id);
+        let (answers, unknown) =
+            answered::look_up(&*mailbox, &MESSAGE, &items, &context, threads).await;
+        response.notes.extend(unknown.map(|error| answered::unknown(&error)));
+        fill_answered(ctx, &mut some, &answers, &account).await?;
+        let senders = senders(items.iter(), mailbox.api());
+        let look_alikes = look_alikes_of(ctx, &account, &*mailbox, senders).await;
+        let text = |at: usize| group.get(at).map(|one| &one.readable);
+        let noted = look_alikes.noted(&mut some, &items, &context, text);
+        response.notes.extend(noted);
+        messages.append(some);
+        let mut some =
+            rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);
+        assign_handles(ctx, &mut some, &account).await?;
+        files.append(some);
     }
+    messages.drop_empty();
+    response.document.tables.push(messages);
+    files.drop_empty();
+    if !files.is_empty() {
+        response.document.tables.push(files);
+    }
+    Ok(())
+}
 
-    /// Adds the table of bodies, after that of the messages, and the texts.
-    async fn bodies(
-        &self,
-        fetched: &mut [FetchedMessage],
-        form: Body,
-        response: &mut Response,
-    ) -> Result<()> {
-        let table = 1.min(response.document.tables.len());
-        let mut objects = Vec::new();
-        for (at, one) in fetched.iter_mut().enumerate() {
-            // It may be long: there is one of it.
-            let text = std::mem::take(&mut one.readable.text);
-            let shows = form != Body::None && !text.is_empty();
-            let block = shows.then(|| format!("b{}", response.texts.len() + 1));
-            let (shown, folded) = fence::lengths(&text);
-            objects.push(json!({
-                "message": one.target.id,
-                "block": block,
-                "type": one.readable.kind,
-                "chars": shown + folded,
-                "shown": if shows { shown } else { 0 },
-            }));
-            let inline = one.message.inline.len();
-            let inline = (inline > 0)
-                .then(|| note!("{} inline images, which mail_attachment lists", inline));
-            let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
-            // Notes on a text that is not shown are of no use.
-            for note in notes.filter(|_| form != Body::None) {
-                response.notes.push(match &block {
-                    Some(block) => note.under(ours(block)),
-                    None => note.clone(),
-                });
-            }
-            if let Some(name) = block {
-                response.texts.push(LongText {
-                    name,
-                    text,
-                    row: Some((table, at)),
-                    tail: form == Body::Raw,
-                    ..LongText::default()
-                });
-            }
+/// Adds the table of bodies, after that of the messages, and the texts.
+async fn add_bodies(
+    ctx: &Context,
+    fetched: &mut [FetchedMessage],
+    form: Body,
+    response: &mut Response,
+) -> Result<()> {
+    let table = 1.min(response.document.tables.len());
+    let mut objects = Vec::new();
+    for (at, one) in fetched.iter_mut().enumerate() {
+        // It may be long: there is one of it.
+        let text = std::mem::take(&mut one.readable.text);
+        let shows = form != Body::None && !text.is_empty();
+        let block = shows.then(|| format!("b{}", response.texts.len() + 1));
+        let (shown, folded) = fence::lengths(&text);
+        objects.push(json!({
+            "message": one.target.id,
+            "block": block,
+            "type": one.readable.kind,
+            "chars": shown + folded,
+            "shown": if shows { shown } else { 0 },
+        }));
+        let inline = one.message.inline.len();
+        let inline =
+            (inline > 0).then(|| note!("{} inline images, which mail_attachment lists", inline));
+        let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
+        // Notes on a text that is not shown are of no use.
+        for note in notes.filter(|_| form != Body::None) {
+            response.notes.push(match &block {
+                Some(block) => note.under(ours(block)),
+                None => note.clone(),
+            });
         }
-        let columns = BODY.up_to(Level::Core);
-        let mut rows = RowTable::new(&BODY, columns.clone());
-        let mut objects = objects.as_slice();
-        for messages in by_account(fetched) {
-            let (mine, others) = objects.split_at_checked(messages.len()).unwrap_or((objects, &[]));
-            objects = others;
-            let Some(first) = messages.first() else {
-                continue;
-            };
-            let mut some = rows_of(&self.local(), &BODY, &columns, mine, &mut response.notes);
-            let account = self.accounts.by_id(&first.target.account).await?;
-            assign_handles(self, &mut some, &account).await?;
-            rows.append(some);
+        if let Some(name) = block {
+            response.texts.push(LongText {
+                name,
+                text,
+                row: Some((table, at)),
+                tail: form == Body::Raw,
+                ..LongText::default()
+            });
         }
-        response.document.tables.insert(table, rows);
-        Ok(())
     }
+    let columns = BODY.up_to(Level::Core);
+    let mut rows = RowTable::new(&BODY, columns.clone());
+    let mut objects = objects.as_slice();
+    for messages in by_account(fetched) {
+        let (mine, others) = objects.split_at_checked(messages.len()).unwrap_or((objects, &[]));
+        objects = others;
+        let Some(first) = messages.first() else {
+            continue;
+        };
+        let mut some = rows_of(&ctx.local(), &BODY, &columns, mine, &mut response.notes);
+        let account = ctx.accounts.by_id(&first.target.account).await?;
+        assign_handles(ctx, &mut some, &account).await?;
+        rows.append(some);
+    }
+    response.document.tables.insert(table, rows);
+    Ok(())
 }
 
 /// Splits the messages into runs of the same account, as `fetch` has ordered them.
@@ -404,26 +404,24 @@ fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
-impl Context {
-    /// Makes the text of a message readable, in a process of its own if its HTML is large.
-    #[cfg_attr(not(feature = "documents"), expect(unused_mut, reason = "nothing is left out"))]
-    async fn readable(
-        &self,
-        mut message: MessageContent,
-        subject: String,
-        form: Body,
-        rest: &ReadRest,
-    ) -> Result<(MessageContent, Readable)> {
-        let reading = reading(subject, form, rest);
-        #[cfg(feature = "documents")]
-        if let Some(reading) = &reading
-            && let Some(readable) = self.read_large(&mut message, reading).await
-        {
-            message.parts = Vec::new();
-            return Ok((message, readable));
-        }
-        readable(message, reading, form).await
+/// Makes the text of a message readable, in a process of its own if its HTML is large.
+#[cfg_attr(not(feature = "documents"), expect(unused_mut, reason = "nothing is left out"))]
+async fn make_readable(
+    ctx: &Context,
+    mut message: MessageContent,
+    subject: String,
+    form: Body,
+    rest: &ReadRest,
+) -> Result<(MessageContent, Readable)> {
+    let reading = reading(subject, form, rest);
+    #[cfg(feature = "documents")]
+    if let Some(reading) = &reading
+        && let Some(readable) = read_large(ctx, &mut message, reading).await
+    {
+        message.parts = Vec::new();
+        return Ok((message, readable));
     }
+    readable(message, reading, form).await
 }
 
 /// Makes the text of a message readable, on a thread of its own: a message may have

@@ -10,31 +10,29 @@ use crate::pipeline::rows::rows_of;
 use crate::row::RowTable;
 use crate::schemas::{Level, REPORT};
 
-impl Context {
-    /// Adds the table of reports, if there are any.
-    pub(super) async fn reports(
-        &self,
-        fetched: &[FetchedMessage],
-        response: &mut Response,
-    ) -> Result<()> {
-        let columns = REPORT.up_to(Level::More);
-        let mut all = RowTable::new(&REPORT, columns.clone());
-        for messages in by_account(fetched) {
-            let rows = |one: &FetchedMessage| {
-                report::rows(&one.target.id, one.message.report.as_deref().unwrap_or_default())
-            };
-            let objects: Vec<_> = messages.iter().flat_map(rows).collect();
-            let Some(first) = messages.first().filter(|_| !objects.is_empty()) else {
-                continue;
-            };
-            let account = self.accounts.by_id(&first.target.account).await?;
-            let mut some = rows_of(&self.local(), &REPORT, &columns, &objects, &mut response.notes);
-            assign_handles(self, &mut some, &account).await?;
-            all.append(some);
-        }
-        if !all.is_empty() {
-            response.document.tables.push(all);
-        }
-        Ok(())
+/// Adds the table of reports, if there are any.
+pub(super) async fn add_reports(
+    ctx: &Context,
+    fetched: &[FetchedMessage],
+    response: &mut Response,
+) -> Result<()> {
+    let columns = REPORT.up_to(Level::More);
+    let mut all = RowTable::new(&REPORT, columns.clone());
+    for messages in by_account(fetched) {
+        let rows = |one: &FetchedMessage| {
+            report::rows(&one.target.id, one.message.report.as_deref().unwrap_or_default())
+        };
+        let objects: Vec<_> = messages.iter().flat_map(rows).collect();
+        let Some(first) = messages.first().filter(|_| !objects.is_empty()) else {
+            continue;
+        };
+        let account = ctx.accounts.by_id(&first.target.account).await?;
+        let mut some = rows_of(&ctx.local(), &REPORT, &columns, &objects, &mut response.notes);
+        assign_handles(ctx, &mut some, &account).await?;
+        all.append(some);
     }
+    if !all.is_empty() {
+        response.document.tables.push(all);
+    }
+    Ok(())
 }

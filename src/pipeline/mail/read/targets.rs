@@ -52,119 +52,116 @@ impl Fetched {
     }
 }
 
-impl Context {
-    /// Returns what to read: handles resolved, threads expanded newest first.
-    pub(super) async fn targets(
-        &self,
-        read: &Read,
-        notes: &mut Vec<Note>,
-        fetched: &mut Fetched,
-    ) -> Result<(ReadRest, Vec<(String, Error)>)> {
-        let account = read.account.as_deref();
-        let (messages, failed) =
-            self.spread(&read.ids, account, Some(notes), Some(fetched)).await?;
-        let rest = ReadRest {
-            messages,
-            body: read.body.word().to_owned(),
-            quoted: read.quoted,
-            signature: read.signature,
-            links: read.links,
-            tz: read.tz.clone(),
+/// Returns what to read: handles resolved, threads expanded newest first.
+pub(super) async fn read_targets(
+    ctx: &Context,
+    read: &Read,
+    notes: &mut Vec<Note>,
+    fetched: &mut Fetched,
+) -> Result<(ReadRest, Vec<(String, Error)>)> {
+    let account = read.account.as_deref();
+    let (messages, failed) =
+        resolve_targets(ctx, &read.ids, account, Some(notes), Some(fetched)).await?;
+    let rest = ReadRest {
+        messages,
+        body: read.body.word().to_owned(),
+        quoted: read.quoted,
+        signature: read.signature,
+        links: read.links,
+        tz: read.tz.clone(),
+    };
+    Ok((rest, failed))
+}
+
+/// Resolves ids of messages, drafts and threads to messages, in their order, and
+/// returns the ids that mean nothing. With `notes`, messages of a thread that are in
+/// the trash or in spam are left out with a note, unless it has no others. With
+/// `fetched`, threads are fetched with their messages.
+///
+/// # Errors
+/// If there is no message at all.
+pub(in crate::pipeline) async fn resolve_targets(
+    ctx: &Context,
+    ids: &[String],
+    account: Option<&str>,
+    mut notes: Option<&mut Vec<Note>>,
+    mut fetched: Option<&mut Fetched>,
+) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
+    let mut messages: Vec<MessageTarget> = Vec::new();
+    let mut known = HashSet::new();
+    let mut failed = Vec::new();
+    for name in ids {
+        let found =
+            resolve_target(ctx, name, account, notes.as_deref_mut(), fetched.as_deref_mut());
+        let several = ids.len() > 1;
+        let found = ctx.await_counted(several.then_some("ids"), found).await;
+        let found = match found {
+            Ok(found) => found,
+            // One bad id among several is a note; alone it is the answer.
+            Err(error) if ids.len() > 1 => {
+                failed.push((text::brief(name), error));
+                continue;
+            }
+            Err(error) => return Err(error.context(text::brief(name))),
         };
-        Ok((rest, failed))
-    }
-
-    /// Resolves ids of messages, drafts and threads to messages, in their order, and
-    /// returns the ids that mean nothing. With `notes`, messages of a thread that are in
-    /// the trash or in spam are left out with a note, unless it has no others. With
-    /// `fetched`, threads are fetched with their messages.
-    ///
-    /// # Errors
-    /// If there is no message at all.
-    pub(in crate::pipeline) async fn spread(
-        &self,
-        ids: &[String],
-        account: Option<&str>,
-        mut notes: Option<&mut Vec<Note>>,
-        mut fetched: Option<&mut Fetched>,
-    ) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
-        let mut messages: Vec<MessageTarget> = Vec::new();
-        let mut known = HashSet::new();
-        let mut failed = Vec::new();
-        for name in ids {
-            let found = self.target(name, account, notes.as_deref_mut(), fetched.as_deref_mut());
-            let several = ids.len() > 1;
-            let found = self.await_counted(several.then_some("ids"), found).await;
-            let found = match found {
-                Ok(found) => found,
-                // One bad id among several is a note; alone it is the answer.
-                Err(error) if ids.len() > 1 => {
-                    failed.push((text::brief(name), error));
-                    continue;
-                }
-                Err(error) => return Err(error.context(text::brief(name))),
-            };
-            for target in found {
-                if known.insert((target.account.clone(), target.id.clone())) {
-                    messages.push(target);
-                }
+        for target in found {
+            if known.insert((target.account.clone(), target.id.clone())) {
+                messages.push(target);
             }
         }
-        if let (true, Some((name, error))) = (messages.is_empty(), failed.first()) {
-            return Err(error.clone().context(name));
-        }
-        Ok((messages, failed))
     }
+    if let (true, Some((name, error))) = (messages.is_empty(), failed.first()) {
+        return Err(error.clone().context(name));
+    }
+    Ok((messages, failed))
+}
 
-    async fn target(
-        &self,
-        name: &str,
-        account: Option<&str>,
-        notes: Option<&mut Vec<Note>>,
-        fetched: Option<&mut Fetched>,
-    ) -> Result<Vec<MessageTarget>> {
-        let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
-        if let Some((owner, id)) = resolve_handle(self, HandleKind::Message, name).await? {
-            owner_named(self, &owner, account).await?;
-            return Ok(vec![target(&owner, id)]);
-        }
-        if let Some((owner, id)) = self.message_of_draft(name, account).await? {
-            return Ok(vec![target(&owner.id, id)]);
-        }
-        if let Some((owner, thread)) = resolve_handle(self, HandleKind::Thread, name).await? {
-            let owner = owner_named(self, &owner, account).await?;
-            let mailbox = self.connect.mailbox(&owner)?;
-            let mut messages = match fetched {
-                Some(fetched) => fetched.thread(&*mailbox, &owner.id, &thread).await?,
-                None => mailbox.thread(&thread).await?,
-            };
-            let all = messages.len();
-            if let (Some(notes), true) =
-                (notes, messages.iter().any(|one| one.role != Role::Hidden))
-            {
-                messages.retain(|one| one.role != Role::Hidden);
-                let hidden = all - messages.len();
-                if hidden > 0 {
-                    let line = "more of them in trash or spam: in:trash or in:spam finds them";
-                    notes.push(note!("{}: {} {}", ours(name), ours(hidden), line));
-                }
-            }
-            return Ok(messages.into_iter().rev().map(|one| target(&owner.id, one.id)).collect());
-        }
-        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(name), name.len()) {
-            let what = format!("{kind:?}").to_lowercase();
-            return Err(Error::argument(format!("`{name}` is a handle of kind {what}"))
-                .next("give message, thread or draft ids, such as m12, t4 or d5"));
-        }
-        if looks_like_a_handle(name) {
-            return Err(Error::new(Kind::NotFound, "there is no such handle")
-                .next("use an id from a search or lookup"));
-        }
-        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
-        let such = "m12 from mail_search, or d5 from mail_draft";
-        let account = owner_of_id(self, name, account, fits, such).await?;
-        Ok(vec![target(&account.id, name.to_owned())])
+async fn resolve_target(
+    ctx: &Context,
+    name: &str,
+    account: Option<&str>,
+    notes: Option<&mut Vec<Note>>,
+    fetched: Option<&mut Fetched>,
+) -> Result<Vec<MessageTarget>> {
+    let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
+    if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
+        owner_named(ctx, &owner, account).await?;
+        return Ok(vec![target(&owner, id)]);
     }
+    if let Some((owner, id)) = ctx.message_of_draft(name, account).await? {
+        return Ok(vec![target(&owner.id, id)]);
+    }
+    if let Some((owner, thread)) = resolve_handle(ctx, HandleKind::Thread, name).await? {
+        let owner = owner_named(ctx, &owner, account).await?;
+        let mailbox = ctx.connect.mailbox(&owner)?;
+        let mut messages = match fetched {
+            Some(fetched) => fetched.thread(&*mailbox, &owner.id, &thread).await?,
+            None => mailbox.thread(&thread).await?,
+        };
+        let all = messages.len();
+        if let (Some(notes), true) = (notes, messages.iter().any(|one| one.role != Role::Hidden)) {
+            messages.retain(|one| one.role != Role::Hidden);
+            let hidden = all - messages.len();
+            if hidden > 0 {
+                let line = "more of them in trash or spam: in:trash or in:spam finds them";
+                notes.push(note!("{}: {} {}", ours(name), ours(hidden), line));
+            }
+        }
+        return Ok(messages.into_iter().rev().map(|one| target(&owner.id, one.id)).collect());
+    }
+    if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(name), name.len()) {
+        let what = format!("{kind:?}").to_lowercase();
+        return Err(Error::argument(format!("`{name}` is a handle of kind {what}"))
+            .next("give message, thread or draft ids, such as m12, t4 or d5"));
+    }
+    if looks_like_a_handle(name) {
+        return Err(Error::new(Kind::NotFound, "there is no such handle")
+            .next("use an id from a search or lookup"));
+    }
+    let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);
+    let such = "m12 from mail_search, or d5 from mail_draft";
+    let account = owner_of_id(ctx, name, account, fits, such).await?;
+    Ok(vec![target(&account.id, name.to_owned())])
 }
 
 /// Returns true for a letter and digits: a mistyped handle.

@@ -8,7 +8,10 @@ use std::cmp::Reverse;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{SearchContext, SearchPart};
+use super::{
+    SearchContext, SearchPart, part_context, plan_search, search_accounts, search_context,
+    search_query,
+};
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -49,129 +52,119 @@ struct SenderMessages {
     newest: Option<Timestamp>,
 }
 
-impl Context {
-    /// Returns one row per sender and account, those with the most messages first.
-    pub(super) async fn search_senders(&self, search: Search) -> Result<Response> {
-        if search.cursor.is_some() {
-            return Err(Error::argument("a search by sender has no pages")
-                .next("leave out `cursor`, and raise `limit` or narrow the search"));
-        }
-        let (named, sort) = (search.columns(), search.sort);
-        let limit = search.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(20);
-        let search = Search {
-            by: None,
-            sort: None,
-            fields: None,
-            detail: None,
-            limit: Some(PAGE),
-            ..search
-        };
-        let plan = self.plan(search).await?;
-        let merged = plan.accounts > 1;
-        let columns = match &named {
-            Some(columns) => columns.of(&SENDER)?,
-            None => columns_of(&SENDER, Level::Core, merged),
-        };
-        let zone = requested_zone(self, plan.tz.as_deref())?;
-        let (query, listed, _) = self.query(&plan, &zone)?;
-        let request = SearchContext {
-            query,
-            listed,
-            columns: message_columns(&columns),
-            enough: MOST,
-            ..self.search_context(&plan, zone, &MESSAGE).await?
-        };
-        let (parts, missing) = self.parts(&request).await?;
+/// Returns one row per sender and account, those with the most messages first.
+pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Response> {
+    if search.cursor.is_some() {
+        return Err(Error::argument("a search by sender has no pages")
+            .next("leave out `cursor`, and raise `limit` or narrow the search"));
+    }
+    let (named, sort) = (search.columns(), search.sort);
+    let limit = search.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(20);
+    let search =
+        Search { by: None, sort: None, fields: None, detail: None, limit: Some(PAGE), ..search };
+    let plan = plan_search(ctx, search).await?;
+    let merged = plan.accounts > 1;
+    let columns = match &named {
+        Some(columns) => columns.of(&SENDER)?,
+        None => columns_of(&SENDER, Level::Core, merged),
+    };
+    let zone = requested_zone(ctx, plan.tz.as_deref())?;
+    let (query, listed, _) = search_query(ctx, &plan, &zone)?;
+    let request = SearchContext {
+        query,
+        listed,
+        columns: message_columns(&columns),
+        enough: MOST,
+        ..search_context(ctx, &plan, zone, &MESSAGE).await?
+    };
+    let (parts, missing) = search_accounts(ctx, &request).await?;
 
-        let mut senders = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
-            senders.extend(self.senders_of(at, part, &request));
+    let mut senders = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        senders.extend(senders_of(ctx, at, part, &request));
+    }
+    let mut notes = Vec::new();
+    // Whoever names a folder, such as sent mail, gets all that is in it.
+    if super::is_everywhere(&request) {
+        notes.extend(leave_out_own(&mut senders, &parts));
+    }
+    let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
+    let order = match sort {
+        None => {
+            senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
+            "most messages"
         }
-        let mut notes = Vec::new();
-        // Whoever names a folder, such as sent mail, gets all that is in it.
-        if super::is_everywhere(&request) {
-            notes.extend(leave_out_own(&mut senders, &parts));
+        Some(Sort::Newest) => {
+            senders.sort_by_key(|one| Reverse(one.newest));
+            "newest"
         }
-        let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
-        let order = match sort {
-            None => {
-                senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
-                "most messages"
-            }
-            Some(Sort::Newest) => {
-                senders.sort_by_key(|one| Reverse(one.newest));
-                "newest"
-            }
-            Some(Sort::Oldest) => {
-                senders.sort_by_key(|one| one.newest);
-                "oldest"
-            }
-        };
-        let found = senders.len();
-        senders.truncate(limit);
+        Some(Sort::Oldest) => {
+            senders.sort_by_key(|one| one.newest);
+            "oldest"
+        }
+    };
+    let found = senders.len();
+    senders.truncate(limit);
 
-        let mut tables = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
-            let own = senders.iter().filter(|sender| sender.part == at);
-            let objects: Vec<_> = own.map(SenderMessages::object).collect();
-            let context = self.part_context(part, &request);
-            let mut own = Vec::new();
-            let mut rows = rows_of(&context, &SENDER, &columns, &objects, &mut own);
-            assign_handles(self, &mut rows, &part.account).await?;
-            notes.extend(own.into_iter().map(name_account(merged, &part.label)));
-            tables.push(rows);
-        }
-        let mut rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
-            .unwrap_or_else(|| RowTable::new(&SENDER, columns.clone()));
-        if !matches!(named, Some(Columns::Named(_))) {
-            rows.drop_empty();
-        }
-
-        let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
-        zone_line(&mut document, &request.zone);
-        let mut count = format!(
-            "senders: {} of {found} with {messages} messages, {order} first",
-            senders.len()
-        );
-        if missing.is_empty() && parts.iter().all(|part| part.fetched.is_whole()) {
-            count.push_str(&super::hidden_count(&parts, &request));
-        }
-        notes.insert(0, note!("{}", ours(count)));
-        notes.extend(missing.into_iter().map(missing_line));
-        for part in &parts {
-            let name = name_account(merged, &part.label);
-            notes.extend(part.fetched.notes.iter().cloned().map(&name));
-            if !part.fetched.is_whole() {
-                notes.push(name(older_messages()));
-            }
-        }
-        Ok(Response { document, notes, sort: sort.map(Words::word), ..Response::default() })
+    let mut tables = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let own = senders.iter().filter(|sender| sender.part == at);
+        let objects: Vec<_> = own.map(SenderMessages::object).collect();
+        let context = part_context(ctx, part, &request);
+        let mut own = Vec::new();
+        let mut rows = rows_of(&context, &SENDER, &columns, &objects, &mut own);
+        assign_handles(ctx, &mut rows, &part.account).await?;
+        notes.extend(own.into_iter().map(name_account(merged, &part.label)));
+        tables.push(rows);
+    }
+    let mut rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
+        .unwrap_or_else(|| RowTable::new(&SENDER, columns.clone()));
+    if !matches!(named, Some(Columns::Named(_))) {
+        rows.drop_empty();
     }
 
-    /// Groups the messages of one account by sender.
-    fn senders_of(
-        &self,
-        at: usize,
-        part: &SearchPart,
-        request: &SearchContext<'_>,
-    ) -> Vec<SenderMessages> {
-        let context = self.part_context(part, request);
-        let mut senders: Vec<SenderMessages> = Vec::new();
-        for item in part.fetched.items() {
-            let address = flatten::sender(&MESSAGE, item, &context);
-            let address = address.map(|sender| sender.email.to_lowercase()).unwrap_or_default();
-            match senders.iter_mut().find(|sender| sender.address == address) {
-                Some(sender) => sender.items.push(item.clone()),
-                None => senders.push(SenderMessages {
-                    part: at,
-                    address,
-                    newest: date(item, &context),
-                    items: vec![item.clone()],
-                }),
-            }
-        }
-        senders
+    let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
+    zone_line(&mut document, &request.zone);
+    let mut count =
+        format!("senders: {} of {found} with {messages} messages, {order} first", senders.len());
+    if missing.is_empty() && parts.iter().all(|part| part.fetched.is_whole()) {
+        count.push_str(&super::hidden_count(&parts, &request));
     }
+    notes.insert(0, note!("{}", ours(count)));
+    notes.extend(missing.into_iter().map(missing_line));
+    for part in &parts {
+        let name = name_account(merged, &part.label);
+        notes.extend(part.fetched.notes.iter().cloned().map(&name));
+        if !part.fetched.is_whole() {
+            notes.push(name(older_messages()));
+        }
+    }
+    Ok(Response { document, notes, sort: sort.map(Words::word), ..Response::default() })
+}
+
+/// Groups the messages of one account by sender.
+fn senders_of(
+    ctx: &Context,
+    at: usize,
+    part: &SearchPart,
+    request: &SearchContext<'_>,
+) -> Vec<SenderMessages> {
+    let context = part_context(ctx, part, request);
+    let mut senders: Vec<SenderMessages> = Vec::new();
+    for item in part.fetched.items() {
+        let address = flatten::sender(&MESSAGE, item, &context);
+        let address = address.map(|sender| sender.email.to_lowercase()).unwrap_or_default();
+        match senders.iter_mut().find(|sender| sender.address == address) {
+            Some(sender) => sender.items.push(item.clone()),
+            None => senders.push(SenderMessages {
+                part: at,
+                address,
+                newest: date(item, &context),
+                items: vec![item.clone()],
+            }),
+        }
+    }
+    senders
 }
 
 /// Leaves out what the owners of the accounts wrote; returns a note on it.

@@ -36,6 +36,7 @@ use self::answer::inspect::inspect;
 use self::answer::output::has_output;
 use self::complete::complete_argument;
 use self::context::Context;
+use self::mail::attachment::attachment_bytes;
 use self::mail::send::SendRecovery;
 use self::run::{output_document, output_text, run_for};
 use self::states::FolderStates;
@@ -148,7 +149,7 @@ impl Pipeline {
     /// # Errors
     /// Those of reading the attachment.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
-        self.0.attachment_bytes(uri).await
+        attachment_bytes(&self.0, uri).await
     }
 
     /// Returns the complete text of an output, by its hash or URI.

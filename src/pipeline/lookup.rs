@@ -27,6 +27,7 @@ use crate::pipeline::access::accounts::{account_labels, account_named, named_or_
 use crate::pipeline::access::sign_in::{account_objects, no_account_note};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
+use crate::pipeline::mail::compose::account_signatures;
 use crate::pipeline::rows::{
     Missing, columns_of, failed_note, missing_line, name_account, rows_of, zone_line,
 };
@@ -357,7 +358,7 @@ async fn fetch_objects(
             let reply = ctx.connect.mailbox(account)?.auto_reply().await?;
             Some(vec![settings::reply::object(&reply)])
         }
-        "signature" => Some(ctx.signatures(account).await?),
+        "signature" => Some(account_signatures(ctx, account).await?),
         _ => None,
     })
 }

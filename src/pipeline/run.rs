@@ -39,6 +39,8 @@ use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
 use crate::pipeline::lookup::named::resolve_names;
 use crate::pipeline::lookup::people::suggest_people;
+use crate::pipeline::mail::attachment::mail_attachment;
+use crate::pipeline::mail::compose::mail_draft;
 use crate::pipeline::mail::read::mail_read;
 use crate::pipeline::mail::search::mail_search;
 use crate::pipeline::mail::send::mail_send;
@@ -291,8 +293,8 @@ fn dispatch<'a>(
         Action::Search(request) => Box::pin(mail_search(ctx, request)),
         Action::Lookup(request) => Box::pin(lookup(ctx, request)),
         Action::Read(request) => Box::pin(mail_read(ctx, request)),
-        Action::Attachment(request) => Box::pin(ctx.attachment(request)),
-        Action::Draft(request) => Box::pin(ctx.write_draft(*request, caller)),
+        Action::Attachment(request) => Box::pin(mail_attachment(ctx, request)),
+        Action::Draft(request) => Box::pin(mail_draft(ctx, *request, caller)),
         Action::Send(request) => Box::pin(mail_send(ctx, request, caller)),
         Action::Modify(request) => Box::pin(ctx.modify(request, caller)),
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),

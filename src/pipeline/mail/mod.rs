@@ -2,7 +2,7 @@
 
 pub(super) mod answered;
 pub(super) mod attachment;
-mod compose;
+pub(super) mod compose;
 mod listed;
 pub(super) mod modify;
 mod pages;

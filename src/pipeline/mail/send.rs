@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::compose::undo::discarded_before;
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
@@ -366,7 +367,7 @@ async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> R
         return sent_before(ctx, ready, &before).await;
     }
     let names = (&*ready.name, &*ready.id);
-    Err(ctx.discarded_before(&ready.account.id, names, error.context(&ready.name)).await)
+    Err(discarded_before(ctx, &ready.account.id, names, error.context(&ready.name)).await)
 }
 
 /// Looks for a message in doubt until it is found or the time is up.

@@ -19,6 +19,7 @@ use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::calendar::save::time_context;
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
+use crate::pipeline::mail::compose::remove_remote_pictures;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::text::{note, ours};
@@ -402,7 +403,7 @@ impl Context {
             false => text::markdown(source),
         };
         let mut html = both.html;
-        let left_out = self.without_remote_pictures(&mut html)?;
+        let left_out = remove_remote_pictures(self, &mut html)?;
         owner.late().extend(left_out);
         Ok(html)
     }

@@ -7,6 +7,7 @@ use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::mail::compose::attachments::local_file;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -37,7 +38,7 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
     match is_file {
         true => {
-            let bytes = ctx.local_file(input).await?.bytes;
+            let bytes = local_file(ctx, input).await?.bytes;
             if bytes.len() > LARGEST {
                 return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
                     .next("split it, or give the events directly"));

@@ -1,7 +1,7 @@
 //! Attachments: listed, saved, returned, read.
 
 #[cfg(feature = "documents")]
-mod reading;
+pub(super) mod reading;
 #[cfg(feature = "documents")]
 mod render;
 #[cfg(feature = "documents")]
@@ -15,7 +15,9 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
+use super::attachment::reading::read_files;
 use super::compose::attachments;
+use super::compose::attachments::{file_folders, file_named};
 use super::read::MessageTarget;
 use super::read::targets::resolve_targets;
 use crate::access::Access;
@@ -79,411 +81,412 @@ impl Chosen {
 /// Messages that have attachments, by the ids of account and message.
 type Sources = HashMap<(String, String), Result<SourceMessage>>;
 
-impl Context {
-    pub(in crate::pipeline) async fn attachment(
-        &self,
-        request: AttachmentRequest,
-    ) -> Result<Response> {
-        let is_attachment =
-            |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
-        let form = match request.ids.iter().all(is_attachment) {
-            true if !self.config.files.is_empty() => FileForm::File,
-            true if request.ids.len() == 1 => FileForm::Link,
-            _ => FileForm::List,
-        };
-        let form = request.form.unwrap_or(form);
-        let saves = form == FileForm::File || request.dir.is_some();
-        if saves && self.config.files.is_empty() {
-            let what = "this server is on another machine and saves no files on yours";
-            return Err(Error::argument(what).next("use as=link or as=inline, without dir"));
+pub(in crate::pipeline) async fn mail_attachment(
+    ctx: &Context,
+    request: AttachmentRequest,
+) -> Result<Response> {
+    let is_attachment =
+        |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
+    let form = match request.ids.iter().all(is_attachment) {
+        true if !ctx.config.files.is_empty() => FileForm::File,
+        true if request.ids.len() == 1 => FileForm::Link,
+        _ => FileForm::List,
+    };
+    let form = request.form.unwrap_or(form);
+    let saves = form == FileForm::File || request.dir.is_some();
+    if saves && ctx.config.files.is_empty() {
+        let what = "this server is on another machine and saves no files on yours";
+        return Err(Error::argument(what).next("use as=link or as=inline, without dir"));
+    }
+    match (form, request.ids.as_slice()) {
+        (FileForm::List, _) => list_files(ctx, &request.ids).await,
+        (FileForm::Text, _) => Box::pin(read_files(ctx, &request)).await,
+        (FileForm::File, _) => {
+            require_access(
+                ctx,
+                Access::Organize,
+                "saving a file (as=inline and as=link do not save)",
+            )?;
+            save_files(ctx, request).await
         }
-        match (form, request.ids.as_slice()) {
-            (FileForm::List, _) => self.list_files(&request.ids).await,
-            (FileForm::Text, _) => Box::pin(self.read_files(&request)).await,
-            (FileForm::File, _) => {
-                require_access(
-                    self,
-                    Access::Organize,
-                    "saving a file (as=inline and as=link do not save)",
-                )?;
-                self.save_files(request).await
-            }
-            (FileForm::Inline | FileForm::Link, [handle]) => {
-                let file = resolve_handle(self, HandleKind::Attachment, handle).await?;
-                let file = self.named_file(handle, file).await?;
-                match form {
-                    FileForm::Inline if self.reads(&file.file, None) => {
-                        self.text_inline(&request).await
-                    }
-                    FileForm::Inline => self.file_inline(handle, file, &request).await,
-                    _ => Ok(link(handle, &file.file)),
+        (FileForm::Inline | FileForm::Link, [handle]) => {
+            let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;
+            let file = named_file(ctx, handle, file).await?;
+            match form {
+                FileForm::Inline if is_shown_as_text(ctx, &file.file, None) => {
+                    text_inline(ctx, &request).await
                 }
-            }
-            (FileForm::Inline | FileForm::Link, _) => {
-                Err(Error::argument("as=inline and as=link take one attachment")
-                    .next("give one id such as a3, or as=file"))
+                FileForm::Inline => file_inline(ctx, handle, file, &request).await,
+                _ => Ok(link(handle, &file.file)),
             }
         }
-    }
-
-    /// Returns the bytes and the media type of an attachment, by the URI of a link.
-    ///
-    /// # Errors
-    /// [`Kind::NotFound`] if there is no such attachment, or no longer;
-    /// [`Kind::Argument`] if it is too large; those of the provider.
-    pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
-        let handle = uri.strip_prefix(URI).unwrap_or(uri);
-        let file = resolve_handle(self, HandleKind::Attachment, handle).await?;
-        let request = self.named_file(handle, file).await?;
-        let bytes = self.file_bytes(&request, self.config.largest_file).await?;
-        mark_tainted(self).await?;
-        Ok((bytes, media(&request.file)))
-    }
-
-    async fn named_file(&self, handle: &str, found: Option<(String, String)>) -> Result<NamedFile> {
-        let Some((owner, id)) = found else {
-            return Err(Error::argument(format!("{} is not an attachment", text::brief(handle)))
-                .next("give one such as a3; as=list shows those of a message"));
-        };
-        let account = self.accounts.by_id(&owner).await?;
-        let mailbox = self.connect.mailbox(&account)?;
-        let (message, file) = self.file_named(mailbox.as_ref(), handle, &id).await?;
-        Ok(NamedFile { account, message, file })
-    }
-
-    async fn file_bytes(&self, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
-        if request.file.size > most {
-            return Err(Error::argument(format!(
-                "{} is {} bytes, more than {most}",
-                display_name(&request.file.name),
-                request.file.size
-            ))
-            .next("open it in the mail program, or raise `largest_file` in the settings"));
+        (FileForm::Inline | FileForm::Link, _) => {
+            Err(Error::argument("as=inline and as=link take one attachment")
+                .next("give one id such as a3, or as=file"))
         }
-        let mailbox = self.connect.mailbox(&request.account)?;
-        mailbox.file(&request.message, &request.file.id, most).await
     }
+}
 
-    /// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
-    async fn save_files(&self, request: AttachmentRequest) -> Result<Response> {
-        let mut notes = Vec::new();
-        let (chosen, mut outcomes) = self.chosen(&request.ids, &mut notes).await?;
-        if chosen.len() > MOST_SAVED {
-            return Err(Error::argument(format!(
-                "{} attachments are more than {MOST_SAVED}",
-                chosen.len()
-            ))
-            .next("save them in several calls"));
-        }
-        // The folder is opened first: an attachment that cannot be saved is not fetched.
-        let folders = self.folders();
-        let folder = Arc::new(blocking(move || folders.folder(request.dir.as_deref())).await?);
-        let alone = chosen.len() == 1 && outcomes.is_empty();
-        let sources = self.sources(chosen.iter()).await;
-        let mut saved: Vec<String> = Vec::new();
-        course::expect("attachments", chosen.len());
-        for some in chosen.chunks(AT_ONCE) {
-            let fetched = join_all(some.iter().map(|one| self.fetched(one, &sources))).await;
-            course::done("attachments", some.len());
-            for (one, fetched) in some.iter().zip(fetched) {
-                let done = match fetched {
-                    Ok((file, bytes)) => {
-                        let (folder, name) = (folder.clone(), file_name(&file));
-                        // Of two with one name, the second does not replace the first, nor
-                        // does it on a disk for which upper and lower case are the same.
-                        let again = saved.contains(&name.to_lowercase());
-                        let overwrite = request.overwrite && !again;
-                        blocking(move || {
-                            let to = folder.save(&name, &bytes, overwrite)?;
-                            Ok((file, name, to, bytes))
-                        })
-                        .await
-                    }
-                    Err(error) => Err(error),
-                };
-                match done {
-                    Ok((file, name, to, bytes)) if alone => {
-                        let mut response = saved_one(&file, &name, &to, &bytes);
-                        response.notes.append(&mut notes);
-                        return Ok(response);
-                    }
-                    Err(error) if alone => return Err(error),
-                    Ok((_, _, to, _)) => {
-                        let result = if to.existing { "unchanged" } else { "done" };
-                        saved.extend(
-                            to.path.file_name().map(|name| name.to_string_lossy().to_lowercase()),
-                        );
-                        let path = to.path.display().to_string();
-                        outcomes.push(Outcome::new(&one.handle, "save", result, path));
-                    }
-                    Err(error) => outcomes.push(Outcome::failed(&one.handle, "save", &error)),
+/// Returns the bytes and the media type of an attachment, by the URI of a link.
+///
+/// # Errors
+/// [`Kind::NotFound`] if there is no such attachment, or no longer;
+/// [`Kind::Argument`] if it is too large; those of the provider.
+pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
+    let handle = uri.strip_prefix(URI).unwrap_or(uri);
+    let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;
+    let request = named_file(ctx, handle, file).await?;
+    let bytes = file_bytes(ctx, &request, ctx.config.largest_file).await?;
+    mark_tainted(ctx).await?;
+    Ok((bytes, media(&request.file)))
+}
+
+async fn named_file(
+    ctx: &Context,
+    handle: &str,
+    found: Option<(String, String)>,
+) -> Result<NamedFile> {
+    let Some((owner, id)) = found else {
+        return Err(Error::argument(format!("{} is not an attachment", text::brief(handle)))
+            .next("give one such as a3; as=list shows those of a message"));
+    };
+    let account = ctx.accounts.by_id(&owner).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let (message, file) = file_named(mailbox.as_ref(), handle, &id).await?;
+    Ok(NamedFile { account, message, file })
+}
+
+async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
+    if request.file.size > most {
+        return Err(Error::argument(format!(
+            "{} is {} bytes, more than {most}",
+            display_name(&request.file.name),
+            request.file.size
+        ))
+        .next("open it in the mail program, or raise `largest_file` in the settings"));
+    }
+    let mailbox = ctx.connect.mailbox(&request.account)?;
+    mailbox.file(&request.message, &request.file.id, most).await
+}
+
+/// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
+async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Response> {
+    let mut notes = Vec::new();
+    let (chosen, mut outcomes) = chosen_files(ctx, &request.ids, &mut notes).await?;
+    if chosen.len() > MOST_SAVED {
+        return Err(Error::argument(format!(
+            "{} attachments are more than {MOST_SAVED}",
+            chosen.len()
+        ))
+        .next("save them in several calls"));
+    }
+    // The folder is opened first: an attachment that cannot be saved is not fetched.
+    let folders = file_folders(ctx);
+    let folder = Arc::new(blocking(move || folders.folder(request.dir.as_deref())).await?);
+    let alone = chosen.len() == 1 && outcomes.is_empty();
+    let sources = read_sources(ctx, chosen.iter()).await;
+    let mut saved: Vec<String> = Vec::new();
+    course::expect("attachments", chosen.len());
+    for some in chosen.chunks(AT_ONCE) {
+        let fetched = join_all(some.iter().map(|one| fetch_chosen(ctx, one, &sources))).await;
+        course::done("attachments", some.len());
+        for (one, fetched) in some.iter().zip(fetched) {
+            let done = match fetched {
+                Ok((file, bytes)) => {
+                    let (folder, name) = (folder.clone(), file_name(&file));
+                    // Of two with one name, the second does not replace the first, nor
+                    // does it on a disk for which upper and lower case are the same.
+                    let again = saved.contains(&name.to_lowercase());
+                    let overwrite = request.overwrite && !again;
+                    blocking(move || {
+                        let to = folder.save(&name, &bytes, overwrite)?;
+                        Ok((file, name, to, bytes))
+                    })
+                    .await
                 }
+                Err(error) => Err(error),
+            };
+            match done {
+                Ok((file, name, to, bytes)) if alone => {
+                    let mut response = saved_one(&file, &name, &to, &bytes);
+                    response.notes.append(&mut notes);
+                    return Ok(response);
+                }
+                Err(error) if alone => return Err(error),
+                Ok((_, _, to, _)) => {
+                    let result = if to.existing { "unchanged" } else { "done" };
+                    saved.extend(
+                        to.path.file_name().map(|name| name.to_string_lossy().to_lowercase()),
+                    );
+                    let path = to.path.display().to_string();
+                    outcomes.push(Outcome::new(&one.handle, "save", result, path));
+                }
+                Err(error) => outcomes.push(Outcome::failed(&one.handle, "save", &error)),
             }
         }
-        write_report(self, WriteReport { outcomes, notes, ..WriteReport::default() }).await
     }
+    write_report(ctx, WriteReport { outcomes, notes, ..WriteReport::default() }).await
+}
 
-    /// Reads the messages of attachments, each once.
-    async fn sources(&self, chosen: impl Iterator<Item = &Chosen>) -> Sources {
-        let mut keys: Vec<(String, String)> = Vec::new();
-        for one in chosen {
-            let key = one.message();
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-        let mut sources = Sources::new();
-        for some in keys.chunks(AT_ONCE) {
-            let read = join_all(some.iter().map(|(account, id)| self.source_of(account, id))).await;
-            sources.extend(some.iter().cloned().zip(read));
-        }
-        sources
-    }
-
-    async fn source_of(&self, account: &str, id: &str) -> Result<SourceMessage> {
-        let account = self.accounts.by_id(account).await?;
-        self.connect.mailbox(&account)?.source_message(id).await
-    }
-
-    /// Fetches an attachment of a message that was read.
-    async fn fetched(&self, one: &Chosen, sources: &Sources) -> Result<(AttachmentInfo, Vec<u8>)> {
-        let named = Self::named(one, sources)?;
-        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
-        Ok((named.file, bytes))
-    }
-
-    /// Returns the file that is chosen, as its message names it.
-    fn named(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
+/// Reads the messages of attachments, each once.
+async fn read_sources(ctx: &Context, chosen: impl Iterator<Item = &Chosen>) -> Sources {
+    let mut keys: Vec<(String, String)> = Vec::new();
+    for one in chosen {
         let key = one.message();
-        let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
-        let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
-        let file = attachments::file_of(&source, &one.handle, &one.id)?;
-        Ok(NamedFile { account: one.account.clone(), message: key.1, file })
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
     }
+    let mut sources = Sources::new();
+    for some in keys.chunks(AT_ONCE) {
+        let read = join_all(some.iter().map(|(account, id)| source_of(ctx, account, id))).await;
+        sources.extend(some.iter().cloned().zip(read));
+    }
+    sources
+}
 
-    /// Returns the attachments that ids stand for, those of a message in its order, and
-    /// what became of the ids that stand for none.
-    async fn chosen(
-        &self,
-        ids: &[String],
-        notes: &mut Vec<Note>,
-    ) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
-        let (mut chosen, mut outcomes): (Vec<Chosen>, Vec<Outcome>) = Default::default();
-        for id in ids {
-            let found = match self.chosen_by(id, notes).await {
-                Ok(found) if !found.is_empty() => found,
-                Ok(_) if ids.len() > 1 => {
-                    outcomes.push(Outcome::new(
-                        text::brief(id),
-                        "save",
-                        "skipped",
-                        "no attachments",
-                    ));
-                    continue;
-                }
-                Ok(_) => return Err(no_attachments(id)),
-                Err(error) if ids.len() > 1 => {
-                    outcomes.push(Outcome::failed(text::brief(id), "save", &error));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            for one in found {
-                if !chosen.iter().any(|other| other.handle == one.handle) {
-                    chosen.push(one);
-                }
+async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessage> {
+    let account = ctx.accounts.by_id(account).await?;
+    ctx.connect.mailbox(&account)?.source_message(id).await
+}
+
+/// Fetches an attachment of a message that was read.
+async fn fetch_chosen(
+    ctx: &Context,
+    one: &Chosen,
+    sources: &Sources,
+) -> Result<(AttachmentInfo, Vec<u8>)> {
+    let named = named_attachment(one, sources)?;
+    let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
+    Ok((named.file, bytes))
+}
+
+/// Returns the file that is chosen, as its message names it.
+fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
+    let key = one.message();
+    let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
+    let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
+    let file = attachments::file_of(&source, &one.handle, &one.id)?;
+    Ok(NamedFile { account: one.account.clone(), message: key.1, file })
+}
+
+/// Returns the attachments that ids stand for, those of a message in its order, and
+/// what became of the ids that stand for none.
+async fn chosen_files(
+    ctx: &Context,
+    ids: &[String],
+    notes: &mut Vec<Note>,
+) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
+    let (mut chosen, mut outcomes): (Vec<Chosen>, Vec<Outcome>) = Default::default();
+    for id in ids {
+        let found = match chosen_by(ctx, id, notes).await {
+            Ok(found) if !found.is_empty() => found,
+            Ok(_) if ids.len() > 1 => {
+                outcomes.push(Outcome::new(text::brief(id), "save", "skipped", "no attachments"));
+                continue;
+            }
+            Ok(_) => return Err(no_attachments(id)),
+            Err(error) if ids.len() > 1 => {
+                outcomes.push(Outcome::failed(text::brief(id), "save", &error));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        for one in found {
+            if !chosen.iter().any(|other| other.handle == one.handle) {
+                chosen.push(one);
             }
         }
-        Ok((chosen, outcomes))
     }
+    Ok((chosen, outcomes))
+}
 
-    /// Returns the attachment with this id, or those of the message or thread.
-    async fn chosen_by(&self, id: &String, notes: &mut Vec<Note>) -> Result<Vec<Chosen>> {
-        if let Some((owner, lasting)) = resolve_handle(self, HandleKind::Attachment, id).await? {
-            let account = self.accounts.by_id(&owner).await?;
-            return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
-        }
-        let mut chosen = Vec::new();
-        let targets = self.message_targets(id, notes).await?;
-        let mut tables = self.files_of(targets, &mut Vec::new()).await?;
-        // The table has no other flag.
-        let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
-        let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
-        let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
-        // A logo is rarely meant; of a message that has nothing else, the pictures are.
-        if (1..all).contains(&inline) {
-            tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
-            let what = "inline images, left out unless named (as=list shows their ids)";
-            notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
-        }
-        for (account, rows) in tables {
-            let lasting = rows.ids(HandleKind::Attachment.prefix());
-            let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
-            let handles = self.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
-            chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
-                handle: format!("a{handle}"),
-                account: account.clone(),
-                id,
-            }));
-        }
-        Ok(chosen)
+/// Returns the attachment with this id, or those of the message or thread.
+async fn chosen_by(ctx: &Context, id: &String, notes: &mut Vec<Note>) -> Result<Vec<Chosen>> {
+    if let Some((owner, lasting)) = resolve_handle(ctx, HandleKind::Attachment, id).await? {
+        let account = ctx.accounts.by_id(&owner).await?;
+        return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
     }
-
-    /// Returns true if a file is text that is shown as such; its bytes are looked at if they are
-    /// there.
-    fn reads(&self, file: &AttachmentInfo, bytes: Option<&[u8]>) -> bool {
-        #[cfg(feature = "documents")]
-        let reads = self.config.worker.is_some();
-        #[cfg(not(feature = "documents"))]
-        let reads = false;
-        reads && bytes.map_or_else(|| is_text(file), reads_as_text)
+    let mut chosen = Vec::new();
+    let targets = message_targets(ctx, id, notes).await?;
+    let mut tables = files_of(ctx, targets, &mut Vec::new()).await?;
+    // The table has no other flag.
+    let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
+    let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
+    let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
+    // A logo is rarely meant; of a message that has nothing else, the pictures are.
+    if (1..all).contains(&inline) {
+        tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
+        let what = "inline images, left out unless named (as=list shows their ids)";
+        notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
     }
-
-    async fn text_inline(&self, request: &AttachmentRequest) -> Result<Response> {
-        let mut response = Box::pin(self.read_files(request)).await?;
-        response.notes.push("it is text, and shown as such instead of in Base64".into());
-        Ok(response)
+    for (account, rows) in tables {
+        let lasting = rows.ids(HandleKind::Attachment.prefix());
+        let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
+        let handles = ctx.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
+        chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
+            handle: format!("a{handle}"),
+            account: account.clone(),
+            id,
+        }));
     }
+    Ok(chosen)
+}
 
+/// Returns true if a file is text that is shown as such; its bytes are looked at if they are
+/// there.
+fn is_shown_as_text(ctx: &Context, file: &AttachmentInfo, bytes: Option<&[u8]>) -> bool {
+    #[cfg(feature = "documents")]
+    let reads = ctx.config.worker.is_some();
     #[cfg(not(feature = "documents"))]
-    async fn read_files(&self, _: &AttachmentRequest) -> Result<Response> {
-        Err(reads_none())
-    }
+    let reads = false;
+    reads && bytes.map_or_else(|| is_text(file), reads_as_text)
+}
 
-    async fn file_inline(
-        &self,
-        handle: &str,
-        named: NamedFile,
-        request: &AttachmentRequest,
-    ) -> Result<Response> {
-        let most = LARGEST_INLINE.min(self.config.largest_file);
-        let elsewhere = "save it with as=file, or get its link with as=link";
-        let bytes = match named.file.size > most {
-            true => Err(Error::argument(format!(
-                "{} is larger than {most} bytes",
-                display_name(&named.file.name)
-            ))),
-            false => self.file_bytes(&named, most).await,
+async fn text_inline(ctx: &Context, request: &AttachmentRequest) -> Result<Response> {
+    let mut response = Box::pin(read_files(ctx, request)).await?;
+    response.notes.push("it is text, and shown as such instead of in Base64".into());
+    Ok(response)
+}
+
+#[cfg(not(feature = "documents"))]
+async fn read_files(ctx: &Context, _: &AttachmentRequest) -> Result<Response> {
+    Err(reads_none())
+}
+
+async fn file_inline(
+    ctx: &Context,
+    handle: &str,
+    named: NamedFile,
+    request: &AttachmentRequest,
+) -> Result<Response> {
+    let most = LARGEST_INLINE.min(ctx.config.largest_file);
+    let elsewhere = "save it with as=file, or get its link with as=link";
+    let bytes = match named.file.size > most {
+        true => Err(Error::argument(format!(
+            "{} is larger than {most} bytes",
+            display_name(&named.file.name)
+        ))),
+        false => file_bytes(ctx, &named, most).await,
+    };
+    let bytes = bytes.map_err(|error| error.next(elsewhere))?;
+    if is_shown_as_text(ctx, &named.file, Some(&bytes)) {
+        return text_inline(ctx, request).await;
+    }
+    let packed = STANDARD.encode(&bytes);
+    let tokens = ctx.config.tokenizer.count(&packed);
+    if tokens + BESIDES > ctx.config.budget {
+        return Err(Error::argument(format!(
+            "{} would take {tokens} tokens, more than the budget of {}",
+            display_name(&named.file.name),
+            ctx.config.budget
+        ))
+        .next(elsewhere));
+    }
+    let mut response = about(&named.file);
+    response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
+    response.texts.push(LongText {
+        name: "o1".to_owned(),
+        text: packed,
+        page: true,
+        ..LongText::default()
+    });
+    response.notes.push(note!("{} is between the fences, in Base64", ours(&handle)));
+    Ok(response)
+}
+
+/// Returns the attachments of messages, threads, and the messages of attachments.
+async fn list_files(ctx: &Context, ids: &[String]) -> Result<Response> {
+    let mut messages: Vec<MessageTarget> = Vec::new();
+    let mut response = Response::default();
+    let mut notes = Vec::new();
+    for id in ids {
+        let found = match resolve_handle(ctx, HandleKind::Attachment, id).await? {
+            Some((account, id)) => {
+                let (message, _) = split_id(&id);
+                Ok(vec![MessageTarget { account, id: message.to_owned() }])
+            }
+            None => message_targets(ctx, id, &mut notes).await,
         };
-        let bytes = bytes.map_err(|error| error.next(elsewhere))?;
-        if self.reads(&named.file, Some(&bytes)) {
-            return self.text_inline(request).await;
-        }
-        let packed = STANDARD.encode(&bytes);
-        let tokens = self.config.tokenizer.count(&packed);
-        if tokens + BESIDES > self.config.budget {
-            return Err(Error::argument(format!(
-                "{} would take {tokens} tokens, more than the budget of {}",
-                display_name(&named.file.name),
-                self.config.budget
-            ))
-            .next(elsewhere));
-        }
-        let mut response = about(&named.file);
-        response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
-        response.texts.push(LongText {
-            name: "o1".to_owned(),
-            text: packed,
-            page: true,
-            ..LongText::default()
-        });
-        response.notes.push(note!("{} is between the fences, in Base64", ours(&handle)));
-        Ok(response)
-    }
-
-    /// Returns the attachments of messages, threads, and the messages of attachments.
-    async fn list_files(&self, ids: &[String]) -> Result<Response> {
-        let mut messages: Vec<MessageTarget> = Vec::new();
-        let mut response = Response::default();
-        let mut notes = Vec::new();
-        for id in ids {
-            let found = match resolve_handle(self, HandleKind::Attachment, id).await? {
-                Some((account, id)) => {
-                    let (message, _) = split_id(&id);
-                    Ok(vec![MessageTarget { account, id: message.to_owned() }])
-                }
-                None => self.message_targets(id, &mut notes).await,
-            };
-            match found {
-                Ok(found) => {
-                    for one in found {
-                        if !messages.contains(&one) {
-                            messages.push(one);
-                        }
+        match found {
+            Ok(found) => {
+                for one in found {
+                    if !messages.contains(&one) {
+                        messages.push(one);
                     }
                 }
-                Err(error) if ids.len() > 1 => response.notes.push(note!("{}", &error)),
-                Err(error) => return Err(error),
             }
+            Err(error) if ids.len() > 1 => response.notes.push(note!("{}", &error)),
+            Err(error) => return Err(error),
         }
-        let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
-        for (account, mut rows) in self.files_of(messages, &mut notes).await? {
-            assign_handles(self, &mut rows, &account).await?;
-            all.append(rows);
+    }
+    let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
+    for (account, mut rows) in files_of(ctx, messages, &mut notes).await? {
+        assign_handles(ctx, &mut rows, &account).await?;
+        all.append(rows);
+    }
+    all.drop_empty();
+    response.notes.insert(0, note!("attachments: {}", all.len()));
+    response.notes.append(&mut notes);
+    response.document.tables.push(all);
+    Ok(response)
+}
+
+/// Returns the messages that an id stands for, without those in the trash or in spam.
+async fn message_targets(
+    ctx: &Context,
+    id: &String,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<MessageTarget>> {
+    let found = resolve_targets(ctx, std::slice::from_ref(id), None, Some(notes), None).await;
+    let (messages, _) = found.map_err(|error| match error.kind() {
+        Kind::Argument => {
+            error.next("give attachment, message, thread or draft ids, such as a3 or m12")
         }
-        all.drop_empty();
-        response.notes.insert(0, note!("attachments: {}", all.len()));
-        response.notes.append(&mut notes);
-        response.document.tables.push(all);
-        Ok(response)
-    }
+        _ => error,
+    })?;
+    Ok(messages)
+}
 
-    /// Returns the messages that an id stands for, without those in the trash or in spam.
-    async fn message_targets(
-        &self,
-        id: &String,
-        notes: &mut Vec<Note>,
-    ) -> Result<Vec<MessageTarget>> {
-        let found = resolve_targets(self, std::slice::from_ref(id), None, Some(notes), None).await;
-        let (messages, _) = found.map_err(|error| match error.kind() {
-            Kind::Argument => {
-                error.next("give attachment, message, thread or draft ids, such as a3 or m12")
-            }
-            _ => error,
-        })?;
-        Ok(messages)
-    }
-
-    /// Returns the tables of messages' attachments, without handles.
-    async fn files_of(
-        &self,
-        messages: Vec<MessageTarget>,
-        notes: &mut Vec<Note>,
-    ) -> Result<Vec<(Account, RowTable)>> {
-        let mut tables = Vec::new();
-        for some in messages.chunks(AT_ONCE) {
-            let read = join_all(some.iter().map(|message| self.message_files(message))).await;
-            for one in read {
-                let (account, rows, mut own) = one?;
-                notes.append(&mut own);
-                tables.push((account, rows));
-            }
+/// Returns the tables of messages' attachments, without handles.
+async fn files_of(
+    ctx: &Context,
+    messages: Vec<MessageTarget>,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<(Account, RowTable)>> {
+    let mut tables = Vec::new();
+    for some in messages.chunks(AT_ONCE) {
+        let read = join_all(some.iter().map(|message| message_files(ctx, message))).await;
+        for one in read {
+            let (account, rows, mut own) = one?;
+            notes.append(&mut own);
+            tables.push((account, rows));
         }
-        Ok(tables)
     }
+    Ok(tables)
+}
 
-    async fn message_files(
-        &self,
-        message: &MessageTarget,
-    ) -> Result<(Account, RowTable, Vec<Note>)> {
-        let account = self.accounts.by_id(&message.account).await?;
-        let mailbox = self.connect.mailbox(&account)?;
-        let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
-        let ids = std::slice::from_ref(&message.id);
-        let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
-        let read = answers.into_iter().next().unwrap_or_else(|| {
-            Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
-        })?;
-        let columns = ATTACHMENT.up_to(Level::Core);
-        let label = account_labels(self).await?.of(&account.id);
-        let context =
-            RowContext { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
-        let mut notes = Vec::new();
-        let files = [read.attachments, read.inline].concat();
-        let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
-        notes.extend(read.notes);
-        Ok((account, rows, notes))
-    }
+async fn message_files(
+    ctx: &Context,
+    message: &MessageTarget,
+) -> Result<(Account, RowTable, Vec<Note>)> {
+    let account = ctx.accounts.by_id(&message.account).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
+    let ids = std::slice::from_ref(&message.id);
+    let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
+    let read = answers.into_iter().next().unwrap_or_else(|| {
+        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+    })?;
+    let columns = ATTACHMENT.up_to(Level::Core);
+    let label = account_labels(ctx).await?.of(&account.id);
+    let context =
+        RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), &label, &account) };
+    let mut notes = Vec::new();
+    let files = [read.attachments, read.inline].concat();
+    let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
+    notes.extend(read.notes);
+    Ok((account, rows, notes))
 }
 
 fn no_attachments(id: &str) -> Error {

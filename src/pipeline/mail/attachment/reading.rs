@@ -9,7 +9,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::render::{self, FileText};
-use super::{AT_ONCE, Chosen, Sources, media, no_attachments, reads_none, words};
+use super::{
+    AT_ONCE, Chosen, Sources, chosen_by, file_bytes, media, named_attachment, no_attachments,
+    read_sources, reads_none, words,
+};
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::course;
@@ -110,249 +113,245 @@ impl Answer {
     }
 }
 
-impl Context {
-    /// Reads attachments, or those of the messages and threads that are named.
-    pub(super) async fn read_files(&self, request: &AttachmentRequest) -> Result<Response> {
-        let worker = self.config.worker.as_ref().ok_or_else(reads_none)?;
-        let mut notes = Vec::new();
-        let wanted = self.wanted(&request.ids, &mut notes).await?;
-        let sources = self.sources(wanted.iter().map(|one| &one.chosen)).await;
-        let wanted = without_pictures(wanted, &sources, &mut notes);
-        let one_file = request.page.is_some() || request.sheet.is_some();
-        if wanted.len() > if one_file { 1 } else { MOST_READ } {
-            let what = match one_file {
-                true => "`page` and `sheet` are for one file".to_owned(),
-                false => format!("{} attachments are more than {MOST_READ}", wanted.len()),
-            };
-            return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
-        }
-        course::expect("attachments", wanted.len());
-        let answer = self.read_wanted(worker, &wanted, &sources, request, &mut notes).await?;
-        let mut response = answer.response(&self.config.zone);
-        response.notes.append(&mut notes);
-        Ok(response)
+/// Reads attachments, or those of the messages and threads that are named.
+pub(super) async fn read_files(ctx: &Context, request: &AttachmentRequest) -> Result<Response> {
+    let worker = ctx.config.worker.as_ref().ok_or_else(reads_none)?;
+    let mut notes = Vec::new();
+    let wanted = wanted_files(ctx, &request.ids, &mut notes).await?;
+    let sources = read_sources(ctx, wanted.iter().map(|one| &one.chosen)).await;
+    let wanted = without_pictures(wanted, &sources, &mut notes);
+    let one_file = request.page.is_some() || request.sheet.is_some();
+    if wanted.len() > if one_file { 1 } else { MOST_READ } {
+        let what = match one_file {
+            true => "`page` and `sheet` are for one file".to_owned(),
+            false => format!("{} attachments are more than {MOST_READ}", wanted.len()),
+        };
+        return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
     }
+    course::expect("attachments", wanted.len());
+    let answer = read_wanted(ctx, worker, &wanted, &sources, request, &mut notes).await?;
+    let mut response = answer.response(&ctx.config.zone);
+    response.notes.append(&mut notes);
+    Ok(response)
+}
 
-    /// Reads files, a few at once, as far as the size and the time of one call allow.
-    async fn read_wanted(
-        &self,
-        worker: &Worker,
-        wanted: &[Wanted],
-        sources: &Sources,
-        request: &AttachmentRequest,
-        notes: &mut Vec<Note>,
-    ) -> Result<Answer> {
-        let mut answer = Answer::new()?;
-        let ends = Instant::now() + worker.call_time();
-        let mut late: Vec<String> = Vec::new();
-        for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
-            let rest = || wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
-            if answer.size() > ENOUGH {
-                let rest: Vec<String> = rest().collect();
-                notes.push(note!(
-                    "not read, to limit the size of this answer: {}",
-                    ours(rest.join(", "))
-                ));
-                break;
-            }
-            if Instant::now() >= ends {
-                late.extend(rest());
-                break;
-            }
-            let read = some
-                .iter()
-                .map(|one| timeout_at(ends, self.read_file(worker, one, sources, request)));
-            let read = join_all(read).await;
-            course::done("attachments", some.len());
-            for (one, read) in some.iter().zip(read) {
-                match read {
-                    Ok(Ok(file)) => self.add_file(&mut answer, one, file).await?,
-                    Ok(Err(error)) if wanted.len() == 1 => return Err(error),
-                    Ok(Err(error)) => notes.push(Note::from(&error).under(ours(one.id()))),
-                    Err(_elapsed) => late.push(one.id()),
-                }
-            }
-        }
-        if late.len() == wanted.len() {
-            return Err(Error::new(
-                Kind::Timeout,
-                "reading took longer than one call may read files",
-            )
-            .next("give fewer ids, or save files with as=file"));
-        }
-        if !late.is_empty() {
+/// Reads files, a few at once, as far as the size and the time of one call allow.
+async fn read_wanted(
+    ctx: &Context,
+    worker: &Worker,
+    wanted: &[Wanted],
+    sources: &Sources,
+    request: &AttachmentRequest,
+    notes: &mut Vec<Note>,
+) -> Result<Answer> {
+    let mut answer = Answer::new()?;
+    let ends = Instant::now() + worker.call_time();
+    let mut late: Vec<String> = Vec::new();
+    for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
+        let rest = || wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
+        if answer.size() > ENOUGH {
+            let rest: Vec<String> = rest().collect();
             notes.push(note!(
-                "not read, to limit the time of this call: {}; give them in another one",
-                ours(late.join(", "))
+                "not read, to limit the size of this answer: {}",
+                ours(rest.join(", "))
             ));
+            break;
         }
-        Ok(answer)
-    }
-
-    /// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
-    async fn wanted(&self, ids: &[String], notes: &mut Vec<Note>) -> Result<Vec<Wanted>> {
-        let mut wanted: Vec<Wanted> = Vec::new();
-        for id in ids {
-            let (handle, inside) = split(id);
-            let spread = !matches!(HandleKind::parse(&handle), Some((HandleKind::Attachment, _)));
-            let found = match self.chosen_by(&handle, notes).await {
-                Ok(found) if found.is_empty() => Err(no_attachments(id)),
-                found => found,
-            };
-            let found = match found {
-                Ok(found) => found,
-                Err(error) if ids.len() > 1 => {
-                    notes.push(Note::from(&error).under(ours(brief(id))));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            for chosen in found {
-                let one = Wanted { chosen, inside: inside.clone(), spread };
-                if !wanted.iter().any(|other| other.id() == one.id()) {
-                    wanted.push(one);
-                }
+        if Instant::now() >= ends {
+            late.extend(rest());
+            break;
+        }
+        let read =
+            some.iter().map(|one| timeout_at(ends, read_file(ctx, worker, one, sources, request)));
+        let read = join_all(read).await;
+        course::done("attachments", some.len());
+        for (one, read) in some.iter().zip(read) {
+            match read {
+                Ok(Ok(file)) => add_file(ctx, &mut answer, one, file).await?,
+                Ok(Err(error)) if wanted.len() == 1 => return Err(error),
+                Ok(Err(error)) => notes.push(Note::from(&error).under(ours(one.id()))),
+                Err(_elapsed) => late.push(one.id()),
             }
         }
-        Ok(wanted)
     }
-
-    /// Returns the person for whom files are read, if there are others.
-    pub(in crate::pipeline::mail) fn reader(&self) -> Option<&str> {
-        self.config.shared.then(|| self.store.owner())
+    if late.len() == wanted.len() {
+        return Err(Error::new(Kind::Timeout, "reading took longer than one call may read files")
+            .next("give fewer ids, or save files with as=file"));
     }
+    if !late.is_empty() {
+        notes.push(note!(
+            "not read, to limit the time of this call: {}; give them in another one",
+            ours(late.join(", "))
+        ));
+    }
+    Ok(answer)
+}
 
-    async fn read_file(
-        &self,
-        worker: &Worker,
-        wanted: &Wanted,
-        sources: &Sources,
-        request: &AttachmentRequest,
-    ) -> Result<ReadFile> {
-        let named = Self::named(&wanted.chosen, sources)?;
-        let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
-        let place = worker.place(self.reader(), size).await;
-        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
-        let file = named.file;
-        let asked = Request {
-            media: match &file.charset {
-                Some(charset) => format!("{}; charset=\"{charset}\"", media(&file)),
-                None => media(&file),
-            },
-            name: file.name,
-            inside: wanted.inside.clone(),
-            page: request.page.unwrap_or(1),
-            sheet: request.sheet.clone(),
-            zone: self.config.zone.iana_name().unwrap_or("UTC").to_owned(),
+/// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
+async fn wanted_files(ctx: &Context, ids: &[String], notes: &mut Vec<Note>) -> Result<Vec<Wanted>> {
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for id in ids {
+        let (handle, inside) = split(id);
+        let spread = !matches!(HandleKind::parse(&handle), Some((HandleKind::Attachment, _)));
+        let found = match chosen_by(ctx, &handle, notes).await {
+            Ok(found) if found.is_empty() => Err(no_attachments(id)),
+            found => found,
         };
-        let (lines, ended) = place.file(&asked, &bytes).await?;
-        if let Some(Line::End(End { failure: Some(failure), .. })) = lines.last()
-            && let Some(error) = words::no_such_part(failure, &asked)
-        {
-            return Err(error);
-        }
-        Ok(ReadFile { name: asked.name, lines, ended })
-    }
-
-    /// Adds what was read of a file to the answer.
-    async fn add_file(&self, answer: &mut Answer, wanted: &Wanted, file: ReadFile) -> Result<()> {
-        let (id, account) = (wanted.id(), &wanted.chosen.account);
-        let mut kind = None;
-        let mut end = None;
-        let mut texts: Vec<FileText> = Vec::new();
-        let mut whole = render::Whole::default();
-        let mut notes = Vec::new();
-        for line in file.lines {
-            match line {
-                Line::Kind(found) => kind = Some(found),
-                Line::End(found) => end = Some(found),
-                Line::Block(Block::Text(text)) => whole.add(text),
-                // A worker gives fewer, whatever the file.
-                Line::Block(Block::Sheet(_)) if texts.len() >= MOST => {}
-                Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
-                Line::Block(Block::Rows { table, objects, more, next }) => {
-                    let message = wanted.chosen.message().1;
-                    let (rows, columns) = match table {
-                        RowsOf::Invitation => (&mut answer.events, EVENTS),
-                        RowsOf::Contact => (&mut answer.people, PEOPLE),
-                    };
-                    let objects: Vec<Value> = objects
-                        .iter()
-                        .take(MOST)
-                        .map(|one| cleared(one, columns, &message))
-                        .collect();
-                    let new = self.rows_like(rows, &objects, account, &mut notes).await?;
-                    rows.append(new);
-                    notes.extend(words::more_rows(table, more, &id, next));
-                }
-                Line::Block(Block::Files { files, more, next }) => {
-                    let objects: Vec<Value> =
-                        files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
-                    let new = self.rows_like(&answer.inside, &objects, account, &mut notes).await?;
-                    answer.inside.append(new);
-                    notes.extend(words::more_files(more, &id, next));
-                }
+        let found = match found {
+            Ok(found) => found,
+            Err(error) if ids.len() > 1 => {
+                notes.push(Note::from(&error).under(ours(brief(id))));
+                continue;
             }
-        }
-        texts.extend(whole.text(&id, kind));
-        let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
-        if texts.is_empty() {
-            // A row without a text: what the file is, and notes on why there is none.
-            texts.push(FileText::default());
-        }
-        let first = answer.response.texts.len();
-        let mut objects = Vec::new();
-        for text in texts {
-            let block =
-                (!text.text.is_empty()).then(|| format!("b{}", answer.response.texts.len() + 1));
-            let chars = text.text.chars().filter(|char| *char != OURS).count();
-            objects.push(json!({
-                "id": wanted.chosen.id,
-                "part": wanted.part(),
-                "name": file.name,
-                "block": block,
-                "kind": kind.map(daysheet_extract::Kind::name),
-                "sheet": text.sheet,
-                "range": text.range,
-                "chars": chars,
-                "shown": chars,
-            }));
-            let about = block.clone().unwrap_or_else(|| id.clone());
-            let own = text.notes.into_iter();
-            answer.response.notes.extend(own.map(|note| note.under(ours(&about))));
-            if let Some(name) = block {
-                let row = Some((0, answer.texts.len() + objects.len() - 1));
-                answer.response.texts.push(LongText {
-                    name,
-                    text: text.text,
-                    row,
-                    ..LongText::default()
-                });
-            }
-        }
-        let rows = self.rows_like(&answer.texts, &objects, account, &mut notes).await?;
-        answer.texts.append(rows);
-        notes.extend(words::about(kind, end.as_ref(), file.ended));
-        let about = match alone {
-            true => format!("b{}", first + 1),
-            false => id,
+            Err(error) => return Err(error),
         };
-        answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
-        Ok(())
+        for chosen in found {
+            let one = Wanted { chosen, inside: inside.clone(), spread };
+            if !wanted.iter().any(|other| other.id() == one.id()) {
+                wanted.push(one);
+            }
+        }
     }
+    Ok(wanted)
+}
 
-    /// Makes rows with the columns of a table, of objects of ours.
-    async fn rows_like(
-        &self,
-        table: &RowTable,
-        objects: &[Value],
-        account: &Account,
-        notes: &mut Vec<Note>,
-    ) -> Result<RowTable> {
-        let mut rows = rows_of(&self.local(), table.table(), table.columns(), objects, notes);
-        assign_handles(self, &mut rows, account).await?;
-        Ok(rows)
+/// Returns the person for whom files are read, if there are others.
+pub(in crate::pipeline) fn file_reader(ctx: &Context) -> Option<&str> {
+    ctx.config.shared.then(|| ctx.store.owner())
+}
+
+async fn read_file(
+    ctx: &Context,
+    worker: &Worker,
+    wanted: &Wanted,
+    sources: &Sources,
+    request: &AttachmentRequest,
+) -> Result<ReadFile> {
+    let named = named_attachment(&wanted.chosen, sources)?;
+    let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
+    let place = worker.place(file_reader(ctx), size).await;
+    let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
+    let file = named.file;
+    let asked = Request {
+        media: match &file.charset {
+            Some(charset) => format!("{}; charset=\"{charset}\"", media(&file)),
+            None => media(&file),
+        },
+        name: file.name,
+        inside: wanted.inside.clone(),
+        page: request.page.unwrap_or(1),
+        sheet: request.sheet.clone(),
+        zone: ctx.config.zone.iana_name().unwrap_or("UTC").to_owned(),
+    };
+    let (lines, ended) = place.file(&asked, &bytes).await?;
+    if let Some(Line::End(End { failure: Some(failure), .. })) = lines.last()
+        && let Some(error) = words::no_such_part(failure, &asked)
+    {
+        return Err(error);
     }
+    Ok(ReadFile { name: asked.name, lines, ended })
+}
+
+/// Adds what was read of a file to the answer.
+async fn add_file(
+    ctx: &Context,
+    answer: &mut Answer,
+    wanted: &Wanted,
+    file: ReadFile,
+) -> Result<()> {
+    let (id, account) = (wanted.id(), &wanted.chosen.account);
+    let mut kind = None;
+    let mut end = None;
+    let mut texts: Vec<FileText> = Vec::new();
+    let mut whole = render::Whole::default();
+    let mut notes = Vec::new();
+    for line in file.lines {
+        match line {
+            Line::Kind(found) => kind = Some(found),
+            Line::End(found) => end = Some(found),
+            Line::Block(Block::Text(text)) => whole.add(text),
+            // A worker gives fewer, whatever the file.
+            Line::Block(Block::Sheet(_)) if texts.len() >= MOST => {}
+            Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
+            Line::Block(Block::Rows { table, objects, more, next }) => {
+                let message = wanted.chosen.message().1;
+                let (rows, columns) = match table {
+                    RowsOf::Invitation => (&mut answer.events, EVENTS),
+                    RowsOf::Contact => (&mut answer.people, PEOPLE),
+                };
+                let objects: Vec<Value> =
+                    objects.iter().take(MOST).map(|one| cleared(one, columns, &message)).collect();
+                let new = rows_like(ctx, rows, &objects, account, &mut notes).await?;
+                rows.append(new);
+                notes.extend(words::more_rows(table, more, &id, next));
+            }
+            Line::Block(Block::Files { files, more, next }) => {
+                let objects: Vec<Value> =
+                    files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
+                let new = rows_like(ctx, &answer.inside, &objects, account, &mut notes).await?;
+                answer.inside.append(new);
+                notes.extend(words::more_files(more, &id, next));
+            }
+        }
+    }
+    texts.extend(whole.text(&id, kind));
+    let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
+    if texts.is_empty() {
+        // A row without a text: what the file is, and notes on why there is none.
+        texts.push(FileText::default());
+    }
+    let first = answer.response.texts.len();
+    let mut objects = Vec::new();
+    for text in texts {
+        let block =
+            (!text.text.is_empty()).then(|| format!("b{}", answer.response.texts.len() + 1));
+        let chars = text.text.chars().filter(|char| *char != OURS).count();
+        objects.push(json!({
+            "id": wanted.chosen.id,
+            "part": wanted.part(),
+            "name": file.name,
+            "block": block,
+            "kind": kind.map(daysheet_extract::Kind::name),
+            "sheet": text.sheet,
+            "range": text.range,
+            "chars": chars,
+            "shown": chars,
+        }));
+        let about = block.clone().unwrap_or_else(|| id.clone());
+        let own = text.notes.into_iter();
+        answer.response.notes.extend(own.map(|note| note.under(ours(&about))));
+        if let Some(name) = block {
+            let row = Some((0, answer.texts.len() + objects.len() - 1));
+            answer.response.texts.push(LongText {
+                name,
+                text: text.text,
+                row,
+                ..LongText::default()
+            });
+        }
+    }
+    let rows = rows_like(ctx, &answer.texts, &objects, account, &mut notes).await?;
+    answer.texts.append(rows);
+    notes.extend(words::about(kind, end.as_ref(), file.ended));
+    let about = match alone {
+        true => format!("b{}", first + 1),
+        false => id,
+    };
+    answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
+    Ok(())
+}
+
+/// Makes rows with the columns of a table, of objects of ours.
+async fn rows_like(
+    ctx: &Context,
+    table: &RowTable,
+    objects: &[Value],
+    account: &Account,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let mut rows = rows_of(&ctx.local(), table.table(), table.columns(), objects, notes);
+    assign_handles(ctx, &mut rows, account).await?;
+    Ok(rows)
 }
 
 /// Returns an id as that of the attachment, and the way to a file inside it: `a3/2/1`.

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use percent_encoding::percent_decode_str;
 
 use super::DraftContext;
+use super::people::named_message;
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
@@ -22,137 +23,138 @@ use crate::text::brief;
 /// The maximum number of attachments of a message.
 const MOST: usize = 50;
 
-impl Context {
-    /// Returns the folders of this machine that files may be in.
-    pub(in crate::pipeline) fn folders(&self) -> Folders {
-        Folders::new(&self.config.files, &self.config.home)
-    }
+/// Returns the folders of this machine that files may be in.
+pub(in crate::pipeline) fn file_folders(ctx: &Context) -> Folders {
+    Folders::new(&ctx.config.files, &ctx.config.home)
+}
 
-    /// Reads a file of this machine, if it is in one of those folders and not too large.
-    pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<LocalFile> {
-        if self.config.files.is_empty() {
-            return Err(Error::argument(
-                "this server is on another machine and reads no files of yours",
-            )
-            .next("give an attachment such as a3, a message, or data:TYPE;base64,CONTENT"));
-        }
-        let (folders, path) = (self.folders(), path.to_owned());
-        let most = self.config.largest_file;
-        tokio::task::spawn_blocking(move || folders.read(&path, most))
-            .await
-            .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
+/// Reads a file of this machine, if it is in one of those folders and not too large.
+pub(in crate::pipeline) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
+    if ctx.config.files.is_empty() {
+        return Err(Error::argument(
+            "this server is on another machine and reads no files of yours",
+        )
+        .next("give an attachment such as a3, a message, or data:TYPE;base64,CONTENT"));
     }
+    let (folders, path) = (file_folders(ctx), path.to_owned());
+    let most = ctx.config.largest_file;
+    tokio::task::spawn_blocking(move || folders.read(&path, most))
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
+}
 
-    /// Fetches the attachments.
-    pub(super) async fn attachments(
-        &self,
-        items: &[String],
-        context: &DraftContext,
-    ) -> Result<Vec<Attachment>> {
-        let mut found = Vec::new();
-        for item in items.iter().filter(|item| !item.is_empty()) {
-            let some = self.attachments_of(item, context).await;
-            found.append(&mut some.map_err(|error| error.context("attach"))?);
-        }
-        Ok(found)
+/// Fetches the attachments.
+pub(super) async fn fetch_attachments(
+    ctx: &Context,
+    items: &[String],
+    context: &DraftContext,
+) -> Result<Vec<Attachment>> {
+    let mut found = Vec::new();
+    for item in items.iter().filter(|item| !item.is_empty()) {
+        let some = attachments_of(ctx, item, context).await;
+        found.append(&mut some.map_err(|error| error.context("attach"))?);
     }
+    Ok(found)
+}
 
-    async fn attachments_of(&self, item: &str, context: &DraftContext) -> Result<Vec<Attachment>> {
-        let most = self.config.largest_file;
-        if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
-            return Ok(vec![data(item, most)?]);
-        }
-        if let Some((owner, id)) = resolve_handle(self, HandleKind::Attachment, item).await? {
-            let mailbox = match owner == context.account.id {
-                true => context.mailbox.clone(),
-                false => self.connect.mailbox(&self.accounts.by_id(&owner).await?)?,
-            };
-            let (message, file) = self.file_named(mailbox.as_ref(), item, &id).await?;
-            let bytes = mailbox.file(&message, &file.id, most).await?;
-            return Ok(vec![new_attachment(&file.name, &file.media, bytes)]);
-        }
-        let is_message =
-            matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
-        if is_message {
-            return Ok(vec![self.message_as_file(item, most).await?]);
-        }
-        let found = self.local_file(item).await?;
-        let media = mime_guess::from_path(&found.name).first_or_octet_stream();
-        Ok(vec![new_attachment(&found.name, media.essence_str(), found.bytes)])
+async fn attachments_of(
+    ctx: &Context,
+    item: &str,
+    context: &DraftContext,
+) -> Result<Vec<Attachment>> {
+    let most = ctx.config.largest_file;
+    if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
+        return Ok(vec![data(item, most)?]);
     }
-
-    /// Returns a message as an attachment, as it was transmitted.
-    async fn message_as_file(&self, item: &str, most: u64) -> Result<Attachment> {
-        let (account, id) = self.named_message(item, None).await?;
-        let mailbox = self.connect.mailbox(&account)?;
-        let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
-        let message = answers.into_iter().next().unwrap_or_else(|| {
-            Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
-        })?;
-        let source = without_bcc(&message.source.unwrap_or_default());
-        if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
-            return Err(too_large(item, most));
-        }
-        let subject =
-            crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
-        let name = match subject.is_empty() {
-            true => format!("{item}.eml"),
-            false => format!("{subject}.eml"),
+    if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Attachment, item).await? {
+        let mailbox = match owner == context.account.id {
+            true => context.mailbox.clone(),
+            false => ctx.connect.mailbox(&ctx.accounts.by_id(&owner).await?)?,
         };
-        Ok(new_attachment(&name, "message/rfc822", source.into_bytes()))
+        let (message, file) = file_named(mailbox.as_ref(), item, &id).await?;
+        let bytes = mailbox.file(&message, &file.id, most).await?;
+        return Ok(vec![new_attachment(&file.name, &file.media, bytes)]);
     }
+    let is_message =
+        matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
+    if is_message {
+        return Ok(vec![message_as_file(ctx, item, most).await?]);
+    }
+    let found = local_file(ctx, item).await?;
+    let media = mime_guess::from_path(&found.name).first_or_octet_stream();
+    Ok(vec![new_attachment(&found.name, media.essence_str(), found.bytes)])
+}
 
-    /// Returns the attachments of a forwarded message.
-    pub(super) async fn forwarded_attachments(
-        &self,
-        original: &SourceMessage,
-        context: &DraftContext,
-    ) -> Result<Vec<Attachment>> {
-        let most = self.config.largest_file;
-        let total: u64 = original.files.iter().map(|file| file.size).sum();
-        if total > most {
-            return Err(too_large("the message's attachments", most)
-                .next("forward it with quote=none, or attach the message itself to a new one"));
-        }
-        let mut files = Vec::new();
-        for file in &original.files {
-            let bytes = context.mailbox.file(&original.id, &file.id, most).await?;
-            files.push(Attachment {
-                cid: file.cid.clone(),
-                ..new_attachment(&file.name, &file.media, bytes)
-            });
-        }
-        Ok(files)
+/// Returns a message as an attachment, as it was transmitted.
+async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<Attachment> {
+    let (account, id) = named_message(ctx, item, None).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
+    let message = answers.into_iter().next().unwrap_or_else(|| {
+        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+    })?;
+    let source = without_bcc(&message.source.unwrap_or_default());
+    if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
+        return Err(too_large(item, most));
     }
+    let subject =
+        crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
+    let name = match subject.is_empty() {
+        true => format!("{item}.eml"),
+        false => format!("{subject}.eml"),
+    };
+    Ok(new_attachment(&name, "message/rfc822", source.into_bytes()))
+}
 
-    /// Refuses attachments that exceed the limits of a message.
-    pub(super) fn check_sizes(&self, files: &[Attachment]) -> Result<()> {
-        let most = self.config.largest_file;
-        let total: u64 = files.iter().map(|file| size(&file.content)).sum();
-        if total > most {
-            return Err(too_large("the attachments' total", most));
-        }
-        if files.len() > MOST {
-            return Err(Error::argument(format!(
-                "{} files are attached, more than {MOST}",
-                files.len()
-            ))
-            .next("attach one archive instead"));
-        }
-        Ok(())
+/// Returns the attachments of a forwarded message.
+pub(super) async fn forwarded_attachments(
+    ctx: &Context,
+    original: &SourceMessage,
+    context: &DraftContext,
+) -> Result<Vec<Attachment>> {
+    let most = ctx.config.largest_file;
+    let total: u64 = original.files.iter().map(|file| file.size).sum();
+    if total > most {
+        return Err(too_large("the message's attachments", most)
+            .next("forward it with quote=none, or attach the message itself to a new one"));
     }
+    let mut files = Vec::new();
+    for file in &original.files {
+        let bytes = context.mailbox.file(&original.id, &file.id, most).await?;
+        files.push(Attachment {
+            cid: file.cid.clone(),
+            ..new_attachment(&file.name, &file.media, bytes)
+        });
+    }
+    Ok(files)
+}
 
-    /// Returns the message of an attachment, and what is known of the attachment.
-    pub(in crate::pipeline) async fn file_named(
-        &self,
-        mailbox: &dyn crate::provider::Mailbox,
-        handle: &str,
-        id: &str,
-    ) -> Result<(String, AttachmentInfo)> {
-        let (message, _) = split_id(id);
-        let original = mailbox.source_message(message).await?;
-        Ok((message.to_owned(), file_of(&original, handle, id)?))
+/// Refuses attachments that exceed the limits of a message.
+pub(super) fn check_sizes(ctx: &Context, files: &[Attachment]) -> Result<()> {
+    let most = ctx.config.largest_file;
+    let total: u64 = files.iter().map(|file| size(&file.content)).sum();
+    if total > most {
+        return Err(too_large("the attachments' total", most));
     }
+    if files.len() > MOST {
+        return Err(Error::argument(format!(
+            "{} files are attached, more than {MOST}",
+            files.len()
+        ))
+        .next("attach one archive instead"));
+    }
+    Ok(())
+}
+
+/// Returns the message of an attachment, and what is known of the attachment.
+pub(in crate::pipeline) async fn file_named(
+    mailbox: &dyn crate::provider::Mailbox,
+    handle: &str,
+    id: &str,
+) -> Result<(String, AttachmentInfo)> {
+    let (message, _) = split_id(id);
+    let original = mailbox.source_message(message).await?;
+    Ok((message.to_owned(), file_of(&original, handle, id)?))
 }
 
 /// Returns the attachment of a message that has this lasting id.

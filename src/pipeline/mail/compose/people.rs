@@ -19,91 +19,84 @@ use crate::tools::mail::DraftOf;
 /// The maximum number of recipients of a message.
 const MOST: usize = 200;
 
-impl Context {
-    /// Returns the addresses that the user can send from. If they cannot be fetched,
-    /// the account's own, and a note.
-    pub(super) async fn aliases(
-        &self,
-        context: &DraftContext,
-        notes: &mut Vec<Note>,
-    ) -> Vec<Alias> {
-        let own = |person| Alias { person, signature: None, reply_to: None, default: true };
-        let account = Person { name: None, address: context.account.email.clone() };
-        match context.mailbox.senders().await {
-            Ok(aliases) if !aliases.is_empty() => aliases,
-            Ok(_) => vec![own(account)],
-            Err(error) => {
-                notes.push(note!("without name and signature, which could not be read: {}", error));
-                vec![own(account)]
-            }
+/// Returns the addresses that the user can send from. If they cannot be fetched,
+/// the account's own, and a note.
+pub(super) async fn sending_aliases(context: &DraftContext, notes: &mut Vec<Note>) -> Vec<Alias> {
+    let own = |person| Alias { person, signature: None, reply_to: None, default: true };
+    let account = Person { name: None, address: context.account.email.clone() };
+    match context.mailbox.senders().await {
+        Ok(aliases) if !aliases.is_empty() => aliases,
+        Ok(_) => vec![own(account)],
+        Err(error) => {
+            notes.push(note!("without name and signature, which could not be read: {}", error));
+            vec![own(account)]
         }
     }
+}
 
-    /// Returns notes on recipients that the call names, and that were perhaps mistyped.
-    pub(super) async fn doubtful(
-        &self,
-        request: &DraftOf,
-        context: &DraftContext,
-        lists: [&Vec<Person>; 3],
-    ) -> Vec<Note> {
-        let named = [&request.to, &request.cc, &request.bcc];
-        let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
-        let people = named.flat_map(|(list, _)| list).map(|one| one.address.clone());
-        mistyped_notes(self, &context.account, people.collect()).await
-    }
+/// Returns notes on recipients that the call names, and that were perhaps mistyped.
+pub(super) async fn doubtful_recipients(
+    ctx: &Context,
+    request: &DraftOf,
+    context: &DraftContext,
+    lists: [&Vec<Person>; 3],
+) -> Vec<Note> {
+    let named = [&request.to, &request.cc, &request.bcc];
+    let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
+    let people = named.flat_map(|(list, _)| list).map(|one| one.address.clone());
+    mistyped_notes(ctx, &context.account, people.collect()).await
+}
 
-    /// Returns the message of a draft's handle, or the message that it was sent as; `None`
-    /// if it is no such handle.
-    pub(in crate::pipeline) async fn message_of_draft(
-        &self,
-        name: &str,
-        account: Option<&str>,
-    ) -> Result<Option<(Account, String)>> {
-        let Some((owner, draft)) = resolve_handle(self, HandleKind::Draft, name).await? else {
-            return Ok(None);
-        };
-        let owner = owner_named(self, &owner, account).await?;
-        let sent = self.store.journalled(&owner.id, &draft).await?.and_then(|sent| sent.sent_id);
-        let message = match sent {
-            Some(message) => message,
-            None => self.connect.mailbox(&owner)?.draft_message(&draft).await?,
-        };
-        Ok(Some((owner, message)))
-    }
+/// Returns the message of a draft's handle, or the message that it was sent as; `None`
+/// if it is no such handle.
+pub(in crate::pipeline) async fn message_of_draft(
+    ctx: &Context,
+    name: &str,
+    account: Option<&str>,
+) -> Result<Option<(Account, String)>> {
+    let Some((owner, draft)) = resolve_handle(ctx, HandleKind::Draft, name).await? else {
+        return Ok(None);
+    };
+    let owner = owner_named(ctx, &owner, account).await?;
+    let sent = ctx.store.journalled(&owner.id, &draft).await?.and_then(|sent| sent.sent_id);
+    let message = match sent {
+        Some(message) => message,
+        None => ctx.connect.mailbox(&owner)?.draft_message(&draft).await?,
+    };
+    Ok(Some((owner, message)))
+}
 
-    /// Finds the message that is meant, and its account.
-    pub(in crate::pipeline) async fn named_message(
-        &self,
-        name: &str,
-        account: Option<&str>,
-    ) -> Result<(Account, String)> {
-        if let Some((owner, id)) = resolve_handle(self, HandleKind::Message, name).await? {
-            return Ok((owner_named(self, &owner, account).await?, id));
-        }
-        if let Some(found) = self.message_of_draft(name, account).await? {
-            return Ok(found);
-        }
-        if let Some((owner, thread)) = resolve_handle(self, HandleKind::Thread, name).await? {
-            let owner = owner_named(self, &owner, account).await?;
-            // A reply to a thread is a reply to its latest message.
-            let messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            let there = messages.iter().rev().filter(|one| one.role != Role::Hidden);
-            let last =
-                there.clone().find(|one| one.role != Role::Draft).or_else(|| there.clone().next());
-            let last = last.map(|one| one.id.clone()).ok_or_else(|| {
-                Error::new(Kind::NotFound, format!("{name} has no messages left"))
-                    .next("search again")
-            })?;
-            return Ok((owner, last));
-        }
-        if name.len() < 8 && HandleKind::parse(name).is_some() {
-            return Err(Error::argument(format!("{} is not a message", brief(name)))
-                .next("give a message or draft, such as m12 or d5"));
-        }
-        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
-        let such = "m12 from mail_search, or d5 from mail_draft";
-        Ok((owner_of_id(self, name, account, fits, such).await?, name.to_owned()))
+/// Finds the message that is meant, and its account.
+pub(in crate::pipeline) async fn named_message(
+    ctx: &Context,
+    name: &str,
+    account: Option<&str>,
+) -> Result<(Account, String)> {
+    if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
+        return Ok((owner_named(ctx, &owner, account).await?, id));
     }
+    if let Some(found) = message_of_draft(ctx, name, account).await? {
+        return Ok(found);
+    }
+    if let Some((owner, thread)) = resolve_handle(ctx, HandleKind::Thread, name).await? {
+        let owner = owner_named(ctx, &owner, account).await?;
+        // A reply to a thread is a reply to its latest message.
+        let messages = ctx.connect.mailbox(&owner)?.thread(&thread).await?;
+        let there = messages.iter().rev().filter(|one| one.role != Role::Hidden);
+        let last =
+            there.clone().find(|one| one.role != Role::Draft).or_else(|| there.clone().next());
+        let last = last.map(|one| one.id.clone()).ok_or_else(|| {
+            Error::new(Kind::NotFound, format!("{name} has no messages left")).next("search again")
+        })?;
+        return Ok((owner, last));
+    }
+    if name.len() < 8 && HandleKind::parse(name).is_some() {
+        return Err(Error::argument(format!("{} is not a message", brief(name)))
+            .next("give a message or draft, such as m12 or d5"));
+    }
+    let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);
+    let such = "m12 from mail_search, or d5 from mail_draft";
+    Ok((owner_of_id(ctx, name, account, fits, such).await?, name.to_owned()))
 }
 
 /// Returns the sender: the one given; for a reply the address that was written to; else

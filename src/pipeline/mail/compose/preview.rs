@@ -21,117 +21,113 @@ const QUOTED: usize = 30;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
-impl Context {
-    /// Returns the preview of a draft that was written, as its provider has it.
-    pub(super) async fn preview(
-        &self,
-        context: &DraftContext,
-        stored: &StoredDraft,
-        draft: &NewDraft,
-        is_reply: bool,
-        undo: Option<u64>,
-    ) -> Response {
-        let mut response = Response::default();
-        let content = &stored.content;
-        let kind = HandleKind::Draft;
-        let mut late = Vec::new();
-        let number = number_after(self, &context.account, kind, &stored.id, &mut late).await;
-        let (cell, handle) = match number {
-            Some(number) => (Cell::Handle('d', number), kind.handle(number)),
-            None => (Cell::Id(stored.id.clone()), stored.id.clone()),
-        };
-        let scalars = &mut response.document.scalars;
-        scalars.push(("draft", cell));
-        scalars.push(("from", Cell::Text(people_line(std::slice::from_ref(&content.from)))));
-        let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
-        for (name, people) in lists {
-            if !people.is_empty() {
-                scalars.push((name, Cell::Text(people_line(people))));
-            }
+/// Returns the preview of a draft that was written, as its provider has it.
+pub(super) async fn draft_preview(
+    ctx: &Context,
+    context: &DraftContext,
+    stored: &StoredDraft,
+    draft: &NewDraft,
+    is_reply: bool,
+    undo: Option<u64>,
+) -> Response {
+    let mut response = Response::default();
+    let content = &stored.content;
+    let kind = HandleKind::Draft;
+    let mut late = Vec::new();
+    let number = number_after(ctx, &context.account, kind, &stored.id, &mut late).await;
+    let (cell, handle) = match number {
+        Some(number) => (Cell::Handle('d', number), kind.handle(number)),
+        None => (Cell::Id(stored.id.clone()), stored.id.clone()),
+    };
+    let scalars = &mut response.document.scalars;
+    scalars.push(("draft", cell));
+    scalars.push(("from", Cell::Text(people_line(std::slice::from_ref(&content.from)))));
+    let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
+    for (name, people) in lists {
+        if !people.is_empty() {
+            scalars.push((name, Cell::Text(people_line(people))));
         }
-        scalars.push(("subject", Cell::Text(deceptive::line(&content.subject))));
-        if !content.files.is_empty() {
-            scalars.push(("attached", Cell::Text(attached(&content.files))));
-        }
-        if is_reply && !stored.thread.is_empty() {
-            let kind = HandleKind::Thread;
-            let number =
-                number_after(self, &context.account, kind, &stored.thread, &mut late).await;
-            if let Some(number) = number {
-                scalars.push(("thread", Cell::Handle('t', number)));
-            }
-        }
-        if let Some(undo) = undo {
-            scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
-        }
-        let (text, html) = (content.text.clone(), content.html.clone());
-        let work = move || quote::parts(&text, &html);
-        let parts = match off_loop(content.text.len() + content.html.len(), work).await {
-            Ok(parts) => parts,
-            // The draft is written all the same.
-            Err(error) => {
-                late.push(note!("{}", error));
-                DraftParts::default()
-            }
-        };
-        let signature = match (parts.signature, undo) {
-            (true, _) => "yes",
-            (false, Some(_)) => "none",
-            // Reported once, when the draft is new.
-            (false, None) => "none (manage kind=signature sets one)",
-        };
-        scalars.push(("signature", Cell::Text(signature.to_owned())));
-        if is_reply || parts.quote.is_some() {
-            // The subject, the people and the quote are of the message that it is about.
-            note_untrusted_quote(self);
-        }
-        match parts.quote {
-            Some(chars) => {
-                let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
-                let (begins, _) = text::clip(begins, QUOTED);
-                let text = format!("{chars} characters, {begins}");
-                scalars.push(("quote", Cell::Text(text.trim_end_matches(", ").to_owned())));
-            }
-            None if is_reply => scalars.push(("quote", Cell::Text("none".to_owned()))),
-            None => {}
-        }
-        match parts.text.chars().count() {
-            0 => {}
-            // Others may have a part in what another program wrote.
-            chars if draft.own && chars <= SHORT => scalars.push(("text", Cell::Text(parts.text))),
-            _ => {
-                let name = "b1".to_owned();
-                scalars.push(("text", Cell::Text(name.clone())));
-                let text =
-                    LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
-                response.texts.push(text);
-            }
-        }
-        response.notes = differences(&draft.content, content);
-        for note in &draft.notes {
-            if !response.notes.contains(note) {
-                response.notes.push(note.clone());
-            }
-        }
-        match content.importance {
-            Importance::High => response.notes.push("importance: high".into()),
-            Importance::Low => response.notes.push("importance: low".into()),
-            Importance::Normal => {}
-        }
-        let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
-        response.notes.push(match nobody {
-            true => note!(
-                "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
-                ours(&handle)
-            ),
-            false if self.config.access < Access::Send => {
-                "nothing was sent; sending needs access `send`: the user can send the draft".into()
-            }
-            false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
-        });
-        response.notes.append(&mut late);
-        response
     }
+    scalars.push(("subject", Cell::Text(deceptive::line(&content.subject))));
+    if !content.files.is_empty() {
+        scalars.push(("attached", Cell::Text(attached(&content.files))));
+    }
+    if is_reply && !stored.thread.is_empty() {
+        let kind = HandleKind::Thread;
+        let number = number_after(ctx, &context.account, kind, &stored.thread, &mut late).await;
+        if let Some(number) = number {
+            scalars.push(("thread", Cell::Handle('t', number)));
+        }
+    }
+    if let Some(undo) = undo {
+        scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
+    }
+    let (text, html) = (content.text.clone(), content.html.clone());
+    let work = move || quote::parts(&text, &html);
+    let parts = match off_loop(content.text.len() + content.html.len(), work).await {
+        Ok(parts) => parts,
+        // The draft is written all the same.
+        Err(error) => {
+            late.push(note!("{}", error));
+            DraftParts::default()
+        }
+    };
+    let signature = match (parts.signature, undo) {
+        (true, _) => "yes",
+        (false, Some(_)) => "none",
+        // Reported once, when the draft is new.
+        (false, None) => "none (manage kind=signature sets one)",
+    };
+    scalars.push(("signature", Cell::Text(signature.to_owned())));
+    if is_reply || parts.quote.is_some() {
+        // The subject, the people and the quote are of the message that it is about.
+        note_untrusted_quote(ctx);
+    }
+    match parts.quote {
+        Some(chars) => {
+            let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
+            let (begins, _) = text::clip(begins, QUOTED);
+            let text = format!("{chars} characters, {begins}");
+            scalars.push(("quote", Cell::Text(text.trim_end_matches(", ").to_owned())));
+        }
+        None if is_reply => scalars.push(("quote", Cell::Text("none".to_owned()))),
+        None => {}
+    }
+    match parts.text.chars().count() {
+        0 => {}
+        // Others may have a part in what another program wrote.
+        chars if draft.own && chars <= SHORT => scalars.push(("text", Cell::Text(parts.text))),
+        _ => {
+            let name = "b1".to_owned();
+            scalars.push(("text", Cell::Text(name.clone())));
+            let text = LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
+            response.texts.push(text);
+        }
+    }
+    response.notes = differences(&draft.content, content);
+    for note in &draft.notes {
+        if !response.notes.contains(note) {
+            response.notes.push(note.clone());
+        }
+    }
+    match content.importance {
+        Importance::High => response.notes.push("importance: high".into()),
+        Importance::Low => response.notes.push("importance: low".into()),
+        Importance::Normal => {}
+    }
+    let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
+    response.notes.push(match nobody {
+        true => note!(
+            "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
+            ours(&handle)
+        ),
+        false if ctx.config.access < Access::Send => {
+            "nothing was sent; sending needs access `send`: the user can send the draft".into()
+        }
+        false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
+    });
+    response.notes.append(&mut late);
+    response
 }
 
 /// Lists people on one line, every address in full.

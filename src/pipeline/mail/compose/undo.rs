@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DraftContext, NewDraft, attachments, people};
+use super::attachments::check_sizes;
+use super::{DraftContext, NewDraft, attachments, people, rewrite_draft, stored_draft};
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
@@ -98,174 +99,168 @@ impl KeptContent {
     }
 }
 
-impl Context {
-    /// Stores the content of a draft that is about to be edited. If that is not
-    /// possible, a note says so.
-    pub(super) async fn keep_edit(
-        &self,
-        context: &DraftContext,
-        stored: &StoredDraft,
-        notes: &mut Vec<Note>,
-    ) -> Option<(u64, DraftUndo)> {
-        let account = &context.account.id;
-        let kept = async {
-            let json = KeptContent::of(&stored.content).json()?;
-            if json.len() > LONGEST {
-                return Err(Error::argument(format!("its text exceeds {LONGEST} bytes")));
-            }
-            let sealed = self.store.seal(&identity(&stored.id), json.as_bytes()).await?;
-            let draft = stored.id.clone();
-            let undo = DraftUndo { account: account.clone(), draft, sealed, after: String::new() };
-            let number = self
-                .store
-                .keep_undo(account, "edit", &UndoState::Draft(undo.clone()).write()?)
-                .await?;
-            Ok((number, undo))
-        };
-        kept.await
-            .inspect_err(|error| notes.push(note!("this edit cannot be undone: {}", error)))
-            .ok()
-    }
+/// Stores the content of a draft that is about to be edited. If that is not
+/// possible, a note says so.
+pub(super) async fn keep_edit(
+    ctx: &Context,
+    context: &DraftContext,
+    stored: &StoredDraft,
+    notes: &mut Vec<Note>,
+) -> Option<(u64, DraftUndo)> {
+    let account = &context.account.id;
+    let kept = async {
+        let json = KeptContent::of(&stored.content).json()?;
+        if json.len() > LONGEST {
+            return Err(Error::argument(format!("its text exceeds {LONGEST} bytes")));
+        }
+        let sealed = ctx.store.seal(&identity(&stored.id), json.as_bytes()).await?;
+        let draft = stored.id.clone();
+        let undo = DraftUndo { account: account.clone(), draft, sealed, after: String::new() };
+        let number =
+            ctx.store.keep_undo(account, "edit", &UndoState::Draft(undo.clone()).write()?).await?;
+        Ok((number, undo))
+    };
+    kept.await.inspect_err(|error| notes.push(note!("this edit cannot be undone: {}", error))).ok()
+}
 
-    /// Records the outcome of an edit; returns the number for undoing it, if that is
-    /// possible.
-    pub(super) async fn edit_kept(
-        &self,
-        kept: Option<(u64, DraftUndo)>,
-        made: &Result<StoredDraft>,
-        notes: &mut Vec<Note>,
-    ) -> Option<u64> {
-        let (number, mut undo) = kept?;
-        let trimmed = match made {
-            Ok(made) => match KeptContent::of(&made.content).json() {
-                Ok(json) => {
-                    undo.after = hash(&json);
-                    UndoState::Draft(undo).write().map(Some)
-                }
-                Err(error) => Err(error),
+/// Records the outcome of an edit; returns the number for undoing it, if that is
+/// possible.
+pub(super) async fn edit_kept(
+    ctx: &Context,
+    kept: Option<(u64, DraftUndo)>,
+    made: &Result<StoredDraft>,
+    notes: &mut Vec<Note>,
+) -> Option<u64> {
+    let (number, mut undo) = kept?;
+    let trimmed = match made {
+        Ok(made) => match KeptContent::of(&made.content).json() {
+            Ok(json) => {
+                undo.after = hash(&json);
+                UndoState::Draft(undo).write().map(Some)
+            }
+            Err(error) => Err(error),
+        },
+        Err(error) if error.is_open() => return Some(number),
+        Err(_) => Ok(None),
+    };
+    let trimmed = match trimmed {
+        Ok(state) => ctx.store.trim_undo(number, state.as_deref()).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = trimmed {
+        notes.push(note!("undo overwrites later changes: {}", error));
+    }
+    made.is_ok().then_some(number)
+}
+
+/// Restores the content that a draft had before an edit. That can be undone, too.
+pub(in crate::pipeline) async fn undo_edit(
+    ctx: &Context,
+    id: &str,
+    undo: &DraftUndo,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    require_access(ctx, Access::Draft, "undoing an edit of a draft")?;
+    let handle = assign_handle(ctx, &undo.account, HandleKind::Draft, &undo.draft).await?;
+    let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
+    let now = KeptContent::of(&stored.content).json()?;
+    if !undo.after.is_empty() && undo.after != hash(&now) {
+        return Err(Error::new(Kind::Conflict, format!("{handle} was changed since"))
+            .next("undo the later edit first, or edit it with mail_draft"));
+    }
+    let kept = ctx.store.unseal(&identity(&undo.draft), &undo.sealed).await?;
+    let kept: KeptContent = serde_json::from_slice(&kept)
+        .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
+    let (content, gone) = kept.restored(&stored.content);
+    check_allow_list(ctx, everybody(&content))?;
+    check_sizes(ctx, &content.files)?;
+    if dry_run {
+        let item = format!("{handle} {}", short(&stored.content.subject));
+        return write_report(
+            ctx,
+            WriteReport {
+                outcomes: vec![Outcome::new(item, "undo", "planned", "")],
+                notes: vec!["dry run: nothing was written".into()],
+                ..WriteReport::default()
             },
-            Err(error) if error.is_open() => return Some(number),
-            Err(_) => Ok(None),
-        };
-        let trimmed = match trimmed {
-            Ok(state) => self.store.trim_undo(number, state.as_deref()).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = trimmed {
-            notes.push(note!("undo overwrites later changes: {}", error));
-        }
-        made.is_ok().then_some(number)
+        )
+        .await;
     }
-
-    /// Restores the content that a draft had before an edit. That can be undone, too.
-    pub(in crate::pipeline::mail) async fn undo_edit(
-        &self,
-        id: &str,
-        undo: &DraftUndo,
-        dry_run: bool,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        require_access(self, Access::Draft, "undoing an edit of a draft")?;
-        let handle = assign_handle(self, &undo.account, HandleKind::Draft, &undo.draft).await?;
-        let (context, handle, stored) = self.stored_draft(&handle, None).await?;
-        let now = KeptContent::of(&stored.content).json()?;
-        if !undo.after.is_empty() && undo.after != hash(&now) {
-            return Err(Error::new(Kind::Conflict, format!("{handle} was changed since"))
-                .next("undo the later edit first, or edit it with mail_draft"));
-        }
-        let kept = self.store.unseal(&identity(&undo.draft), &undo.sealed).await?;
-        let kept: KeptContent = serde_json::from_slice(&kept)
-            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
-        let (content, gone) = kept.restored(&stored.content);
-        check_allow_list(self, everybody(&content))?;
-        self.check_sizes(&content.files)?;
-        if dry_run {
-            let item = format!("{handle} {}", short(&stored.content.subject));
-            return write_report(
-                self,
-                WriteReport {
-                    outcomes: vec![Outcome::new(item, "undo", "planned", "")],
-                    notes: vec!["dry run: nothing was written".into()],
-                    ..WriteReport::default()
-                },
-            )
-            .await;
-        }
-        let mut notes = Vec::new();
-        if !gone.is_empty() {
-            notes.push(note!("not restored, attach them again: {}", quoted_list(gone)));
-        }
-        let own = people::is_ours(&content.message_id);
-        let draft = NewDraft { content, notes, own };
-        self.rewrite(&context, handle, &stored, draft, "undo", caller).await
+    let mut notes = Vec::new();
+    if !gone.is_empty() {
+        notes.push(note!("not restored, attach them again: {}", quoted_list(gone)));
     }
+    let own = people::is_ours(&content.message_id);
+    let draft = NewDraft { content, notes, own };
+    rewrite_draft(ctx, &context, handle, &stored, draft, "undo", caller).await
+}
 
-    /// Stores the state of a draft that is about to be discarded. If that is not possible, a
-    /// note says so.
-    pub(super) async fn keep_discard(
-        &self,
-        context: &DraftContext,
-        stored: &StoredDraft,
-        notes: &mut Vec<Note>,
-    ) -> Option<(u64, MailState)> {
-        let message = [stored.message.clone()];
-        let before = context.mailbox.states(&message).await.into_iter().next();
-        let kept = async {
-            let before = before.unwrap_or_else(|| Err(Error::new(Kind::NotFound, "no answer")))?;
-            let state = discarded(context, &before, None)?;
-            let what = discard_of(&stored.id);
-            Ok((self.store.keep_undo(&context.account.id, &what, &state).await?, before))
-        };
-        let kept: Result<_> = kept.await;
-        kept.inspect_err(|error| notes.push(note!("this discard cannot be undone: {}", error))).ok()
+/// Stores the state of a draft that is about to be discarded. If that is not possible, a
+/// note says so.
+pub(super) async fn keep_discard(
+    ctx: &Context,
+    context: &DraftContext,
+    stored: &StoredDraft,
+    notes: &mut Vec<Note>,
+) -> Option<(u64, MailState)> {
+    let message = [stored.message.clone()];
+    let before = context.mailbox.states(&message).await.into_iter().next();
+    let kept = async {
+        let before = before.unwrap_or_else(|| Err(Error::new(Kind::NotFound, "no answer")))?;
+        let state = discarded(context, &before, None)?;
+        let what = discard_of(&stored.id);
+        Ok((ctx.store.keep_undo(&context.account.id, &what, &state).await?, before))
+    };
+    let kept: Result<_> = kept.await;
+    kept.inspect_err(|error| notes.push(note!("this discard cannot be undone: {}", error))).ok()
+}
+
+/// Records the outcome of a discard; returns the number for undoing it, if that is
+/// possible.
+pub(super) async fn discard_kept(
+    ctx: &Context,
+    context: &DraftContext,
+    kept: Option<(u64, MailState)>,
+    made: &Result<()>,
+    notes: &mut Vec<Note>,
+) -> Option<u64> {
+    let (number, before) = kept?;
+    let after = match made {
+        Ok(()) => context
+            .mailbox
+            .states(std::slice::from_ref(&before.id))
+            .await
+            .pop()
+            .and_then(Result::ok),
+        Err(error) if error.is_open() => return Some(number),
+        Err(_) => None,
+    };
+    let state = made.is_ok().then(|| discarded(context, &before, after)).transpose();
+    let trimmed = match state {
+        Ok(state) => ctx.store.trim_undo(number, state.as_deref()).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = trimmed {
+        notes.push(note!("undo restores the whole earlier state: {}", error));
     }
+    made.is_ok().then_some(number)
+}
 
-    /// Records the outcome of a discard; returns the number for undoing it, if that is
-    /// possible.
-    pub(super) async fn discard_kept(
-        &self,
-        context: &DraftContext,
-        kept: Option<(u64, MailState)>,
-        made: &Result<()>,
-        notes: &mut Vec<Note>,
-    ) -> Option<u64> {
-        let (number, before) = kept?;
-        let after = match made {
-            Ok(()) => context
-                .mailbox
-                .states(std::slice::from_ref(&before.id))
-                .await
-                .pop()
-                .and_then(Result::ok),
-            Err(error) if error.is_open() => return Some(number),
-            Err(_) => None,
-        };
-        let state = made.is_ok().then(|| discarded(context, &before, after)).transpose();
-        let trimmed = match state {
-            Ok(state) => self.store.trim_undo(number, state.as_deref()).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = trimmed {
-            notes.push(note!("undo restores the whole earlier state: {}", error));
+/// Adds to the error of a draft that is not found that it was discarded, if it was.
+pub(in crate::pipeline) async fn discarded_before(
+    ctx: &Context,
+    account: &str,
+    (name, id): (&str, &str),
+    error: Error,
+) -> Error {
+    let what = discard_of(id);
+    match (error.kind(), ctx.store.undo_of(account, &what).await) {
+        (Kind::NotFound, Ok(Some(undo))) => {
+            Error::new(Kind::NotFound, format!("{name} was discarded"))
+                .next(format!("mail_modify undo=u{undo} restores it"))
         }
-        made.is_ok().then_some(number)
-    }
-
-    /// Adds to the error of a draft that is not found that it was discarded, if it was.
-    pub(in crate::pipeline) async fn discarded_before(
-        &self,
-        account: &str,
-        (name, id): (&str, &str),
-        error: Error,
-    ) -> Error {
-        let what = discard_of(id);
-        match (error.kind(), self.store.undo_of(account, &what).await) {
-            (Kind::NotFound, Ok(Some(undo))) => {
-                Error::new(Kind::NotFound, format!("{name} was discarded"))
-                    .next(format!("mail_modify undo=u{undo} restores it"))
-            }
-            _ => error,
-        }
+        _ => error,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
 use crate::pipeline::calendar::undo::undo_events;
 use crate::pipeline::context::Context;
+use crate::pipeline::mail::compose::undo::undo_edit;
 use crate::pipeline::rows::name_account;
 use crate::provider::Account;
 use crate::provider::mail::{FolderKind, MailState};
@@ -85,7 +86,7 @@ impl Context {
         };
         let account_undo = match UndoState::read(id, &state)? {
             UndoState::Mail(mail) => mail,
-            UndoState::Draft(edit) => return self.undo_edit(id, &edit, dry_run, caller).await,
+            UndoState::Draft(edit) => return undo_edit(self, id, &edit, dry_run, caller).await,
             UndoState::Events { events } => {
                 return undo_events(self, events, dry_run, caller).await;
             }

@@ -2,6 +2,7 @@
 
 use crate::body::{Readable, Reading};
 use crate::pipeline::context::Context;
+use crate::pipeline::mail::attachment::reading::file_reader;
 use crate::provider::{MessageContent, TextPart};
 
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.
@@ -23,7 +24,7 @@ pub(super) async fn read_large(
     if message.parts.iter().flatten().flatten().map(size).sum::<usize>() <= SMALL {
         return None;
     }
-    match worker.body(ctx.reader(), message, reading).await {
+    match worker.body(file_reader(ctx), message, reading).await {
         Ok(Some(readable)) => return Some(readable),
         Ok(None) => {}
         Err(error) => tracing::warn!(%error, "large HTML is not read"),

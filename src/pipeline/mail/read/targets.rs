@@ -8,6 +8,7 @@ use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered::Threads;
+use crate::pipeline::mail::compose::people::message_of_draft;
 use crate::project::project;
 use crate::provider::{Account, BodyForm, Mailbox, MessageContent, Role, ThreadMessage};
 use crate::store::HandleKind;
@@ -128,7 +129,7 @@ async fn resolve_target(
         owner_named(ctx, &owner, account).await?;
         return Ok(vec![target(&owner, id)]);
     }
-    if let Some((owner, id)) = ctx.message_of_draft(name, account).await? {
+    if let Some((owner, id)) = message_of_draft(ctx, name, account).await? {
         return Ok(vec![target(&owner.id, id)]);
     }
     if let Some((owner, thread)) = resolve_handle(ctx, HandleKind::Thread, name).await? {

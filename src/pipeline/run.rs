@@ -41,6 +41,7 @@ use crate::pipeline::lookup::named::resolve_names;
 use crate::pipeline::lookup::people::suggest_people;
 use crate::pipeline::mail::attachment::mail_attachment;
 use crate::pipeline::mail::compose::mail_draft;
+use crate::pipeline::mail::modify::mail_modify;
 use crate::pipeline::mail::read::mail_read;
 use crate::pipeline::mail::search::mail_search;
 use crate::pipeline::mail::send::mail_send;
@@ -296,7 +297,7 @@ fn dispatch<'a>(
         Action::Attachment(request) => Box::pin(mail_attachment(ctx, request)),
         Action::Draft(request) => Box::pin(mail_draft(ctx, *request, caller)),
         Action::Send(request) => Box::pin(mail_send(ctx, request, caller)),
-        Action::Modify(request) => Box::pin(ctx.modify(request, caller)),
+        Action::Modify(request) => Box::pin(mail_modify(ctx, request, caller)),
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
         Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
         Action::Free(request) => Box::pin(calendar_free(ctx, request)),

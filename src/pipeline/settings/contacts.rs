@@ -11,7 +11,7 @@ use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_acc
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::pipeline::lookup::known::look_alikes;
-use crate::pipeline::mail::modify::no_undo;
+use crate::pipeline::mail::modify::{no_undo, refused_erasure};
 use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
@@ -91,7 +91,7 @@ impl Context {
                 short(id_or_name),
                 owner.account.email
             );
-            if let Some(why) = self.refused_erasure(&question, caller).await? {
+            if let Some(why) = refused_erasure(self, &question, caller).await? {
                 return self.one_outcome(id_or_name, "delete", "refused", why).await;
             }
             if request.dry_run {

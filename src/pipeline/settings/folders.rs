@@ -12,7 +12,8 @@ use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::modify::{CreatedFolder, With, missing_above};
+use crate::pipeline::mail::modify::chosen::choose_messages;
+use crate::pipeline::mail::modify::{CreatedFolder, With, change_messages, missing_above};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
@@ -214,14 +215,15 @@ impl Context {
             parts.extend(within.map(Term::Folder));
         }
         let within = Query::Any(parts.into_iter().map(Query::Term).collect());
-        let choice = self.choose(&within, vec![owner.account.clone()]).await?;
+        let choice = choose_messages(self, &within, vec![owner.account.clone()]).await?;
         if choice.left.is_some() {
             return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
                 .next("move them first with mail_modify do=move, in several calls"));
         }
         let with = With { to: vec![to.to_owned()], dry_run: request.dry_run, ..With::default() };
         let steps = [(Verb::Move, with)];
-        let mut response = self.change(choice, "move", &steps, request.dry_run, None).await?;
+        let mut response =
+            change_messages(self, choice, "move", &steps, request.dry_run, None).await?;
         let change = SettingsChange::DeleteFolder { id: place.id.clone() };
         let about = (place.name.as_str(), "delete", "after its messages were moved");
         let deleted = if request.dry_run {

@@ -15,7 +15,8 @@ use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::modify::{With, find};
+use crate::pipeline::mail::modify::chosen::choose_messages;
+use crate::pipeline::mail::modify::{With, change_messages, find, refused_erasure};
 use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
 use crate::query::{self, DateContext, Query, Term};
@@ -211,7 +212,7 @@ impl Context {
                 owner.account.email,
                 clip(cell(&detail), QUESTION).0
             );
-            if let Some(why) = self.refused_erasure(&question, caller).await? {
+            if let Some(why) = refused_erasure(self, &question, caller).await? {
                 return self.one_outcome(&name, op, "refused", why).await;
             }
             if request.dry_run && caller.can_ask() {
@@ -445,7 +446,7 @@ impl Context {
                 parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
             }
         }
-        let mut choice = self.choose(&Query::All(parts), vec![account]).await?;
+        let mut choice = choose_messages(self, &Query::All(parts), vec![account]).await?;
         choice.notes.push(match existing {
             Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
             Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
@@ -454,7 +455,7 @@ impl Context {
             let line = note!("skipped: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
-        self.change(choice, "run", &steps, with.dry_run, None).await
+        change_messages(self, choice, "run", &steps, with.dry_run, None).await
     }
 }
 

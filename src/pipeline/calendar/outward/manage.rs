@@ -15,7 +15,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
-use crate::pipeline::mail::modify::no_undo;
+use crate::pipeline::mail::modify::{no_undo, refused_erasure};
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
@@ -136,7 +136,7 @@ async fn change_calendar(
          undone.",
         owner.account.email
     );
-    if erases && let Some(why) = ctx.refused_erasure(&question, caller).await? {
+    if erases && let Some(why) = refused_erasure(ctx, &question, caller).await? {
         let report = WriteReport {
             outcomes: vec![Outcome::new(&old, word, "refused", why)],
             ..WriteReport::default()

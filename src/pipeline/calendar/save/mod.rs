@@ -28,6 +28,7 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::context::Context;
+use crate::pipeline::mail::modify::undo::undo_change;
 use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
@@ -41,7 +42,7 @@ pub(in crate::pipeline) async fn calendar_save(
 ) -> Result<Response> {
     // A dry run is refused as the real call would be, and asks nobody.
     if let Some(undo) = &request.undo {
-        return ctx.undo(undo, request.dry_run, caller).await;
+        return undo_change(ctx, undo, request.dry_run, caller).await;
     }
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     match (&request.ics, request.changes().is_empty()) {

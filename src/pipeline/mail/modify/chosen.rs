@@ -56,154 +56,151 @@ struct AccountMatches {
     notes: Vec<Note>,
 }
 
-impl Context {
-    /// Resolves these ids to messages, with threads expanded; those of a thread that are in
-    /// the trash or in spam are left out with a note, unless `hidden` is set.
-    pub(super) async fn chosen_ids(
-        &self,
-        ids: &[String],
-        account: Option<&str>,
-        hidden: bool,
-    ) -> Result<Choice> {
-        let mut notes = Vec::new();
-        let noted = Some(&mut notes).filter(|_| !hidden);
-        let (mut messages, failed) = resolve_targets(self, ids, account, noted, None).await?;
-        let left = messages.len().saturating_sub(MOST_MESSAGES);
-        messages.truncate(MOST_MESSAGES);
-        let mut choice = Choice {
-            failed,
-            notes,
-            left: (left > 0).then(|| left.to_string()),
-            ..Choice::default()
+/// Resolves these ids to messages, with threads expanded; those of a thread that are in
+/// the trash or in spam are left out with a note, unless `hidden` is set.
+pub(super) async fn chosen_ids(
+    ctx: &Context,
+    ids: &[String],
+    account: Option<&str>,
+    hidden: bool,
+) -> Result<Choice> {
+    let mut notes = Vec::new();
+    let noted = Some(&mut notes).filter(|_| !hidden);
+    let (mut messages, failed) = resolve_targets(ctx, ids, account, noted, None).await?;
+    let left = messages.len().saturating_sub(MOST_MESSAGES);
+    messages.truncate(MOST_MESSAGES);
+    let mut choice =
+        Choice { failed, notes, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
+    for (account, targets) in by_owner(messages) {
+        let account = ctx.accounts.by_id(&account).await?;
+        let ids = targets.into_iter().map(|one| one.id).collect();
+        choice.accounts.push(chosen_messages(ctx, account, ids).await?);
+    }
+    Ok(choice)
+}
+
+/// Finds the newest messages of a query, of one account or of all.
+pub(super) async fn chosen_query(ctx: &Context, q: &str, account: Option<&str>) -> Result<Choice> {
+    let parsed = query::parse(q, &ctx.date_context())?;
+    let accounts = named_or_all(ctx, account).await?;
+    if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
+        return Err(Error::argument(
+            "`raw:` is one provider's syntax, but the accounts have several",
+        )
+        .next("name the account"));
+    }
+    choose_messages(ctx, &parsed, accounts).await
+}
+
+/// Finds the newest messages of a query in these accounts.
+pub(in crate::pipeline) async fn choose_messages(
+    ctx: &Context,
+    query: &Query,
+    accounts: Vec<Account>,
+) -> Result<Choice> {
+    let labels = account_labels(ctx).await?;
+    let several = accounts.len() > 1;
+    let requests = accounts.iter().map(|account| find_messages(ctx, account, query));
+    let answers = join_all(requests.map(|request| ctx.await_account(several, request))).await;
+    let mut choice = Choice::default();
+    let (mut found, mut sizes) = (Vec::new(), Vec::new());
+    for (account, answer) in accounts.into_iter().zip(answers) {
+        let label = labels.of(&account.id);
+        match answer {
+            Ok(some) => {
+                let notes = some.notes.iter().cloned();
+                choice.notes.extend(notes.map(name_account(several, &label)));
+                sizes.push(some.ids.len());
+                found.push((account, some));
+            }
+            Err(error) if several => choice.failed.push((label, error)),
+            Err(error) => return Err(error),
+        }
+    }
+    if let (true, Some((label, error))) = (found.is_empty(), choice.failed.first()) {
+        return Err(error.clone().context(label));
+    }
+    let shares = shares(&sizes, MOST_MESSAGES);
+    let (mut left, mut exact) = (0u64, true);
+    for ((account, mut some), share) in found.into_iter().zip(shares) {
+        let all = match some.total {
+            Some(Total::Exactly(all)) => Some(all),
+            Some(Total::About(all)) if some.more => {
+                exact = false;
+                Some(all)
+            }
+            _ if some.more => None,
+            _ => Some(some.ids.len() as u64),
         };
-        for (account, targets) in by_owner(messages) {
-            let account = self.accounts.by_id(&account).await?;
-            let ids = targets.into_iter().map(|one| one.id).collect();
-            choice.accounts.push(self.chosen_messages(account, ids).await?);
+        let taken = share as u64;
+        match all {
+            Some(all) => left += all.saturating_sub(taken).max(u64::from(some.more)),
+            None => {
+                exact = false;
+                left += (some.ids.len() as u64).saturating_sub(taken).max(1);
+            }
         }
-        Ok(choice)
+        some.ids.truncate(share);
+        if !some.ids.is_empty() {
+            choice.accounts.push(chosen_messages(ctx, account, some.ids).await?);
+        }
     }
+    choice.left = match (left, exact) {
+        (0, _) => None,
+        (left, true) => Some(left.to_string()),
+        (left, false) => Some(format!("{left} or more")),
+    };
+    Ok(choice)
+}
 
-    /// Finds the newest messages of a query, of one account or of all.
-    pub(super) async fn chosen_query(&self, q: &str, account: Option<&str>) -> Result<Choice> {
-        let parsed = query::parse(q, &self.date_context())?;
-        let accounts = named_or_all(self, account).await?;
-        if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
-            return Err(Error::argument(
-                "`raw:` is one provider's syntax, but the accounts have several",
-            )
-            .next("name the account"));
-        }
-        self.choose(&parsed, accounts).await
-    }
+async fn chosen_messages(
+    ctx: &Context,
+    account: Account,
+    ids: Vec<String>,
+) -> Result<ChosenMessages> {
+    Ok(ChosenMessages {
+        label: account_labels(ctx).await?.of(&account.id),
+        mailbox: ctx.connect.mailbox(&account)?,
+        account,
+        ids,
+    })
+}
 
-    /// Finds the newest messages of a query in these accounts.
-    pub(in crate::pipeline) async fn choose(
-        &self,
-        query: &Query,
-        accounts: Vec<Account>,
-    ) -> Result<Choice> {
-        let labels = account_labels(self).await?;
-        let several = accounts.len() > 1;
-        let requests = accounts.iter().map(|account| self.find(account, query));
-        let answers = join_all(requests.map(|request| self.await_account(several, request))).await;
-        let mut choice = Choice::default();
-        let (mut found, mut sizes) = (Vec::new(), Vec::new());
-        for (account, answer) in accounts.into_iter().zip(answers) {
-            let label = labels.of(&account.id);
-            match answer {
-                Ok(some) => {
-                    let notes = some.notes.iter().cloned();
-                    choice.notes.extend(notes.map(name_account(several, &label)));
-                    sizes.push(some.ids.len());
-                    found.push((account, some));
-                }
-                Err(error) if several => choice.failed.push((label, error)),
-                Err(error) => return Err(error),
+/// Returns the ids of the newest messages of one account, in pages.
+async fn find_messages(ctx: &Context, account: &Account, query: &Query) -> Result<AccountMatches> {
+    let mailbox = ctx.connect.mailbox(account)?;
+    let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
+    let context = RowContext::bare(mailbox.api());
+    let mut ask = ListRequest {
+        query: Some(query.clone()),
+        folder: None,
+        projection: project(mailbox.api(), &key),
+        limit: PAGE,
+        oldest: false,
+        cursor: None,
+        hidden: false,
+    };
+    let mut found = AccountMatches { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
+    let mut known = HashSet::new();
+    for _ in 0..PAGES {
+        let page = mailbox.messages(&ask).await?;
+        let ids = page.items.iter();
+        let ids = ids.filter_map(|item| flatten::key(&MESSAGE, item, &context));
+        let ids = ids.chain(page.failed.into_iter().map(|one| one.id));
+        found.ids.extend(ids.filter(|id| known.insert(id.clone())));
+        found.total = found.total.or(page.total);
+        for note in page.notes {
+            if !found.notes.contains(&note) {
+                found.notes.push(note);
             }
         }
-        if let (true, Some((label, error))) = (found.is_empty(), choice.failed.first()) {
-            return Err(error.clone().context(label));
+        found.more = page.next.is_some();
+        ask.cursor = page.next;
+        if !found.more || found.ids.len() >= MOST_MESSAGES {
+            break;
         }
-        let shares = shares(&sizes, MOST_MESSAGES);
-        let (mut left, mut exact) = (0u64, true);
-        for ((account, mut some), share) in found.into_iter().zip(shares) {
-            let all = match some.total {
-                Some(Total::Exactly(all)) => Some(all),
-                Some(Total::About(all)) if some.more => {
-                    exact = false;
-                    Some(all)
-                }
-                _ if some.more => None,
-                _ => Some(some.ids.len() as u64),
-            };
-            let taken = share as u64;
-            match all {
-                Some(all) => left += all.saturating_sub(taken).max(u64::from(some.more)),
-                None => {
-                    exact = false;
-                    left += (some.ids.len() as u64).saturating_sub(taken).max(1);
-                }
-            }
-            some.ids.truncate(share);
-            if !some.ids.is_empty() {
-                choice.accounts.push(self.chosen_messages(account, some.ids).await?);
-            }
-        }
-        choice.left = match (left, exact) {
-            (0, _) => None,
-            (left, true) => Some(left.to_string()),
-            (left, false) => Some(format!("{left} or more")),
-        };
-        Ok(choice)
     }
-
-    async fn chosen_messages(&self, account: Account, ids: Vec<String>) -> Result<ChosenMessages> {
-        Ok(ChosenMessages {
-            label: account_labels(self).await?.of(&account.id),
-            mailbox: self.connect.mailbox(&account)?,
-            account,
-            ids,
-        })
-    }
-
-    /// Returns the ids of the newest messages of one account, in pages.
-    async fn find(&self, account: &Account, query: &Query) -> Result<AccountMatches> {
-        let mailbox = self.connect.mailbox(account)?;
-        let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
-        let context = RowContext::bare(mailbox.api());
-        let mut ask = ListRequest {
-            query: Some(query.clone()),
-            folder: None,
-            projection: project(mailbox.api(), &key),
-            limit: PAGE,
-            oldest: false,
-            cursor: None,
-            hidden: false,
-        };
-        let mut found =
-            AccountMatches { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
-        let mut known = HashSet::new();
-        for _ in 0..PAGES {
-            let page = mailbox.messages(&ask).await?;
-            let ids = page.items.iter();
-            let ids = ids.filter_map(|item| flatten::key(&MESSAGE, item, &context));
-            let ids = ids.chain(page.failed.into_iter().map(|one| one.id));
-            found.ids.extend(ids.filter(|id| known.insert(id.clone())));
-            found.total = found.total.or(page.total);
-            for note in page.notes {
-                if !found.notes.contains(&note) {
-                    found.notes.push(note);
-                }
-            }
-            found.more = page.next.is_some();
-            ask.cursor = page.next;
-            if !found.more || found.ids.len() >= MOST_MESSAGES {
-                break;
-            }
-        }
-        Ok(found)
-    }
+    Ok(found)
 }
 
 fn same_provider(one: &Account, all: &[Account]) -> bool {

@@ -6,9 +6,9 @@
 //! in few words however many messages there are ([`report`]).
 
 mod actions;
-mod chosen;
+pub(in crate::pipeline) mod chosen;
 mod report;
-mod undo;
+pub(in crate::pipeline) mod undo;
 mod unsubscribe;
 
 use std::collections::{BTreeMap, HashMap};
@@ -38,7 +38,10 @@ pub(in crate::pipeline) use self::actions::{
 };
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::no_undo;
-use self::report::{ChangeReport, subjects};
+use self::report::{ChangeReport, first_lines, report_changes, subjects};
+use super::modify::chosen::{chosen_ids, chosen_query};
+use super::modify::undo::undo_change;
+use super::modify::unsubscribe::leave_lists;
 use super::search::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::guard::require_access;
@@ -82,278 +85,269 @@ struct Miss {
     why: String,
 }
 
-impl Context {
-    pub(in crate::pipeline) async fn modify(
-        &self,
-        request: Modify,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if let Some(id) = &request.undo {
-            return self.undo(id, request.dry_run, caller).await;
-        }
-        let Some(verb) = request.what else {
-            return Err(Error::argument("mail_modify needs `do`"));
-        };
-        let (to, without) = actions::signed(verb, &request.to);
-        let with = With {
-            due: request.due.as_deref().map(|due| self.due(due)).transpose()?,
-            to,
-            without,
-            create: request.create,
-            may_create: matches!(
-                verb,
-                Verb::Move | Verb::Copy | Verb::Label | Verb::Categorize if !request.create
-            ),
-            dry_run: request.dry_run,
-        };
-        actions::check(verb, &with)?;
-        match verb {
-            Verb::Delete => {
-                require_access(self, Access::Full, "permanent deletion, unlike do=trash,")?
-            }
-            Verb::Unsubscribe => require_access(self, Access::Send, "unsubscribing")?,
-            _ => {}
-        }
-        let choice = match &request.q {
-            Some(q) => self.chosen_query(q, request.account.as_deref()).await?,
-            None => {
-                let hidden = matches!(verb, Verb::Restore | Verb::Delete);
-                self.chosen_ids(&request.ids, request.account.as_deref(), hidden).await?
-            }
-        };
-        if verb == Verb::Unsubscribe {
-            return self.unsubscribe(choice, request.dry_run, caller).await;
-        }
-        self.change(choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
+pub(in crate::pipeline) async fn mail_modify(
+    ctx: &Context,
+    request: Modify,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if let Some(id) = &request.undo {
+        return undo_change(ctx, id, request.dry_run, caller).await;
     }
+    let Some(verb) = request.what else {
+        return Err(Error::argument("mail_modify needs `do`"));
+    };
+    let (to, without) = actions::signed(verb, &request.to);
+    let with = With {
+        due: request.due.as_deref().map(|due| flag_due(ctx, due)).transpose()?,
+        to,
+        without,
+        create: request.create,
+        may_create: matches!(
+            verb,
+            Verb::Move | Verb::Copy | Verb::Label | Verb::Categorize if !request.create
+        ),
+        dry_run: request.dry_run,
+    };
+    actions::check(verb, &with)?;
+    match verb {
+        Verb::Delete => require_access(ctx, Access::Full, "permanent deletion, unlike do=trash,")?,
+        Verb::Unsubscribe => require_access(ctx, Access::Send, "unsubscribing")?,
+        _ => {}
+    }
+    let choice = match &request.q {
+        Some(q) => chosen_query(ctx, q, request.account.as_deref()).await?,
+        None => {
+            let hidden = matches!(verb, Verb::Restore | Verb::Delete);
+            chosen_ids(ctx, &request.ids, request.account.as_deref(), hidden).await?
+        }
+    };
+    if verb == Verb::Unsubscribe {
+        return leave_lists(ctx, choice, request.dry_run, caller).await;
+    }
+    change_messages(ctx, choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
+}
 
-    /// Replaces the handles of folders and labels in `to` by their ids.
-    async fn by_folder_ids(
-        &self,
-        verb: Verb,
-        with: &With,
-        chosen: &ChosenMessages,
-    ) -> Result<With> {
-        let mut with = with.clone();
-        // Categories have names alone.
-        let has_labels = chosen.mailbox.capabilities().has_labels();
-        let to = with.to.iter_mut().filter(|_| has_labels || needs_folder(verb));
-        let without = with.without.iter_mut().filter(|_| has_labels);
-        for name in to.chain(without) {
-            if let Some(id) = folder_of(self, name, &chosen.account).await? {
-                *name = id;
-            }
+/// Replaces the handles of folders and labels in `to` by their ids.
+async fn by_folder_ids(
+    ctx: &Context,
+    verb: Verb,
+    with: &With,
+    chosen: &ChosenMessages,
+) -> Result<With> {
+    let mut with = with.clone();
+    // Categories have names alone.
+    let has_labels = chosen.mailbox.capabilities().has_labels();
+    let to = with.to.iter_mut().filter(|_| has_labels || needs_folder(verb));
+    let without = with.without.iter_mut().filter(|_| has_labels);
+    for name in to.chain(without) {
+        if let Some(id) = folder_of(ctx, name, &chosen.account).await? {
+            *name = id;
         }
-        Ok(with)
     }
+    Ok(with)
+}
 
-    /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
-    /// order, and undone together. The `caller` is asked before messages are deleted permanently.
-    pub(in crate::pipeline) async fn change(
-        &self,
-        mut choice: Choice,
-        op: &'static str,
-        steps: &[(Verb, With)],
-        dry_run: bool,
-        caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
-        let mut works = Vec::new();
-        let several = choice.accounts.len() > 1;
-        for chosen in std::mem::take(&mut choice.accounts) {
-            let (mut all, mut created) = (Vec::new(), Vec::new());
-            let mut refused = None;
-            for (verb, with) in steps {
-                let planned = async {
-                    let with = self.by_folder_ids(*verb, with, &chosen).await?;
-                    plan_actions(&*chosen.mailbox, *verb, &with, &mut created).await
-                };
-                match planned.await {
-                    Ok(mut some) => all.append(&mut some),
-                    Err(error) if several => refused = Some(error),
-                    Err(error) => return Err(error),
-                }
-            }
-            for folder in &created {
-                folder.keep_levels(&self.store, &chosen.account.id).await;
-                let named = name_account(several_accounts(self).await, &chosen.label);
-                choice.notes.push(named(folder.note()));
-            }
-            match refused {
-                Some(error) => choice.failed.push((chosen.label, error)),
-                None => works.push(Work {
-                    chosen,
-                    actions: all,
-                    changes: Vec::new(),
-                    created,
-                    unchanged: 0,
-                    misses: Vec::new(),
-                }),
+/// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
+/// order, and undone together. The `caller` is asked before messages are deleted permanently.
+pub(in crate::pipeline) async fn change_messages(
+    ctx: &Context,
+    mut choice: Choice,
+    op: &'static str,
+    steps: &[(Verb, With)],
+    dry_run: bool,
+    caller: Option<&dyn ClientPrompts>,
+) -> Result<Response> {
+    let mut works = Vec::new();
+    let several = choice.accounts.len() > 1;
+    for chosen in std::mem::take(&mut choice.accounts) {
+        let (mut all, mut created) = (Vec::new(), Vec::new());
+        let mut refused = None;
+        for (verb, with) in steps {
+            let planned = async {
+                let with = by_folder_ids(ctx, *verb, with, &chosen).await?;
+                plan_actions(&*chosen.mailbox, *verb, &with, &mut created).await
+            };
+            match planned.await {
+                Ok(mut some) => all.append(&mut some),
+                Err(error) if several => refused = Some(error),
+                Err(error) => return Err(error),
             }
         }
-        if let (true, Some((name, error))) = (works.is_empty(), choice.failed.first()) {
-            return Err(error.clone().context(name));
+        for folder in &created {
+            folder.keep_levels(&ctx.store, &chosen.account.id).await;
+            let named = name_account(several_accounts(ctx).await, &chosen.label);
+            choice.notes.push(named(folder.note()));
         }
-        choice.notes.dedup();
-        // They are read before a message may be deleted.
-        let named: Vec<_> = works
-            .iter()
-            .map(|work| (work.chosen.mailbox.clone(), work.chosen.ids.clone()))
-            .collect();
-        // Messages already in the requested state are not written again.
-        let looking = join_all(works.iter_mut().map(look));
-        let subjects = OptionFuture::from((!dry_run).then(|| subjects(named)));
-        let (_, subjects) = join(looking, subjects).await;
-        let subjects = subjects.flatten();
-        let mut undo = None;
-        let refused = match caller {
-            Some(caller) if op == "delete" => {
-                let caller = &MaybeDryRun { caller, dry_run };
-                let refused = self.refused_deletion(&works, caller).await?;
-                if dry_run && refused.is_none() && works.iter().any(|one| !one.changes.is_empty()) {
-                    choice.notes.push(note!("do=delete is permanent: {}", no_undo(caller)));
-                }
-                refused
-            }
-            _ => None,
-        };
-        if let Some(why) = refused {
-            refuse(&mut works, why);
-        } else if !dry_run {
-            undo = self
-                .write_changes(&mut works, op, &mut choice.notes)
-                .await
-                .map_err(|error| undone(error, &choice.notes))?;
+        match refused {
+            Some(error) => choice.failed.push((chosen.label, error)),
+            None => works.push(Work {
+                chosen,
+                actions: all,
+                changes: Vec::new(),
+                created,
+                unchanged: 0,
+                misses: Vec::new(),
+            }),
         }
-        let report = ChangeReport { op, undo, dry_run, subjects };
-        self.report_changes(works, choice, report).await
     }
+    if let (true, Some((name, error))) = (works.is_empty(), choice.failed.first()) {
+        return Err(error.clone().context(name));
+    }
+    choice.notes.dedup();
+    // They are read before a message may be deleted.
+    let named: Vec<_> =
+        works.iter().map(|work| (work.chosen.mailbox.clone(), work.chosen.ids.clone())).collect();
+    // Messages already in the requested state are not written again.
+    let looking = join_all(works.iter_mut().map(look));
+    let subjects = OptionFuture::from((!dry_run).then(|| subjects(named)));
+    let (_, subjects) = join(looking, subjects).await;
+    let subjects = subjects.flatten();
+    let mut undo = None;
+    let refused = match caller {
+        Some(caller) if op == "delete" => {
+            let caller = &MaybeDryRun { caller, dry_run };
+            let refused = refused_deletion(ctx, &works, caller).await?;
+            if dry_run && refused.is_none() && works.iter().any(|one| !one.changes.is_empty()) {
+                choice.notes.push(note!("do=delete is permanent: {}", no_undo(caller)));
+            }
+            refused
+        }
+        _ => None,
+    };
+    if let Some(why) = refused {
+        refuse(&mut works, why);
+    } else if !dry_run {
+        undo = write_changes(ctx, &mut works, op, &mut choice.notes)
+            .await
+            .map_err(|error| undone(error, &choice.notes))?;
+    }
+    let report = ChangeReport { op, undo, dry_run, subjects };
+    report_changes(ctx, works, choice, report).await
+}
 
-    /// Asks before messages are deleted permanently; returns why they are not, if they are not.
-    async fn refused_deletion(
-        &self,
-        works: &[Work],
-        caller: &dyn ClientPrompts,
-    ) -> Result<Option<&'static str>> {
-        let count: usize = works.iter().map(|one| one.changes.len()).sum();
-        if count == 0 {
-            return Ok(None);
-        }
-        let owners: Vec<&str> = works
-            .iter()
-            .filter(|one| !one.changes.is_empty())
-            .map(|one| one.chosen.account.email.as_str())
-            .collect();
-        let what = match count {
-            1 => "1 message".to_owned(),
-            count => format!("{count} messages"),
-        };
-        let mut lines = vec![format!(
-            "Permanently delete {what} of {}? This cannot be undone.",
-            owners.join(", ")
-        )];
-        let shown = self.first_lines(works).await?;
-        let more = count - shown.len().min(count);
-        lines.extend(shown);
-        if more > 0 {
-            lines.push(format!("and {more} more"));
-        }
-        self.refused_erasure(&lines.join("\n"), caller).await
+/// Asks before messages are deleted permanently; returns why they are not, if they are not.
+async fn refused_deletion(
+    ctx: &Context,
+    works: &[Work],
+    caller: &dyn ClientPrompts,
+) -> Result<Option<&'static str>> {
+    let count: usize = works.iter().map(|one| one.changes.len()).sum();
+    if count == 0 {
+        return Ok(None);
     }
+    let owners: Vec<&str> = works
+        .iter()
+        .filter(|one| !one.changes.is_empty())
+        .map(|one| one.chosen.account.email.as_str())
+        .collect();
+    let what = match count {
+        1 => "1 message".to_owned(),
+        count => format!("{count} messages"),
+    };
+    let mut lines =
+        vec![format!("Permanently delete {what} of {}? This cannot be undone.", owners.join(", "))];
+    let shown = first_lines(ctx, works).await?;
+    let more = count - shown.len().min(count);
+    lines.extend(shown);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    refused_erasure(ctx, &lines.join("\n"), caller).await
+}
 
-    /// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
-    /// can be asked, the access level counts as the user's consent.
-    pub(in crate::pipeline) async fn refused_erasure(
-        &self,
-        question: &str,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Option<&'static str>> {
-        match caller.confirm(question).await {
-            Confirmation::Unavailable if self.config.always_confirm => {
-                Ok(Some("the settings require the user's approval, and this client cannot ask"))
-            }
-            Confirmation::Yes | Confirmation::Unavailable | Confirmation::Planned => Ok(None),
-            Confirmation::No => Ok(Some("the user declined")),
-            Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
-            // The question ends the call; the client repeats it with the answer.
-            Confirmation::Later => Err(Error::argument("the user is being asked")),
+/// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
+/// can be asked, the access level counts as the user's consent.
+pub(in crate::pipeline) async fn refused_erasure(
+    ctx: &Context,
+    question: &str,
+    caller: &dyn ClientPrompts,
+) -> Result<Option<&'static str>> {
+    match caller.confirm(question).await {
+        Confirmation::Unavailable if ctx.config.always_confirm => {
+            Ok(Some("the settings require the user's approval, and this client cannot ask"))
         }
+        Confirmation::Yes | Confirmation::Unavailable | Confirmation::Planned => Ok(None),
+        Confirmation::No => Ok(Some("the user declined")),
+        Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
+        // The question ends the call; the client repeats it with the answer.
+        Confirmation::Later => Err(Error::argument("the user is being asked")),
     }
+}
 
-    /// Carries out the plan; returns the number for undoing it, if that is possible. Nothing is
-    /// written before its line is in the log and the earlier states are stored.
-    async fn write_changes(
-        &self,
-        works: &mut [Work],
-        op: &'static str,
-        notes: &mut Vec<Note>,
-    ) -> Result<Option<u64>> {
-        let planned: usize = works.iter().map(|one| one.changes.len()).sum();
-        if planned == 0 {
-            return Ok(None);
-        }
-        // Deleted and copied messages cannot be restored.
-        let undo_number = match op {
-            "delete" | "copy" => None,
-            _ => Some(self.keep(works, op).await?),
-        };
-        for work in works.iter() {
-            if !work.changes.is_empty() {
-                // No write without its line in the log.
-                log_entry(self, work.entry(op, BEGUN)).await?;
-            }
-        }
-        let look = self.config.look;
-        join_all(works.iter_mut().map(|work| write(work, look))).await;
-        let mut undo = undo_number;
-        if let Some(number) = undo_number {
-            match self.trim(works, number).await {
-                Ok(true) => {}
-                Ok(false) => undo = None,
-                Err(error) => notes.push(note!(
-                    "undo restores the whole earlier state, as the changes could not be recorded: {}",
-                    error
-                )),
-            }
-        }
-        for work in works.iter().filter(|work| !work.changes.is_empty()) {
-            let done = work.count(Turn::Done);
-            let outcome = format!("done {done} of {}", work.changes.len());
-            audit_after(self, work.entry(op, &outcome), notes).await;
-        }
-        Ok(undo)
+/// Carries out the plan; returns the number for undoing it, if that is possible. Nothing is
+/// written before its line is in the log and the earlier states are stored.
+async fn write_changes(
+    ctx: &Context,
+    works: &mut [Work],
+    op: &'static str,
+    notes: &mut Vec<Note>,
+) -> Result<Option<u64>> {
+    let planned: usize = works.iter().map(|one| one.changes.len()).sum();
+    if planned == 0 {
+        return Ok(None);
     }
+    // Deleted and copied messages cannot be restored.
+    let undo_number = match op {
+        "delete" | "copy" => None,
+        _ => Some(keep_states(ctx, works, op).await?),
+    };
+    for work in works.iter() {
+        if !work.changes.is_empty() {
+            // No write without its line in the log.
+            log_entry(ctx, work.entry(op, BEGUN)).await?;
+        }
+    }
+    let look = ctx.config.look;
+    join_all(works.iter_mut().map(|work| write(work, look))).await;
+    let mut undo = undo_number;
+    if let Some(number) = undo_number {
+        match trim_states(ctx, works, number).await {
+            Ok(true) => {}
+            Ok(false) => undo = None,
+            Err(error) => notes.push(note!(
+                "undo restores the whole earlier state, as the changes could not be recorded: {}",
+                error
+            )),
+        }
+    }
+    for work in works.iter().filter(|work| !work.changes.is_empty()) {
+        let done = work.count(Turn::Done);
+        let outcome = format!("done {done} of {}", work.changes.len());
+        audit_after(ctx, work.entry(op, &outcome), notes).await;
+    }
+    Ok(undo)
+}
 
-    /// Stores the states of the messages that are about to change.
-    async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
-        let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
-        let undos: Vec<AccountUndo> = works
-            .iter()
-            .map(|work| work.undo_of(|_| true))
-            .filter(|undo| !undo.mail.is_empty())
-            .collect();
-        self.store.keep_undo(&accounts.join(" "), op, &UndoState::Mail(undos).write()?).await
-    }
+/// Stores the states of the messages that are about to change.
+async fn keep_states(ctx: &Context, works: &[Work], op: &str) -> Result<u64> {
+    let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
+    let undos: Vec<AccountUndo> = works
+        .iter()
+        .map(|work| work.undo_of(|_| true))
+        .filter(|undo| !undo.mail.is_empty())
+        .collect();
+    ctx.store.keep_undo(&accounts.join(" "), op, &UndoState::Mail(undos).write()?).await
+}
 
-    /// Removes the states of messages that did not change; returns false if none is left.
-    async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
-        let undos: Vec<AccountUndo> = works
-            .iter()
-            .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
-            .filter(|undo| !undo.mail.is_empty())
-            .collect();
-        let state = match undos.is_empty() {
-            true => None,
-            false => Some(UndoState::Mail(undos).write()?),
-        };
-        self.store.trim_undo(number, state.as_deref()).await?;
-        Ok(state.is_some())
-    }
+/// Removes the states of messages that did not change; returns false if none is left.
+async fn trim_states(ctx: &Context, works: &[Work], number: u64) -> Result<bool> {
+    let undos: Vec<AccountUndo> = works
+        .iter()
+        .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
+        .filter(|undo| !undo.mail.is_empty())
+        .collect();
+    let state = match undos.is_empty() {
+        true => None,
+        false => Some(UndoState::Mail(undos).write()?),
+    };
+    ctx.store.trim_undo(number, state.as_deref()).await?;
+    Ok(state.is_some())
+}
 
-    /// Reads the due date of a flag; of a day, its beginning.
-    fn due(&self, due: &str) -> Result<jiff::Timestamp> {
-        let due = time_parse::read(due, &time_context(self))?;
-        Ok(due.first(&self.config.zone))
-    }
+/// Reads the due date of a flag; of a day, its beginning.
+fn flag_due(ctx: &Context, due: &str) -> Result<jiff::Timestamp> {
+    let due = time_parse::read(due, &time_context(ctx))?;
+    Ok(due.first(&ctx.config.zone))
 }
 
 /// Returns true for verbs whose `to` names a folder.

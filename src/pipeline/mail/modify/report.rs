@@ -44,210 +44,203 @@ pub(super) struct ChangeReport {
     pub(super) subjects: Option<HashMap<String, String>>,
 }
 
-impl Context {
-    pub(super) async fn report_changes(
-        &self,
-        works: Vec<Work>,
-        choice: Choice,
-        report: ChangeReport,
-    ) -> Result<Response> {
-        let ChangeReport { op, undo, dry_run, subjects } = report;
-        let mut response = Response::default();
-        let several = works.len() > 1;
-        let (word, turn) = match (dry_run, op) {
-            (true, _) => ("planned", Turn::Planned),
-            (false, "undo") => ("undone", Turn::Done),
-            (false, _) => ("done", Turn::Done),
-        };
-        let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
-        let done: usize = works.iter().map(|one| one.count(turn)).sum();
-        let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
-        let scalars = &mut response.document.scalars;
-        scalars.push((word, number(done)));
-        if unchanged > 0 {
-            scalars.push(("unchanged", number(unchanged)));
-            if done == 0 && op != "undo" {
-                response.notes.push(note!("unchanged: already as do={} would leave them", op));
-            }
+pub(super) async fn report_changes(
+    ctx: &Context,
+    works: Vec<Work>,
+    choice: Choice,
+    report: ChangeReport,
+) -> Result<Response> {
+    let ChangeReport { op, undo, dry_run, subjects } = report;
+    let mut response = Response::default();
+    let several = works.len() > 1;
+    let (word, turn) = match (dry_run, op) {
+        (true, _) => ("planned", Turn::Planned),
+        (false, "undo") => ("undone", Turn::Done),
+        (false, _) => ("done", Turn::Done),
+    };
+    let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    let done: usize = works.iter().map(|one| one.count(turn)).sum();
+    let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
+    let scalars = &mut response.document.scalars;
+    scalars.push((word, number(done)));
+    if unchanged > 0 {
+        scalars.push(("unchanged", number(unchanged)));
+        if done == 0 && op != "undo" {
+            response.notes.push(note!("unchanged: already as do={} would leave them", op));
         }
-        if let Some(undo) = undo {
-            scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
-        }
-        if dry_run {
-            response.notes.push("dry run: nothing was written".into());
-            let rows = self.first_rows(&works, several).await?;
-            if !rows.is_empty() {
-                if done > rows.len() {
-                    let shown = rows.len();
-                    response.notes.push(note!(
-                        "the first {} of {} are shown",
-                        ours(shown),
-                        ours(done)
-                    ));
-                }
-                response.document.tables.push(rows);
-            }
-        }
-        if let (Some(subjects), 1..=ROWS) = (subjects, done) {
-            let rows = self.changed_rows(&works, &subjects, several).await?;
-            response.document.tables.extend(Some(rows).filter(|rows| !rows.is_empty()));
-        }
-        for work in works.iter().filter(|_| several) {
-            let unchanged = match work.unchanged {
-                0 => String::new(),
-                some => format!(", {some} unchanged"),
-            };
-            let label = &work.chosen.label;
-            let line = note!(
-                "{}: {} {}{}",
-                ours(&label),
-                ours(work.count(turn)),
-                ours(word),
-                ours(unchanged)
-            );
-            response.notes.push(line);
-        }
-        let mut outcomes = Vec::new();
-        for (name, error) in &choice.failed {
-            outcomes.push(Outcome::failed(name, op, error));
-        }
-        for work in &works {
-            outcomes.append(&mut self.misses(work, op, &mut response.notes).await);
-        }
-        let rows = outcome_rows(self, &outcomes);
+    }
+    if let Some(undo) = undo {
+        scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
+    }
+    if dry_run {
+        response.notes.push("dry run: nothing was written".into());
+        let rows = first_rows(ctx, &works, several).await?;
         if !rows.is_empty() {
+            if done > rows.len() {
+                let shown = rows.len();
+                response.notes.push(note!("the first {} of {} are shown", ours(shown), ours(done)));
+            }
             response.document.tables.push(rows);
         }
-        if let Some(left) = &choice.left {
-            response.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
-        }
-        if op == "spam" {
-            let names = works.iter().map(|work| work.chosen.mailbox.capabilities());
-            let names: BTreeSet<_> =
-                names.filter(|can| !can.spam_reports).map(|can| can.name).collect();
-            response.notes.extend(
-                names
-                    .into_iter()
-                    .map(|name| note!("{} only moves it to spam: reports need its own apps", name)),
-            );
-        }
-        if !dry_run && done > 0 {
-            match op {
-                "delete" => response.notes.push("permanently deleted: there is no undo".into()),
-                "copy" => {
-                    response.notes.push("no undo: trash or unlabel the copies instead".into());
-                }
-                _ => {}
-            }
-        }
-        let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
-        if none && outcomes.is_empty() {
-            response.notes.push("no message was found".into());
-        }
-        response.notes.extend(choice.notes);
-        Ok(response)
     }
-
-    /// Returns the sender and subject of the first messages to change: a line for each.
-    pub(super) async fn first_lines(&self, works: &[Work]) -> Result<Vec<String>> {
-        let rows = self.first_rows(works, false).await?;
-        let text = |cell: Option<&Cell>| match cell {
-            Some(Cell::Text(text)) => text.clone(),
-            _ => String::new(),
+    if let (Some(subjects), 1..=ROWS) = (subjects, done) {
+        let rows = changed_rows(ctx, &works, &subjects, several).await?;
+        response.document.tables.extend(Some(rows).filter(|rows| !rows.is_empty()));
+    }
+    for work in works.iter().filter(|_| several) {
+        let unchanged = match work.unchanged {
+            0 => String::new(),
+            some => format!(", {some} unchanged"),
         };
-        let line = |row: &[Cell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
-        Ok(rows.rows().map(line).collect())
+        let label = &work.chosen.label;
+        let line =
+            note!("{}: {} {}{}", ours(&label), ours(work.count(turn)), ours(word), ours(unchanged));
+        response.notes.push(line);
     }
-
-    /// Returns the messages not in the expected state, those with the same reason together.
-    async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<Note>) -> Vec<Outcome> {
-        let alike =
-            work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
-        let mut outcomes = Vec::new();
-        for ((result, why), ids) in grouped(alike) {
-            let shown: Vec<&str> = ids.iter().copied().take(NAMED).collect();
-            let kind = HandleKind::Message;
-            let account = &work.chosen.account;
-            let mut handles = Vec::new();
-            for id in shown {
-                handles.push(handle_after(self, account, kind, id, notes).await);
-            }
-            let handles = handles.join(" ");
-            let item = match ids.len() {
-                few if few <= NAMED => handles,
-                many => format!("{many} messages, {handles} and others"),
-            };
-            outcomes.push(Outcome::new(item, op, result, why));
-        }
-        outcomes
+    let mut outcomes = Vec::new();
+    for (name, error) in &choice.failed {
+        outcomes.push(Outcome::failed(name, op, error));
     }
-
-    /// Returns the messages that were changed, with what was changed. A copied message itself
-    /// is as it was.
-    async fn changed_rows(
-        &self,
-        works: &[Work],
-        subjects: &HashMap<String, String>,
-        several: bool,
-    ) -> Result<RowTable> {
-        let mut columns = MODIFIED.up_to(Level::Key);
-        columns.extend(MODIFIED.field("account").filter(|_| several));
-        let mut rows = RowTable::new(&MODIFIED, columns.clone());
-        for work in works {
-            let can = work.chosen.mailbox.capabilities();
-            let changed: Vec<&Change> = work
-                .changes
-                .iter()
-                .filter(|one| one.outcome == Turn::Done && one.now.as_ref() != Some(&one.before))
-                .collect();
-            let names = if changed.iter().any(|one| needs_names(one, can)) {
-                work.chosen.mailbox.names().await.unwrap_or_default()
-            } else {
-                HashMap::new()
-            };
-            let words = StateWords { can, names: &names, zone: &self.config.zone };
-            let objects: Vec<Value> = changed
+    for work in &works {
+        outcomes.append(&mut unmet_outcomes(ctx, work, op, &mut response.notes).await);
+    }
+    let rows = outcome_rows(ctx, &outcomes);
+    if !rows.is_empty() {
+        response.document.tables.push(rows);
+    }
+    if let Some(left) = &choice.left {
+        response.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
+    }
+    if op == "spam" {
+        let names = works.iter().map(|work| work.chosen.mailbox.capabilities());
+        let names: BTreeSet<_> =
+            names.filter(|can| !can.spam_reports).map(|can| can.name).collect();
+        response.notes.extend(
+            names
                 .into_iter()
-                .map(|one| {
-                    let [before, after] = words.difference(&one.before, one.now.as_ref());
-                    let id = one.now.as_ref().map_or(&one.before.id, |now| &now.id);
-                    let subject = subjects.get(&one.before.id);
-                    json!({"id": id, "subject": subject, "before": before, "after": after})
-                })
-                .collect();
-            let context = RowContext { account: &work.chosen.label, ..self.local() };
-            let mut some = rows_of(&context, &MODIFIED, &columns, &objects, &mut Vec::new());
-            assign_handles(self, &mut some, &work.chosen.account).await?;
-            rows.append(some);
-        }
-        Ok(rows)
+                .map(|name| note!("{} only moves it to spam: reports need its own apps", name)),
+        );
     }
-
-    /// Returns rows of the first messages to change.
-    async fn first_rows(&self, works: &[Work], several: bool) -> Result<RowTable> {
-        let mut columns: Vec<&'static Field> =
-            COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();
-        columns.extend(MESSAGE.field("account").filter(|_| several));
-        let mut rows = RowTable::new(&MESSAGE, columns.clone());
-        for work in works {
-            let room = SHOWN.saturating_sub(rows.len());
-            let ids: Vec<String> =
-                work.changes.iter().take(room).map(|change| change.before.id.clone()).collect();
-            if ids.is_empty() {
-                continue;
+    if !dry_run && done > 0 {
+        match op {
+            "delete" => response.notes.push("permanently deleted: there is no undo".into()),
+            "copy" => {
+                response.notes.push("no undo: trash or unlabel the copies instead".into());
             }
-            let mailbox = &work.chosen.mailbox;
-            let projection = project(mailbox.api(), &columns);
-            let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
-            let items: Vec<_> =
-                messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
-            let context = self.context_for(mailbox.api(), &work.chosen.label, &work.chosen.account);
-            let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut Vec::new());
-            assign_handles(self, &mut some, &work.chosen.account).await?;
-            rows.append(some);
+            _ => {}
         }
-        Ok(rows)
     }
+    let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
+    if none && outcomes.is_empty() {
+        response.notes.push("no message was found".into());
+    }
+    response.notes.extend(choice.notes);
+    Ok(response)
+}
+
+/// Returns the sender and subject of the first messages to change: a line for each.
+pub(super) async fn first_lines(ctx: &Context, works: &[Work]) -> Result<Vec<String>> {
+    let rows = first_rows(ctx, works, false).await?;
+    let text = |cell: Option<&Cell>| match cell {
+        Some(Cell::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let line = |row: &[Cell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
+    Ok(rows.rows().map(line).collect())
+}
+
+/// Returns the messages not in the expected state, those with the same reason together.
+async fn unmet_outcomes(
+    ctx: &Context,
+    work: &Work,
+    op: &'static str,
+    notes: &mut Vec<Note>,
+) -> Vec<Outcome> {
+    let alike = work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
+    let mut outcomes = Vec::new();
+    for ((result, why), ids) in grouped(alike) {
+        let shown: Vec<&str> = ids.iter().copied().take(NAMED).collect();
+        let kind = HandleKind::Message;
+        let account = &work.chosen.account;
+        let mut handles = Vec::new();
+        for id in shown {
+            handles.push(handle_after(ctx, account, kind, id, notes).await);
+        }
+        let handles = handles.join(" ");
+        let item = match ids.len() {
+            few if few <= NAMED => handles,
+            many => format!("{many} messages, {handles} and others"),
+        };
+        outcomes.push(Outcome::new(item, op, result, why));
+    }
+    outcomes
+}
+
+/// Returns the messages that were changed, with what was changed. A copied message itself
+/// is as it was.
+async fn changed_rows(
+    ctx: &Context,
+    works: &[Work],
+    subjects: &HashMap<String, String>,
+    several: bool,
+) -> Result<RowTable> {
+    let mut columns = MODIFIED.up_to(Level::Key);
+    columns.extend(MODIFIED.field("account").filter(|_| several));
+    let mut rows = RowTable::new(&MODIFIED, columns.clone());
+    for work in works {
+        let can = work.chosen.mailbox.capabilities();
+        let changed: Vec<&Change> = work
+            .changes
+            .iter()
+            .filter(|one| one.outcome == Turn::Done && one.now.as_ref() != Some(&one.before))
+            .collect();
+        let names = if changed.iter().any(|one| needs_names(one, can)) {
+            work.chosen.mailbox.names().await.unwrap_or_default()
+        } else {
+            HashMap::new()
+        };
+        let words = StateWords { can, names: &names, zone: &ctx.config.zone };
+        let objects: Vec<Value> = changed
+            .into_iter()
+            .map(|one| {
+                let [before, after] = words.difference(&one.before, one.now.as_ref());
+                let id = one.now.as_ref().map_or(&one.before.id, |now| &now.id);
+                let subject = subjects.get(&one.before.id);
+                json!({"id": id, "subject": subject, "before": before, "after": after})
+            })
+            .collect();
+        let context = RowContext { account: &work.chosen.label, ..ctx.local() };
+        let mut some = rows_of(&context, &MODIFIED, &columns, &objects, &mut Vec::new());
+        assign_handles(ctx, &mut some, &work.chosen.account).await?;
+        rows.append(some);
+    }
+    Ok(rows)
+}
+
+/// Returns rows of the first messages to change.
+async fn first_rows(ctx: &Context, works: &[Work], several: bool) -> Result<RowTable> {
+    let mut columns: Vec<&'static Field> =
+        COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();
+    columns.extend(MESSAGE.field("account").filter(|_| several));
+    let mut rows = RowTable::new(&MESSAGE, columns.clone());
+    for work in works {
+        let room = SHOWN.saturating_sub(rows.len());
+        let ids: Vec<String> =
+            work.changes.iter().take(room).map(|change| change.before.id.clone()).collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let mailbox = &work.chosen.mailbox;
+        let projection = project(mailbox.api(), &columns);
+        let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+        let items: Vec<_> =
+            messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
+        let context = ctx.context_for(mailbox.api(), &work.chosen.label, &work.chosen.account);
+        let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut Vec::new());
+        assign_handles(ctx, &mut some, &work.chosen.account).await?;
+        rows.append(some);
+    }
+    Ok(rows)
 }
 
 /// Returns the subjects of messages by their ids; those that cannot be read are left out. `None`

@@ -4,9 +4,9 @@
 //! the change did, where that still holds: other changes to the same message stay, and if someone
 //! changed the same part of it since, it is left alone and reported.
 
-use super::ChosenMessages;
-use super::report::{ChangeReport, subjects};
+use super::report::{ChangeReport, report_changes, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
+use super::{ChosenMessages, write_changes};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -68,109 +68,110 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
     }
 }
 
-impl Context {
-    /// Undoes a change; an undo can be undone.
-    pub(in crate::pipeline) async fn undo(
-        &self,
-        id: &str,
-        dry_run: bool,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
-            return Err(Error::argument("`undo` is not an undo id")
-                .next("give the one of an answer, such as u3"));
-        };
-        let Some((_, state)) = self.store.undo(number).await? else {
-            return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
-                .next("changes can be undone for 30 days, by the id of the answer"));
-        };
-        let account_undo = match UndoState::read(id, &state)? {
-            UndoState::Mail(mail) => mail,
-            UndoState::Draft(edit) => return undo_edit(self, id, &edit, dry_run, caller).await,
-            UndoState::Events { events } => {
-                return undo_events(self, events, dry_run, caller).await;
-            }
-        };
-        let mut choice = Choice::default();
-        let mut works = Vec::new();
-        let labels = account_labels(self).await?;
-        for one in account_undo {
-            let label = labels.of(&one.account);
-            let opened = self.accounts.by_id(&one.account).await;
-            let opened = opened.and_then(|account| {
-                let mailbox = self.connect.mailbox(&account)?;
-                Ok((account, mailbox))
-            });
-            match opened {
-                Ok((account, mailbox)) => {
-                    let chosen = restored_messages(account, label, mailbox);
-                    let named = name_account(several_accounts(self).await, &chosen.label);
-                    let stay = self.left(&chosen, &one.created).await;
-                    choice.notes.extend(stay.into_iter().map(named));
-                    works.push(plan(chosen, one.mail).await);
-                }
-                Err(error) => choice.failed.push((label, error)),
-            }
+/// Undoes a change; an undo can be undone.
+pub(in crate::pipeline) async fn undo_change(
+    ctx: &Context,
+    id: &str,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
+        return Err(Error::argument("`undo` is not an undo id")
+            .next("give the one of an answer, such as u3"));
+    };
+    let Some((_, state)) = ctx.store.undo(number).await? else {
+        return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
+            .next("changes can be undone for 30 days, by the id of the answer"));
+    };
+    let account_undo = match UndoState::read(id, &state)? {
+        UndoState::Mail(mail) => mail,
+        UndoState::Draft(edit) => return undo_edit(ctx, id, &edit, dry_run, caller).await,
+        UndoState::Events { events } => {
+            return undo_events(ctx, events, dry_run, caller).await;
         }
-        if let (true, Some((label, error))) = (works.is_empty(), choice.failed.first()) {
-            return Err(error.clone().context(label));
+    };
+    let mut choice = Choice::default();
+    let mut works = Vec::new();
+    let labels = account_labels(ctx).await?;
+    for one in account_undo {
+        let label = labels.of(&one.account);
+        let opened = ctx.accounts.by_id(&one.account).await;
+        let opened = opened.and_then(|account| {
+            let mailbox = ctx.connect.mailbox(&account)?;
+            Ok((account, mailbox))
+        });
+        match opened {
+            Ok((account, mailbox)) => {
+                let chosen = restored_messages(account, label, mailbox);
+                let named = name_account(several_accounts(ctx).await, &chosen.label);
+                let stay = remaining_folders(ctx, &chosen, &one.created).await;
+                choice.notes.extend(stay.into_iter().map(named));
+                works.push(plan(chosen, one.mail).await);
+            }
+            Err(error) => choice.failed.push((label, error)),
         }
-        let undo = match dry_run {
-            true => None,
-            false => self
-                .write_changes(&mut works, "undo", &mut choice.notes)
-                .await
-                .map_err(|error| error.context("no message was changed"))?,
-        };
-        let changed = |work: &Work| -> Vec<String> {
-            work.changes.iter().map(|change| change.before.id.clone()).collect()
-        };
-        let named: Vec<_> =
-            works.iter().map(|work| (work.chosen.mailbox.clone(), changed(work))).collect();
-        let report = ChangeReport { op: "undo", undo, dry_run, subjects: subjects(named).await };
-        self.report_changes(works, choice, report).await
     }
+    if let (true, Some((label, error))) = (works.is_empty(), choice.failed.first()) {
+        return Err(error.clone().context(label));
+    }
+    let undo = match dry_run {
+        true => None,
+        false => write_changes(ctx, &mut works, "undo", &mut choice.notes)
+            .await
+            .map_err(|error| error.context("no message was changed"))?,
+    };
+    let changed = |work: &Work| -> Vec<String> {
+        work.changes.iter().map(|change| change.before.id.clone()).collect()
+    };
+    let named: Vec<_> =
+        works.iter().map(|work| (work.chosen.mailbox.clone(), changed(work))).collect();
+    let report = ChangeReport { op: "undo", undo, dry_run, subjects: subjects(named).await };
+    report_changes(ctx, works, choice, report).await
+}
 
-    /// Returns notes about the folders and labels of a change that still exist: others may use them
-    /// by now, so an undo does not delete them. Levels above one that were created with it are
-    /// deleted with it while they are empty.
-    async fn left(&self, chosen: &ChosenMessages, created: &[CreatedUndo]) -> Vec<Note> {
-        let mailbox = &*chosen.mailbox;
-        let mut notes = Vec::new();
-        for one in created {
-            let has_labels = mailbox.capabilities().has_labels();
-            let (kind, word) = match (one.category, has_labels) {
-                (true, _) => (FolderKind::Label, "category"),
-                (false, true) => (FolderKind::Folder, "label"),
-                (false, false) => (FolderKind::Folder, "folder"),
-            };
-            let Ok(found) = mailbox.find_folder(&one.id, kind, false).await else {
-                continue;
-            };
-            let above = self.store.created_with(&chosen.account.id, &one.id).await;
-            let mut stay = vec![found.name.clone()];
-            for level in above.unwrap_or_default().into_iter().rev() {
-                if mailbox.find_folder(&level, kind, false).await.is_ok() {
-                    stay.push(level);
-                }
+/// Returns notes about the folders and labels of a change that still exist: others may use them
+/// by now, so an undo does not delete them. Levels above one that were created with it are
+/// deleted with it while they are empty.
+async fn remaining_folders(
+    ctx: &Context,
+    chosen: &ChosenMessages,
+    created: &[CreatedUndo],
+) -> Vec<Note> {
+    let mailbox = &*chosen.mailbox;
+    let mut notes = Vec::new();
+    for one in created {
+        let has_labels = mailbox.capabilities().has_labels();
+        let (kind, word) = match (one.category, has_labels) {
+            (true, _) => (FolderKind::Label, "category"),
+            (false, true) => (FolderKind::Folder, "label"),
+            (false, false) => (FolderKind::Folder, "folder"),
+        };
+        let Ok(found) = mailbox.find_folder(&one.id, kind, false).await else {
+            continue;
+        };
+        let above = ctx.store.created_with(&chosen.account.id, &one.id).await;
+        let mut stay = vec![found.name.clone()];
+        for level in above.unwrap_or_default().into_iter().rev() {
+            if mailbox.find_folder(&level, kind, false).await.is_ok() {
+                stay.push(level);
             }
-            notes.push(match stay.len() {
-                1 => note!(
-                    "{} was created by the change and stays: manage kind={} op=delete deletes it",
-                    quoted(&found.name),
-                    ours(word)
-                ),
-                _ => note!(
-                    "{} were created by the change and stay: manage kind={} op=delete id={} \
-                     deletes them while they are empty",
-                    quoted_list(stay),
-                    ours(word),
-                    quoted(&found.name)
-                ),
-            });
         }
-        notes
+        notes.push(match stay.len() {
+            1 => note!(
+                "{} was created by the change and stays: manage kind={} op=delete deletes it",
+                quoted(&found.name),
+                ours(word)
+            ),
+            _ => note!(
+                "{} were created by the change and stay: manage kind={} op=delete id={} \
+                 deletes them while they are empty",
+                quoted_list(stay),
+                ours(word),
+                quoted(&found.name)
+            ),
+        });
     }
+    notes
 }
 
 fn restored_messages(

@@ -45,204 +45,195 @@ struct List {
     way: Way,
 }
 
-impl Context {
-    pub(super) async fn unsubscribe(
-        &self,
-        choice: Choice,
-        dry_run: bool,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
-        if count > MOST {
-            return Err(Error::argument(format!(
-                "{count} messages are more than the {MOST} that do=unsubscribe takes"
-            ))
-            .next("give one message per list, or call again for the others"));
-        }
-        let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
-        for (name, error) in &choice.failed {
-            report.outcomes.push(Outcome::failed(name, OP, error));
-        }
-        let lists = self.lists_of(&choice.accounts, &mut report).await?;
-        // Hosts, links and addresses in outcomes are the senders'.
-        note_untrusted_quote(self);
-        if dry_run {
-            for list in &lists {
-                report.outcomes.push(list.planned(caller.can_ask()));
-            }
-            report.notes.push("dry run: nothing was sent".into());
-            return write_report(self, report).await;
-        }
-        if lists.is_empty() {
-            return write_report(self, report).await;
-        }
-        // A draft reaches nobody, and mail_send asks: only a request needs consent here.
-        let posts: Vec<&List> =
-            lists.iter().filter(|list| matches!(list.way, Way::Post(_))).collect();
-        let reply = match posts.is_empty() {
-            true => Confirmation::Yes,
-            false => {
-                let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
-                caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
-            }
-        };
-        if reply == Confirmation::Later {
-            return Err(Error::new(Kind::Argument, "the user is being asked"));
-        }
-        for list in course::each("mailing lists", &lists) {
-            report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
-                (Way::Post(_), Confirmation::No, _) => {
-                    Outcome::new(&list.handle, OP, "refused", "the user declined")
-                }
-                (Way::Post(url), Confirmation::Unavailable, _) => list.refused(CANNOT_ASK, url),
-                (Way::Post(url), Confirmation::Unanswered, _) => {
-                    list.refused("nobody confirmed", url)
-                }
-                (_, _, Some(chosen)) => self.leave(list, chosen, caller, &mut report.notes).await,
-                _ => continue,
-            });
-        }
-        write_report(self, report).await
+pub(super) async fn leave_lists(
+    ctx: &Context,
+    choice: Choice,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
+    if count > MOST {
+        return Err(Error::argument(format!(
+            "{count} messages are more than the {MOST} that do=unsubscribe takes"
+        ))
+        .next("give one message per list, or call again for the others"));
     }
+    let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
+    for (name, error) in &choice.failed {
+        report.outcomes.push(Outcome::failed(name, OP, error));
+    }
+    let lists = lists_of(ctx, &choice.accounts, &mut report).await?;
+    // Hosts, links and addresses in outcomes are the senders'.
+    note_untrusted_quote(ctx);
+    if dry_run {
+        for list in &lists {
+            report.outcomes.push(list.planned(caller.can_ask()));
+        }
+        report.notes.push("dry run: nothing was sent".into());
+        return write_report(ctx, report).await;
+    }
+    if lists.is_empty() {
+        return write_report(ctx, report).await;
+    }
+    // A draft reaches nobody, and mail_send asks: only a request needs consent here.
+    let posts: Vec<&List> = lists.iter().filter(|list| matches!(list.way, Way::Post(_))).collect();
+    let reply = match posts.is_empty() {
+        true => Confirmation::Yes,
+        false => {
+            let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
+            caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
+        }
+    };
+    if reply == Confirmation::Later {
+        return Err(Error::new(Kind::Argument, "the user is being asked"));
+    }
+    for list in course::each("mailing lists", &lists) {
+        report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
+            (Way::Post(_), Confirmation::No, _) => {
+                Outcome::new(&list.handle, OP, "refused", "the user declined")
+            }
+            (Way::Post(url), Confirmation::Unavailable, _) => list.refused(CANNOT_ASK, url),
+            (Way::Post(url), Confirmation::Unanswered, _) => list.refused("nobody confirmed", url),
+            (_, _, Some(chosen)) => leave_list(ctx, list, chosen, caller, &mut report.notes).await,
+            _ => continue,
+        });
+    }
+    write_report(ctx, report).await
+}
 
-    /// Returns the lists that messages belong to, each once.
-    async fn lists_of(
-        &self,
-        accounts: &[ChosenMessages],
-        report: &mut WriteReport,
-    ) -> Result<Vec<List>> {
-        let mut lists: Vec<List> = Vec::new();
-        for (account, chosen) in accounts.iter().enumerate() {
-            let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
-            let kind = HandleKind::Message;
-            let numbers = self.store.handles(&chosen.account.id, kind, &ids).await?;
-            let messages = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
-            for ((number, id), message) in numbers.into_iter().zip(ids).zip(messages) {
-                let handle = kind.handle(number);
-                let message = match message {
-                    Ok(message) => message,
-                    Err(error) => {
-                        report.outcomes.push(Outcome::failed(handle, OP, &error));
-                        continue;
-                    }
-                };
-                let way = way(&message.headers);
-                if let Some(Way::Mail(message)) = &way
-                    && let Err(error) = check_allow_list(self, std::iter::once(&reader(message)))
-                {
+/// Returns the lists that messages belong to, each once.
+async fn lists_of(
+    ctx: &Context,
+    accounts: &[ChosenMessages],
+    report: &mut WriteReport,
+) -> Result<Vec<List>> {
+    let mut lists: Vec<List> = Vec::new();
+    for (account, chosen) in accounts.iter().enumerate() {
+        let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
+        let kind = HandleKind::Message;
+        let numbers = ctx.store.handles(&chosen.account.id, kind, &ids).await?;
+        let messages = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
+        for ((number, id), message) in numbers.into_iter().zip(ids).zip(messages) {
+            let handle = kind.handle(number);
+            let message = match message {
+                Ok(message) => message,
+                Err(error) => {
                     report.outcomes.push(Outcome::failed(handle, OP, &error));
                     continue;
                 }
-                match way {
-                    None => report.outcomes.push(Outcome::new(
-                        handle,
-                        OP,
-                        "failed",
-                        "the message has no unsubscribe header; look for a link in its text",
-                    )),
-                    Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
-                        handle,
-                        OP,
-                        "failed",
-                        hand_over("its list has a page, and no one-click request", &url),
-                    )),
-                    Some(way) if lists.iter().any(|one| one.way == way) => {
-                        let detail = "the same list as another of the messages";
-                        report.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
-                    }
-                    Some(way) => lists.push(List {
-                        account,
-                        handle,
-                        id: id.to_owned(),
-                        sender: sender(&message),
-                        proof: proof(&message, chosen.mailbox.api()),
-                        way,
-                    }),
+            };
+            let way = way(&message.headers);
+            if let Some(Way::Mail(message)) = &way
+                && let Err(error) = check_allow_list(ctx, std::iter::once(&reader(message)))
+            {
+                report.outcomes.push(Outcome::failed(handle, OP, &error));
+                continue;
+            }
+            match way {
+                None => report.outcomes.push(Outcome::new(
+                    handle,
+                    OP,
+                    "failed",
+                    "the message has no unsubscribe header; look for a link in its text",
+                )),
+                Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
+                    handle,
+                    OP,
+                    "failed",
+                    hand_over("its list has a page, and no one-click request", &url),
+                )),
+                Some(way) if lists.iter().any(|one| one.way == way) => {
+                    let detail = "the same list as another of the messages";
+                    report.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
                 }
+                Some(way) => lists.push(List {
+                    account,
+                    handle,
+                    id: id.to_owned(),
+                    sender: sender(&message),
+                    proof: proof(&message, chosen.mailbox.api()),
+                    way,
+                }),
             }
         }
-        Ok(lists)
     }
+    Ok(lists)
+}
 
-    /// Leaves one list.
-    async fn leave(
-        &self,
-        list: &List,
-        chosen: &ChosenMessages,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Outcome {
-        let recipients = match &list.way {
-            Way::Mail(message) => vec![message.to.as_str()],
-            _ => Vec::new(),
-        };
-        let entry = Entry {
-            account: &chosen.account.email,
-            tool: "mail_modify",
-            op: OP,
-            ids: vec![list.id.clone()],
-            recipients,
-            ..Entry::default()
-        };
-        let mut late = Vec::new();
-        let write = async {
-            match &list.way {
-                Way::Post(url) => {
-                    self.states.unsubscriber.post(url).await.map(|()| list.describe())
-                }
-                Way::Mail(message) => {
-                    self.draft_unsubscribe(chosen, message, caller, &mut late).await
-                }
-                Way::Open(_) => Ok(String::new()),
-            }
-        };
-        let done = run_logged(self, entry, notes, write, |_| None).await;
-        notes.append(&mut late);
-        match (done, &list.way) {
-            (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
-            (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
-            (Err(error), Way::Post(url)) if !error.is_open() => {
-                Outcome::new(&list.handle, OP, "failed", hand_over(error.message(), url))
-            }
-            (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
+/// Leaves one list.
+async fn leave_list(
+    ctx: &Context,
+    list: &List,
+    chosen: &ChosenMessages,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Outcome {
+    let recipients = match &list.way {
+        Way::Mail(message) => vec![message.to.as_str()],
+        _ => Vec::new(),
+    };
+    let entry = Entry {
+        account: &chosen.account.email,
+        tool: "mail_modify",
+        op: OP,
+        ids: vec![list.id.clone()],
+        recipients,
+        ..Entry::default()
+    };
+    let mut late = Vec::new();
+    let write = async {
+        match &list.way {
+            Way::Post(url) => ctx.states.unsubscriber.post(url).await.map(|()| list.describe()),
+            Way::Mail(message) => draft_unsubscribe(ctx, chosen, message, caller, &mut late).await,
+            Way::Open(_) => Ok(String::new()),
         }
+    };
+    let done = run_logged(ctx, entry, notes, write, |_| None).await;
+    notes.append(&mut late);
+    match (done, &list.way) {
+        (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
+        (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
+        (Err(error), Way::Post(url)) if !error.is_open() => {
+            Outcome::new(&list.handle, OP, "failed", hand_over(error.message(), url))
+        }
+        (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
     }
+}
 
-    /// Creates a draft of the message that leaves a list, to be sent by `mail_send`.
-    async fn draft_unsubscribe(
-        &self,
-        chosen: &ChosenMessages,
-        message: &UnsubscribeMessage,
-        caller: &dyn ClientPrompts,
-        notes: &mut Vec<Note>,
-    ) -> Result<String> {
-        let own = Person { name: None, address: chosen.account.email.clone() };
-        // An account whose aliases cannot be fetched has at least its own address.
-        let senders = chosen.mailbox.senders().await.unwrap_or_default();
-        let from = senders.into_iter().next().map_or(own, |one| one.person);
-        let outgoing = OutgoingMessage {
-            message_id: message_id(&from.address)?,
-            to: vec![reader(message)],
-            cc: Vec::new(),
-            bcc: Vec::new(),
-            reply_to: Vec::new(),
-            subject: message.subject.clone(),
-            html: html(&message.text),
-            text: message.text.clone(),
-            importance: crate::provider::mail::Importance::Normal,
-            in_reply_to: None,
-            references: Vec::new(),
-            files: Vec::new(),
-            from,
-        };
-        let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
-        let kind = HandleKind::Draft;
-        let handle = handle_after(self, &chosen.account, kind, &response.id, notes).await;
-        Ok(format!(
-            "not unsubscribed yet: send draft {handle}, to {}, with mail_send",
-            short(&message.to)
-        ))
-    }
+/// Creates a draft of the message that leaves a list, to be sent by `mail_send`.
+async fn draft_unsubscribe(
+    ctx: &Context,
+    chosen: &ChosenMessages,
+    message: &UnsubscribeMessage,
+    caller: &dyn ClientPrompts,
+    notes: &mut Vec<Note>,
+) -> Result<String> {
+    let own = Person { name: None, address: chosen.account.email.clone() };
+    // An account whose aliases cannot be fetched has at least its own address.
+    let senders = chosen.mailbox.senders().await.unwrap_or_default();
+    let from = senders.into_iter().next().map_or(own, |one| one.person);
+    let outgoing = OutgoingMessage {
+        message_id: message_id(&from.address)?,
+        to: vec![reader(message)],
+        cc: Vec::new(),
+        bcc: Vec::new(),
+        reply_to: Vec::new(),
+        subject: message.subject.clone(),
+        html: html(&message.text),
+        text: message.text.clone(),
+        importance: crate::provider::mail::Importance::Normal,
+        in_reply_to: None,
+        references: Vec::new(),
+        files: Vec::new(),
+        from,
+    };
+    let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
+    let kind = HandleKind::Draft;
+    let handle = handle_after(ctx, &chosen.account, kind, &response.id, notes).await;
+    Ok(format!(
+        "not unsubscribed yet: send draft {handle}, to {}, with mail_send",
+        short(&message.to)
+    ))
 }
 
 /// Returns the recipient of the message that leaves a list.

@@ -1,6 +1,9 @@
 //! Contacts: created, changed and deleted, found by their address or name.
 
-use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use super::{
+    Set, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
+    rehearse_settings, settable, settings_row,
+};
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
@@ -31,253 +34,244 @@ struct Match {
 /// The maximum number of people of a name that are considered.
 const MOST: usize = 50;
 
-impl Context {
-    pub(super) async fn contact(
-        &self,
-        request: &Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let set = Set::of(request, &settable(&CONTACT))?;
-        let card = card(&set)?;
-        if request.op == ManageOp::Create {
-            no_id(request)?;
-            let name = card.name.clone();
-            let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
-            let Some(name) = name else {
-                return Err(Error::argument("the contact has neither a name nor an address")
-                    .next("give `name` or `emails` in `set`"));
-            };
-            let owner = self.mail_context(request.account.as_deref()).await?;
-            let emails = card.emails.as_deref().unwrap_or_default();
-            let people = People { emails: emails.to_vec(), limit: MOST, ..People::default() };
-            let known = match emails {
-                [] => Vec::new(),
-                emails => self.matching(&owner, &people, "emails", emails).await?.0,
-            };
-            let added = emails.to_vec();
-            if let Some(Match { key: [_, addresses], .. }) = known.first() {
-                let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
-                let shared = short(shared.map_or(&name, |one| one));
-                return Err(Error::argument(format!("a contact with {shared} already exists"))
-                    .next(format!("change it with op=update id={shared}")));
-            }
-            let person = (card.name.as_deref(), emails);
-            let approved = self.approve_look_alikes(&owner, person, caller).await?;
-            let change = SettingsChange::CreateContact(card);
-            if request.dry_run {
-                let detail = format!("in {}", owner.label);
-                let about = (name.as_str(), "create", detail.as_str());
-                return self.rehearsal(&owner, &change, about).await;
-            }
-            self.note_unapproved(&owner, &added, approved.as_deref()).await?;
-            let answer = self.apply_settings(&owner, "create contact", "", &change).await;
-            if answer.is_ok() {
-                owner.late().push("no undo: op=delete deletes it".into());
-            }
-            return self.settings_row(&owner, &CONTACT, answer, (&name, "create", "")).await;
-        }
-        let id_or_name = id(request, "the address or name")?;
-        let owner = self.mail_context(request.account.as_deref()).await?;
-        if request.op == ManageOp::Delete {
-            if !set.is_empty() {
-                return Err(Error::argument("op=delete takes no `name` or `set`")
-                    .next("name the contact by `id` alone"));
-            }
-            require_access(self, Access::Full, "permanently deleting a contact")?;
-            let Match { id, .. } = self.one_contact(&owner, id_or_name).await?;
-            let change = SettingsChange::DeleteContact { id: id.clone() };
-            let question = format!(
-                "Permanently delete the contact {} of {}? This cannot be undone.",
-                short(id_or_name),
-                owner.account.email
-            );
-            if let Some(why) = refused_erasure(self, &question, caller).await? {
-                return self.one_outcome(id_or_name, "delete", "refused", why).await;
-            }
-            if request.dry_run {
-                let detail = format!("permanently: {}", no_undo(caller));
-                let about = (id_or_name, "delete", detail.as_str());
-                return self.rehearsal(&owner, &change, about).await;
-            }
-            let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
-            let about = (id_or_name, "delete", "permanently");
-            return self.settings_row(&owner, &CONTACT, answer, about).await;
-        }
-        if card == ContactCard::default() {
-            return Err(nothing("give name, emails, phone, company or role in `set`"));
-        }
-        let Match { id, key: [names, addresses], values } =
-            self.one_contact(&owner, id_or_name).await?;
-        let emails = card.emails.clone().unwrap_or_default();
-        let name = card.name.as_deref().or(names.first().map(String::as_str));
-        let approved = self.approve_look_alikes(&owner, (name, &emails), caller).await?;
-        let change = SettingsChange::UpdateContact { id: id.clone(), card };
-        if request.dry_run {
-            return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
-        }
-        let is_added = |email: &String| !addresses.iter().any(|one| is(one, email));
-        let added = emails.into_iter().filter(is_added).collect();
-        let added = self.in_no_contact(&owner, added).await?;
-        self.note_unapproved(&owner, &added, approved.as_deref()).await?;
-        let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
-        if answer.is_ok() {
-            note_untrusted_quote(self);
-            let is_set =
-                |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
-            owner.late().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
-        }
-        self.settings_row(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
-    }
-
-    /// Returns those of the addresses that no saved contact has: a change must not take from the
-    /// user's own contacts that they are known.
-    async fn in_no_contact(
-        &self,
-        owner: &SettingsContext,
-        mut addresses: Vec<String>,
-    ) -> Result<Vec<String>> {
-        if addresses.is_empty() {
-            return Ok(addresses);
-        }
-        let people = People { emails: addresses.clone(), limit: MOST, ..People::default() };
-        let (found, _) = self.matching(owner, &people, "emails", &addresses).await?;
-        let saved = found.iter().flat_map(|Match { key: [_, saved], .. }| saved);
-        addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
-        Ok(addresses)
-    }
-
-    /// Records the addresses that are about to be added to a contact: mail from them is warned of
-    /// as before, until the user has written to them or approved them.
-    async fn note_unapproved(
-        &self,
-        owner: &SettingsContext,
-        added: &[String],
-        approved: Option<&str>,
-    ) -> Result<()> {
-        if added.is_empty() && approved.is_none() {
-            return Ok(());
-        }
-        let noted = self.store.note_unapproved(&owner.account.id, added, approved).await;
-        noted.map_err(|error| error.context("the contact was not saved"))?;
-        self.states.known.forget(&owner.account.id);
-        Ok(())
-    }
-
-    /// Has the user approve an address that looks like that of somebody else, before it is saved:
-    /// an approved contact is not warned of. Returns the address that was approved.
-    ///
-    /// # Errors
-    /// [`Kind::Argument`] if the user refuses, or cannot be asked.
-    async fn approve_look_alikes(
-        &self,
-        owner: &SettingsContext,
-        (name, emails): (Option<&str>, &[String]),
-        caller: &dyn ClientPrompts,
-    ) -> Result<Option<String>> {
-        let people = emails.iter().map(|email| Address::new(name, email)).collect();
-        let found = look_alikes(self, &owner.account, &*owner.mailbox, people).await;
-        let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
-        let Some((address, note)) = first else {
-            return Ok(None);
+pub(super) async fn manage_contact(
+    ctx: &Context,
+    request: &Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let set = Set::of(request, &settable(&CONTACT))?;
+    let card = card(&set)?;
+    if request.op == ManageOp::Create {
+        no_id(request)?;
+        let name = card.name.clone();
+        let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
+        let Some(name) = name else {
+            return Err(Error::argument("the contact has neither a name nor an address")
+                .next("give `name` or `emails` in `set`"));
         };
-        note_untrusted_quote(self);
+        let owner = mail_context(ctx, request.account.as_deref()).await?;
+        let emails = card.emails.as_deref().unwrap_or_default();
+        let people = People { emails: emails.to_vec(), limit: MOST, ..People::default() };
+        let known = match emails {
+            [] => Vec::new(),
+            emails => matching_contacts(&owner, &people, "emails", emails).await?.0,
+        };
+        let added = emails.to_vec();
+        if let Some(Match { key: [_, addresses], .. }) = known.first() {
+            let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
+            let shared = short(shared.map_or(&name, |one| one));
+            return Err(Error::argument(format!("a contact with {shared} already exists"))
+                .next(format!("change it with op=update id={shared}")));
+        }
+        let person = (card.name.as_deref(), emails);
+        let approved = approve_look_alikes(ctx, &owner, person, caller).await?;
+        let change = SettingsChange::CreateContact(card);
+        if request.dry_run {
+            let detail = format!("in {}", owner.label);
+            let about = (name.as_str(), "create", detail.as_str());
+            return rehearse_settings(ctx, &owner, &change, about).await;
+        }
+        note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
+        let answer = apply_settings(ctx, &owner, "create contact", "", &change).await;
+        if answer.is_ok() {
+            owner.late().push("no undo: op=delete deletes it".into());
+        }
+        return settings_row(ctx, &owner, &CONTACT, answer, (&name, "create", "")).await;
+    }
+    let id_or_name = id(request, "the address or name")?;
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
+    if request.op == ManageOp::Delete {
+        if !set.is_empty() {
+            return Err(Error::argument("op=delete takes no `name` or `set`")
+                .next("name the contact by `id` alone"));
+        }
+        require_access(ctx, Access::Full, "permanently deleting a contact")?;
+        let Match { id, .. } = one_contact(&owner, id_or_name).await?;
+        let change = SettingsChange::DeleteContact { id: id.clone() };
         let question = format!(
-            "Save {} as a contact of {}? Mail from a contact is not warned of, and {note}.",
-            short(&address.email),
+            "Permanently delete the contact {} of {}? This cannot be undone.",
+            short(id_or_name),
             owner.account.email
         );
-        let why = match caller.confirm(&question).await {
-            Confirmation::Yes => return Ok(Some(address.email)),
-            Confirmation::Planned => {
-                owner.late().extend([note, WILL_ASK.into()]);
-                return Ok(None);
-            }
-            Confirmation::No => "the user declined",
-            Confirmation::Unanswered => "nobody confirmed",
-            Confirmation::Unavailable => "this client cannot ask the user",
-            // The question ends the call; the client repeats it with the answer.
-            Confirmation::Later => return Err(Error::argument("the user is being asked")),
-        };
-        Err(Error::argument(format!("{note}, and {why}; nothing was done"))
-            .next("ask the user to save the contact in the mail program"))
-    }
-
-    /// Returns the one contact with this address or name.
-    async fn one_contact(&self, owner: &SettingsContext, id_or_name: &str) -> Result<Match> {
-        let is_address = id_or_name.contains('@');
-        let people = People {
-            q: (!is_address).then(|| id_or_name.to_owned()),
-            emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
-            limit: MOST,
-        };
-        let column = if is_address { "emails" } else { "name" };
-        let needle = [id_or_name.to_owned()];
-        let (mut found, others) = self.matching(owner, &people, column, &needle).await?;
-        // Nothing tells copies of one contact apart: the first is meant.
-        found.sort_by(|one, other| one.key.cmp(&other.key));
-        let all = found.len();
-        found.dedup_by(|one, other| one.key == other.key);
-        let copies = all - found.len();
-        if found.len() == 1 && copies > 0 {
-            let line = note!("more contacts with this name and address, which stay: {}", copies);
-            owner.late().push(line);
+        if let Some(why) = refused_erasure(ctx, &question, caller).await? {
+            return one_outcome(ctx, id_or_name, "delete", "refused", why).await;
         }
-        match (found.len(), found.pop(), others) {
-            (1, Some(one), _) => Ok(one),
-            (0, _, 0) => Err(Error::new(
-                Kind::NotFound,
-                format!("there is no contact {}", short(id_or_name)),
-            )
-            .next("see lookup kind=contacts, or use op=create")),
-            (0, ..) => Err(Error::argument(format!(
-                "{} is not a saved contact, only somebody mail was exchanged with",
-                short(id_or_name)
-            ))
-            .next("use op=create to save it")),
-            (count, ..) => {
-                Err(Error::argument(format!("{count} contacts match {}", short(id_or_name)))
-                    .next("give the address or full name of one"))
-            }
+        if request.dry_run {
+            let detail = format!("permanently: {}", no_undo(caller));
+            let about = (id_or_name, "delete", detail.as_str());
+            return rehearse_settings(ctx, &owner, &change, about).await;
+        }
+        let answer = apply_settings(ctx, &owner, "delete contact", &id, &change).await;
+        let about = (id_or_name, "delete", "permanently");
+        return settings_row(ctx, &owner, &CONTACT, answer, about).await;
+    }
+    if card == ContactCard::default() {
+        return Err(nothing("give name, emails, phone, company or role in `set`"));
+    }
+    let Match { id, key: [names, addresses], values } = one_contact(&owner, id_or_name).await?;
+    let emails = card.emails.clone().unwrap_or_default();
+    let name = card.name.as_deref().or(names.first().map(String::as_str));
+    let approved = approve_look_alikes(ctx, &owner, (name, &emails), caller).await?;
+    let change = SettingsChange::UpdateContact { id: id.clone(), card };
+    if request.dry_run {
+        return rehearse_settings(ctx, &owner, &change, (id_or_name, "update", "")).await;
+    }
+    let is_added = |email: &String| !addresses.iter().any(|one| is(one, email));
+    let added = emails.into_iter().filter(is_added).collect();
+    let added = in_no_contact(&owner, added).await?;
+    note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
+    let answer = apply_settings(ctx, &owner, "update contact", &id, &change).await;
+    if answer.is_ok() {
+        note_untrusted_quote(ctx);
+        let is_set =
+            |name: &str| set.members.contains_key(name) || name == "name" && set.name.is_some();
+        owner.late().push(earlier(values.iter().filter(|(name, _)| is_set(name))));
+    }
+    settings_row(ctx, &owner, &CONTACT, answer, (id_or_name, "update", "")).await
+}
+
+/// Returns those of the addresses that no saved contact has: a change must not take from the
+/// user's own contacts that they are known.
+async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> Result<Vec<String>> {
+    if addresses.is_empty() {
+        return Ok(addresses);
+    }
+    let people = People { emails: addresses.clone(), limit: MOST, ..People::default() };
+    let (found, _) = matching_contacts(owner, &people, "emails", &addresses).await?;
+    let saved = found.iter().flat_map(|Match { key: [_, saved], .. }| saved);
+    addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
+    Ok(addresses)
+}
+
+/// Records the addresses that are about to be added to a contact: mail from them is warned of
+/// as before, until the user has written to them or approved them.
+async fn note_unapproved(
+    ctx: &Context,
+    owner: &SettingsContext,
+    added: &[String],
+    approved: Option<&str>,
+) -> Result<()> {
+    if added.is_empty() && approved.is_none() {
+        return Ok(());
+    }
+    let noted = ctx.store.note_unapproved(&owner.account.id, added, approved).await;
+    noted.map_err(|error| error.context("the contact was not saved"))?;
+    ctx.states.known.forget(&owner.account.id);
+    Ok(())
+}
+
+/// Has the user approve an address that looks like that of somebody else, before it is saved:
+/// an approved contact is not warned of. Returns the address that was approved.
+///
+/// # Errors
+/// [`Kind::Argument`] if the user refuses, or cannot be asked.
+async fn approve_look_alikes(
+    ctx: &Context,
+    owner: &SettingsContext,
+    (name, emails): (Option<&str>, &[String]),
+    caller: &dyn ClientPrompts,
+) -> Result<Option<String>> {
+    let people = emails.iter().map(|email| Address::new(name, email)).collect();
+    let found = look_alikes(ctx, &owner.account, &*owner.mailbox, people).await;
+    let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
+    let Some((address, note)) = first else {
+        return Ok(None);
+    };
+    note_untrusted_quote(ctx);
+    let question = format!(
+        "Save {} as a contact of {}? Mail from a contact is not warned of, and {note}.",
+        short(&address.email),
+        owner.account.email
+    );
+    let why = match caller.confirm(&question).await {
+        Confirmation::Yes => return Ok(Some(address.email)),
+        Confirmation::Planned => {
+            owner.late().extend([note, WILL_ASK.into()]);
+            return Ok(None);
+        }
+        Confirmation::No => "the user declined",
+        Confirmation::Unanswered => "nobody confirmed",
+        Confirmation::Unavailable => "this client cannot ask the user",
+        // The question ends the call; the client repeats it with the answer.
+        Confirmation::Later => return Err(Error::argument("the user is being asked")),
+    };
+    Err(Error::argument(format!("{note}, and {why}; nothing was done"))
+        .next("ask the user to save the contact in the mail program"))
+}
+
+/// Returns the one contact with this address or name.
+async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Match> {
+    let is_address = id_or_name.contains('@');
+    let people = People {
+        q: (!is_address).then(|| id_or_name.to_owned()),
+        emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
+        limit: MOST,
+    };
+    let column = if is_address { "emails" } else { "name" };
+    let needle = [id_or_name.to_owned()];
+    let (mut found, others) = matching_contacts(owner, &people, column, &needle).await?;
+    // Nothing tells copies of one contact apart: the first is meant.
+    found.sort_by(|one, other| one.key.cmp(&other.key));
+    let all = found.len();
+    found.dedup_by(|one, other| one.key == other.key);
+    let copies = all - found.len();
+    if found.len() == 1 && copies > 0 {
+        let line = note!("more contacts with this name and address, which stay: {}", copies);
+        owner.late().push(line);
+    }
+    match (found.len(), found.pop(), others) {
+        (1, Some(one), _) => Ok(one),
+        (0, _, 0) => {
+            Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(id_or_name)))
+                .next("see lookup kind=contacts, or use op=create"))
+        }
+        (0, ..) => Err(Error::argument(format!(
+            "{} is not a saved contact, only somebody mail was exchanged with",
+            short(id_or_name)
+        ))
+        .next("use op=create to save it")),
+        (count, ..) => {
+            Err(Error::argument(format!("{count} contacts match {}", short(id_or_name)))
+                .next("give the address or full name of one"))
         }
     }
+}
 
-    /// Returns the saved contacts with one of these names or addresses, and the number of other
-    /// people with one.
-    async fn matching(
-        &self,
-        owner: &SettingsContext,
-        people: &People,
-        column_name: &str,
-        needles: &[String],
-    ) -> Result<(Vec<Match>, usize)> {
-        let api = owner.mailbox.api();
-        let known = CONTACT.field("known");
-        let of_set = |field: &&Field| field.level == Level::Key || field.settable;
-        let mut columns: Vec<&'static Field> = CONTACT.fields.iter().filter(of_set).collect();
-        columns.extend(known.into_iter().chain([&CONTACT_ID]));
-        let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
-        let context = RowContext::bare(api);
-        let (mut matching, mut others) = (Vec::<Match>::new(), 0);
-        for item in &page.items {
-            let texts = |field: &'static Field| flatten::texts(field, item, &context);
-            let column = |name: &str| CONTACT.field(name).map(texts).unwrap_or_default();
-            if !column(column_name).iter().any(|text| needles.iter().any(|one| is(one, text))) {
-                continue;
-            }
-            match texts(&CONTACT_ID).into_iter().next() {
-                Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
-                    if !matching.iter().any(|known| known.id == id) {
-                        let key = [column("name"), column("emails")];
-                        let values = settable(&CONTACT).into_iter();
-                        let values = values.map(|name| (name, column(name))).collect();
-                        matching.push(Match { id, key, values });
-                    }
+/// Returns the saved contacts with one of these names or addresses, and the number of other
+/// people with one.
+async fn matching_contacts(
+    owner: &SettingsContext,
+    people: &People,
+    column_name: &str,
+    needles: &[String],
+) -> Result<(Vec<Match>, usize)> {
+    let api = owner.mailbox.api();
+    let known = CONTACT.field("known");
+    let of_set = |field: &&Field| field.level == Level::Key || field.settable;
+    let mut columns: Vec<&'static Field> = CONTACT.fields.iter().filter(of_set).collect();
+    columns.extend(known.into_iter().chain([&CONTACT_ID]));
+    let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
+    let context = RowContext::bare(api);
+    let (mut matching, mut others) = (Vec::<Match>::new(), 0);
+    for item in &page.items {
+        let texts = |field: &'static Field| flatten::texts(field, item, &context);
+        let column = |name: &str| CONTACT.field(name).map(texts).unwrap_or_default();
+        if !column(column_name).iter().any(|text| needles.iter().any(|one| is(one, text))) {
+            continue;
+        }
+        match texts(&CONTACT_ID).into_iter().next() {
+            Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
+                if !matching.iter().any(|known| known.id == id) {
+                    let key = [column("name"), column("emails")];
+                    let values = settable(&CONTACT).into_iter();
+                    let values = values.map(|name| (name, column(name))).collect();
+                    matching.push(Match { id, key, values });
                 }
-                _ => others += 1,
             }
+            _ => others += 1,
         }
-        Ok((matching, others))
     }
+    Ok((matching, others))
 }
 
 /// Returns a note on the values that a change replaced, with which it can be set back.

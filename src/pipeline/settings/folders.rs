@@ -5,7 +5,10 @@
 
 use serde_json::Value;
 
-use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use super::{
+    Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
+    one_outcome, rehearse_settings, settable, settings_row,
+};
 use crate::budget::Response;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, RowContext};
@@ -28,346 +31,346 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set=["messages=trash"]"#;
 
-impl Context {
-    pub(super) async fn place(&self, request: &Manage) -> Result<Response> {
-        let folder = request.kind == ManageKind::Folder;
-        let (table, kind) = match folder {
-            true => (&FOLDER, FolderKind::Folder),
-            false => (&CATEGORY, FolderKind::Label),
+pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Response> {
+    let folder = request.kind == ManageKind::Folder;
+    let (table, kind) = match folder {
+        true => (&FOLDER, FolderKind::Folder),
+        false => (&CATEGORY, FolderKind::Label),
+    };
+    let mut columns = settable(table);
+    if request.op == ManageOp::Delete {
+        columns.push(MESSAGES);
+    }
+    let set = Set::of(request, &columns)?;
+    let name = set.name()?;
+    let look = LabelLook {
+        colour: set.text("color")?,
+        in_list: set.text("in_list")?,
+        in_messages: set.text("in_messages")?,
+    };
+    if request.op == ManageOp::Create {
+        no_id(request)?;
+        let name =
+            name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
+        let owner = mail_context(ctx, request.account.as_deref()).await?;
+        match owner.mailbox.find_folder(&name, kind, false).await {
+            // A name finds a folder within another, too.
+            Ok(found) if !is_at(&found, &name) => {}
+            Ok(_) => {
+                return Err(
+                    Error::argument(format!("{name} already exists")).next("choose another name")
+                );
+            }
+            // Or several such.
+            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Argument) => {}
+            Err(error) => return Err(error),
+        }
+        let change = match folder {
+            true => SettingsChange::CreateFolder { name: name.clone() },
+            false => SettingsChange::CreateCategory { name: name.clone(), look },
         };
-        let mut columns = settable(table);
-        if request.op == ManageOp::Delete {
-            columns.push(MESSAGES);
-        }
-        let set = Set::of(request, &columns)?;
-        let name = set.name()?;
-        let look = LabelLook {
-            colour: set.text("color")?,
-            in_list: set.text("in_list")?,
-            in_messages: set.text("in_messages")?,
-        };
-        if request.op == ManageOp::Create {
-            no_id(request)?;
-            let name =
-                name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
-            let owner = self.mail_context(request.account.as_deref()).await?;
-            match owner.mailbox.find_folder(&name, kind, false).await {
-                // A name finds a folder within another, too.
-                Ok(found) if !is_at(&found, &name) => {}
-                Ok(_) => {
-                    return Err(Error::argument(format!("{name} already exists"))
-                        .next("choose another name"));
-                }
-                // Or several such.
-                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Argument) => {}
-                Err(error) => return Err(error),
-            }
-            let change = match folder {
-                true => SettingsChange::CreateFolder { name: name.clone() },
-                false => SettingsChange::CreateCategory { name: name.clone(), look },
-            };
-            let above = missing_above(&*owner.mailbox, &name, kind).await;
-            if request.dry_run {
-                let mut detail = format!("in {}", owner.label);
-                if !above.is_empty() {
-                    detail.push_str(&format!(", and above it {}", above.join(", ")));
-                }
-                let about = (name.as_str(), "create", detail.as_str());
-                return self.rehearsal(&owner, &change, about).await;
-            }
-            let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
-            if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
-                let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
-                owner.late().push(note!("created above it: {}", quoted_list(&above)));
-                let folder = CreatedFolder {
-                    id: id.unwrap_or_default(),
-                    name: name.clone(),
-                    category: !folder,
-                    above,
-                };
-                folder.keep_levels(&self.store, &owner.account.id).await;
-            }
-            return self.settings_row(&owner, table, answer, (&name, "create", "")).await;
-        }
-        let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
-        let (owner, place) = self.named_place(request, id_or_name, kind).await?;
-        if request.op == ManageOp::Delete {
-            if name.is_some() || look != LabelLook::default() {
-                return Err(Error::argument("op=delete takes only `messages`")
-                    .next("name what to delete by `id` alone"));
-            }
-            let fate = set.text(MESSAGES)?;
-            return self.delete_place(request, &owner, &place, folder, fate.as_deref()).await;
-        }
-        let name = name.filter(|name| *name != place.name);
-        if name.is_none() && look == LabelLook::default() {
-            return match set.is_empty() {
-                true => Err(nothing("give it in `set`")),
-                false => {
-                    let detail = "already as requested";
-                    self.one_outcome(&place.name, "update", "unchanged", detail).await
-                }
-            };
-        }
-        let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
-        let change = match (folder, name) {
-            (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
-            (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, look },
-        };
+        let above = missing_above(&*owner.mailbox, &name, kind).await;
         if request.dry_run {
-            let about = (place.name.as_str(), "update", detail.as_str());
-            return self.rehearsal(&owner, &change, about).await;
-        }
-        let answer = self.apply_settings(&owner, "update folder", &place.id, &change).await;
-        self.settings_row(&owner, table, answer, (&place.name, "update", "")).await
-    }
-
-    async fn delete_place(
-        &self,
-        request: &Manage,
-        owner: &SettingsContext,
-        place: &FolderRef,
-        folder: bool,
-        fate: Option<&str>,
-    ) -> Result<Response> {
-        let labels = owner.mailbox.capabilities().has_labels();
-        let goes = folder && !labels;
-        let (expected, detail) = match goes {
-            true => ("trash", "with its content, to Deleted Items"),
-            false => ("keep", "its messages stay"),
-        };
-        let id = place.id.clone();
-        let (table, change) = match folder {
-            true => (&FOLDER, SettingsChange::DeleteFolder { id }),
-            false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
-        };
-        let elsewhere = fate.filter(|fate| *fate != expected);
-        match elsewhere {
-            Some(to) if folder || labels => {
-                return self.empty_and_delete(request, owner, place, to).await;
+            let mut detail = format!("in {}", owner.label);
+            if !above.is_empty() {
+                detail.push_str(&format!(", and above it {}", above.join(", ")));
             }
-            Some(to) => {
-                return Err(Error::argument(format!("`{MESSAGES}` is {}", brief(to))).next(
-                    "use keep, or leave it out: they lose only the name; mail_modify moves or \
-                     deletes them",
-                ));
-            }
-            None => {}
+            let about = (name.as_str(), "create", detail.as_str());
+            return rehearse_settings(ctx, &owner, &change, about).await;
         }
-        let asks = goes && fate.is_none();
-        if request.dry_run || asks {
-            let count = self.messages_of(owner, place, folder || labels).await?;
-            let context = match count {
-                Some(1) => "1 message".to_owned(),
-                Some(count) => format!("{count} messages"),
-                None => "an unknown number of messages".to_owned(),
+        let answer = apply_settings(ctx, &owner, "create folder", &name, &change).await;
+        if let (Ok(Some(made)), false) = (&answer, above.is_empty()) {
+            let id = flatten::key(table, made, &RowContext::bare(owner.mailbox.api()));
+            owner.late().push(note!("created above it: {}", quoted_list(&above)));
+            let folder = CreatedFolder {
+                id: id.unwrap_or_default(),
+                name: name.clone(),
+                category: !folder,
+                above,
             };
-            if request.dry_run {
-                let needs = match asks && count != Some(0) {
-                    true => format!("; needs {SAYS}"),
-                    false => String::new(),
-                };
-                let detail = match count {
-                    Some(_) => format!("{context}; {detail}{needs}"),
-                    None => format!("{detail}{needs}"),
-                };
-                let about = (place.name.as_str(), "delete", detail.as_str());
-                return self.rehearsal(owner, &change, about).await;
-            }
-            if count != Some(0) {
-                return Err(Error::argument(format!(
-                    "{} holds {context}, including subfolders",
-                    brief(&place.name)
-                ))
-                .next(format!(
-                    "give {SAYS} to move them to Deleted Items with it, or name another folder, \
-                     such as inbox or archive, to move them there first"
-                )));
-            }
+            folder.keep_levels(&ctx.store, &owner.account.id).await;
         }
-        let answer = self.delete_with_levels(owner, place, &change).await;
-        self.settings_row(owner, table, answer, (&place.name, "delete", detail)).await
+        return settings_row(ctx, &owner, table, answer, (&name, "create", "")).await;
     }
-
-    /// Moves the messages of a folder or label into the folder `to`, and then deletes it with
-    /// those below it. It is not deleted unless all of its messages have been moved.
-    async fn empty_and_delete(
-        &self,
-        request: &Manage,
-        owner: &SettingsContext,
-        place: &FolderRef,
-        to: &str,
-    ) -> Result<Response> {
-        let labels = owner.mailbox.capabilities().has_labels();
-        let below = format!("{}/", place.name);
-        if to == place.name || to.starts_with(&below) {
-            return Err(Error::argument(format!("{} is to be deleted", brief(to)))
-                .next("name another folder for its messages"));
+    let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
+    let (owner, place) = named_place(ctx, request, id_or_name, kind).await?;
+    if request.op == ManageOp::Delete {
+        if name.is_some() || look != LabelLook::default() {
+            return Err(Error::argument("op=delete takes only `messages`")
+                .next("name what to delete by `id` alone"));
         }
-        let mut parts = vec![if labels {
-            Term::Label(place.name.clone())
-        } else {
-            Term::Folder(place.name.clone())
-        }];
-        if !labels {
-            let names = owner.mailbox.names().await?;
-            let within = names.into_values().filter(|name| name.starts_with(&below));
-            parts.extend(within.map(Term::Folder));
-        }
-        let within = Query::Any(parts.into_iter().map(Query::Term).collect());
-        let choice = choose_messages(self, &within, vec![owner.account.clone()]).await?;
-        if choice.left.is_some() {
-            return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
-                .next("move them first with mail_modify do=move, in several calls"));
-        }
-        let with = With { to: vec![to.to_owned()], dry_run: request.dry_run, ..With::default() };
-        let steps = [(Verb::Move, with)];
-        let mut response =
-            change_messages(self, choice, "move", &steps, request.dry_run, None).await?;
-        let change = SettingsChange::DeleteFolder { id: place.id.clone() };
-        let about = (place.name.as_str(), "delete", "after its messages were moved");
-        let deleted = if request.dry_run {
-            self.rehearsal(owner, &change, about).await?
-        } else {
-            // A label stays on its messages until it is deleted, so its messages are not counted.
-            let moved = if labels {
-                response.document.tables.iter().all(|rows| *rows.table() != OUTCOME)
-            } else {
-                self.messages_of(owner, place, true).await? == Some(0)
-            };
-            if !moved {
-                response.notes.push(note!(
-                    "{} was not deleted, because not all of its messages were moved",
-                    quoted(&place.name)
-                ));
-                return Ok(response);
+        let fate = set.text(MESSAGES)?;
+        return delete_place(ctx, request, &owner, &place, folder, fate.as_deref()).await;
+    }
+    let name = name.filter(|name| *name != place.name);
+    if name.is_none() && look == LabelLook::default() {
+        return match set.is_empty() {
+            true => Err(nothing("give it in `set`")),
+            false => {
+                let detail = "already as requested";
+                one_outcome(ctx, &place.name, "update", "unchanged", detail).await
             }
-            let answer = self.delete_with_levels(owner, place, &change).await;
-            let moves = response.document.scalars.iter().any(|(name, _)| *name == "undo");
-            if moves && answer.is_ok() {
-                // Undoing the move would put them where the folder is now, if anywhere.
-                response.document.scalars.retain(|(name, _)| *name != "undo");
-                response.notes.push("no undo: the folder that the messages were in is gone".into());
-            }
-            let about = if moves { about } else { (about.0, about.1, "it had no messages") };
-            self.settings_row(owner, &FOLDER, answer, about).await?
         };
-        response.document.tables.extend(deleted.document.tables);
-        response.notes.extend(deleted.notes);
-        response.notes.dedup();
-        Ok(response)
     }
+    let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
+    let change = match (folder, name) {
+        (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
+        (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, look },
+    };
+    if request.dry_run {
+        let about = (place.name.as_str(), "update", detail.as_str());
+        return rehearse_settings(ctx, &owner, &change, about).await;
+    }
+    let answer = apply_settings(ctx, &owner, "update folder", &place.id, &change).await;
+    settings_row(ctx, &owner, table, answer, (&place.name, "update", "")).await
+}
 
-    /// Deletes a folder or label, and those above it that were created with it and are empty.
-    async fn delete_with_levels(
-        &self,
-        owner: &SettingsContext,
-        place: &FolderRef,
-        change: &SettingsChange,
-    ) -> Result<Option<Value>> {
-        let answer = self.apply_settings(owner, "delete folder", &place.id, change).await?;
-        let deleted = self.delete_created_with(owner, place).await;
-        if !deleted.is_empty() {
-            let goes = if owner.mailbox.capabilities().has_labels() {
-                "also deleted"
-            } else {
-                "also moved to Deleted Items"
-            };
-            owner.late().push(note!(
-                "{}, as created with it and empty: {}",
-                goes,
-                quoted_list(deleted)
+async fn delete_place(
+    ctx: &Context,
+    request: &Manage,
+    owner: &SettingsContext,
+    place: &FolderRef,
+    folder: bool,
+    fate: Option<&str>,
+) -> Result<Response> {
+    let labels = owner.mailbox.capabilities().has_labels();
+    let goes = folder && !labels;
+    let (expected, detail) = match goes {
+        true => ("trash", "with its content, to Deleted Items"),
+        false => ("keep", "its messages stay"),
+    };
+    let id = place.id.clone();
+    let (table, change) = match folder {
+        true => (&FOLDER, SettingsChange::DeleteFolder { id }),
+        false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
+    };
+    let elsewhere = fate.filter(|fate| *fate != expected);
+    match elsewhere {
+        Some(to) if folder || labels => {
+            return empty_and_delete(ctx, request, owner, place, to).await;
+        }
+        Some(to) => {
+            return Err(Error::argument(format!("`{MESSAGES}` is {}", brief(to))).next(
+                "use keep, or leave it out: they lose only the name; mail_modify moves or \
+                 deletes them",
             ));
         }
-        Ok(answer)
+        None => {}
     }
-
-    /// Deletes the levels that were created with a folder or label, the lowest first, up to one
-    /// that has messages or other levels below it. Returns those that were deleted.
-    async fn delete_created_with(&self, owner: &SettingsContext, place: &FolderRef) -> Vec<String> {
-        let above = self.store.created_with(&owner.account.id, &place.id).await;
-        let mut deleted = Vec::new();
-        for name in above.unwrap_or_default().into_iter().rev() {
-            let names = owner.mailbox.names().await.unwrap_or_default();
-            let below = format!("{name}/");
-            let Some((id, _)) = names.iter().find(|(_, known)| **known == name) else {
-                break;
-            };
-            let level = FolderRef { id: id.clone(), name: name.clone(), made: false };
-            let is_used = names.values().any(|known| known.starts_with(&below));
-            if is_used || !matches!(self.messages_of(owner, &level, true).await, Ok(Some(0))) {
-                break;
-            }
-            let change = SettingsChange::DeleteFolder { id: level.id.clone() };
-            if self.apply_settings(owner, "delete folder", &level.id, &change).await.is_err() {
-                break;
-            }
-            deleted.push(name);
-        }
-        deleted
-    }
-
-    /// Finds the folder or label of a handle, a name or a provider's id.
-    async fn named_place(
-        &self,
-        request: &Manage,
-        id_or_name: &str,
-        kind: FolderKind,
-    ) -> Result<(SettingsContext, FolderRef)> {
-        let account = request.account.as_deref();
-        let (owner, id_or_name) = match resolve_handle(self, HandleKind::Folder, id_or_name).await?
-        {
-            Some((owner, id)) => {
-                let owner = owner_named(self, &owner, account).await?;
-                (self.context_of(owner).await?, id)
-            }
-            None => (self.mail_context(account).await?, id_or_name.to_owned()),
+    let asks = goes && fate.is_none();
+    if request.dry_run || asks {
+        let count = messages_of(owner, place, folder || labels).await?;
+        let context = match count {
+            Some(1) => "1 message".to_owned(),
+            Some(count) => format!("{count} messages"),
+            None => "an unknown number of messages".to_owned(),
         };
-        let place = owner.mailbox.find_folder(&id_or_name, kind, false).await?;
-        Ok((owner, place))
-    }
-
-    /// Returns the number of messages in a folder or label, if the provider reports it.
-    async fn messages_of(
-        &self,
-        owner: &SettingsContext,
-        place: &FolderRef,
-        listed: bool,
-    ) -> Result<Option<u64>> {
-        let api = owner.mailbox.api();
-        if !listed {
-            let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
-            let ask = ListRequest {
-                query: Some(Query::Term(Term::Category(place.name.clone()))),
-                folder: None,
-                projection: project(api, &key),
-                limit: 1,
-                oldest: false,
-                cursor: None,
-                hidden: false,
+        if request.dry_run {
+            let needs = match asks && count != Some(0) {
+                true => format!("; needs {SAYS}"),
+                false => String::new(),
             };
-            let total = owner.mailbox.messages(&ask).await?.total;
-            return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));
+            let detail = match count {
+                Some(_) => format!("{context}; {detail}{needs}"),
+                None => format!("{detail}{needs}"),
+            };
+            let about = (place.name.as_str(), "delete", detail.as_str());
+            return rehearse_settings(ctx, owner, &change, about).await;
         }
-        let columns = FOLDER.up_to(Level::Core);
-        let projection = project(api, &columns);
-        let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
-        let context = RowContext { names: &page.names, ..RowContext::bare(api) };
-        let text = |item: &Value, column: &str| {
-            let texts = flatten::texts(FOLDER.field(column)?, item, &context);
-            texts.into_iter().next()
-        };
-        // Subfolders are deleted with their folder; labels have none.
-        let below = format!("{}/", place.name);
-        let owner_context = page.items.iter().filter(|item| {
-            flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
-                || !owner.mailbox.capabilities().has_labels()
-                    && text(item, "name").is_some_and(|name| name.starts_with(&below))
-        });
-        let totals: Option<Vec<u64>> =
-            owner_context.map(|item| text(item, "total")?.parse().ok()).collect();
-        Ok(totals.filter(|all| !all.is_empty()).map(|all| all.iter().sum()))
+        if count != Some(0) {
+            return Err(Error::argument(format!(
+                "{} holds {context}, including subfolders",
+                brief(&place.name)
+            ))
+            .next(format!(
+                "give {SAYS} to move them to Deleted Items with it, or name another folder, \
+                 such as inbox or archive, to move them there first"
+            )));
+        }
     }
+    let answer = delete_with_levels(ctx, owner, place, &change).await;
+    settings_row(ctx, owner, table, answer, (&place.name, "delete", detail)).await
+}
+
+/// Moves the messages of a folder or label into the folder `to`, and then deletes it with
+/// those below it. It is not deleted unless all of its messages have been moved.
+async fn empty_and_delete(
+    ctx: &Context,
+    request: &Manage,
+    owner: &SettingsContext,
+    place: &FolderRef,
+    to: &str,
+) -> Result<Response> {
+    let labels = owner.mailbox.capabilities().has_labels();
+    let below = format!("{}/", place.name);
+    if to == place.name || to.starts_with(&below) {
+        return Err(Error::argument(format!("{} is to be deleted", brief(to)))
+            .next("name another folder for its messages"));
+    }
+    let mut parts = vec![if labels {
+        Term::Label(place.name.clone())
+    } else {
+        Term::Folder(place.name.clone())
+    }];
+    if !labels {
+        let names = owner.mailbox.names().await?;
+        let within = names.into_values().filter(|name| name.starts_with(&below));
+        parts.extend(within.map(Term::Folder));
+    }
+    let within = Query::Any(parts.into_iter().map(Query::Term).collect());
+    let choice = choose_messages(ctx, &within, vec![owner.account.clone()]).await?;
+    if choice.left.is_some() {
+        return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
+            .next("move them first with mail_modify do=move, in several calls"));
+    }
+    let with = With { to: vec![to.to_owned()], dry_run: request.dry_run, ..With::default() };
+    let steps = [(Verb::Move, with)];
+    let mut response = change_messages(ctx, choice, "move", &steps, request.dry_run, None).await?;
+    let change = SettingsChange::DeleteFolder { id: place.id.clone() };
+    let about = (place.name.as_str(), "delete", "after its messages were moved");
+    let deleted = if request.dry_run {
+        rehearse_settings(ctx, owner, &change, about).await?
+    } else {
+        // A label stays on its messages until it is deleted, so its messages are not counted.
+        let moved = if labels {
+            response.document.tables.iter().all(|rows| *rows.table() != OUTCOME)
+        } else {
+            messages_of(owner, place, true).await? == Some(0)
+        };
+        if !moved {
+            response.notes.push(note!(
+                "{} was not deleted, because not all of its messages were moved",
+                quoted(&place.name)
+            ));
+            return Ok(response);
+        }
+        let answer = delete_with_levels(ctx, owner, place, &change).await;
+        let moves = response.document.scalars.iter().any(|(name, _)| *name == "undo");
+        if moves && answer.is_ok() {
+            // Undoing the move would put them where the folder is now, if anywhere.
+            response.document.scalars.retain(|(name, _)| *name != "undo");
+            response.notes.push("no undo: the folder that the messages were in is gone".into());
+        }
+        let about = if moves { about } else { (about.0, about.1, "it had no messages") };
+        settings_row(ctx, owner, &FOLDER, answer, about).await?
+    };
+    response.document.tables.extend(deleted.document.tables);
+    response.notes.extend(deleted.notes);
+    response.notes.dedup();
+    Ok(response)
+}
+
+/// Deletes a folder or label, and those above it that were created with it and are empty.
+async fn delete_with_levels(
+    ctx: &Context,
+    owner: &SettingsContext,
+    place: &FolderRef,
+    change: &SettingsChange,
+) -> Result<Option<Value>> {
+    let answer = apply_settings(ctx, owner, "delete folder", &place.id, change).await?;
+    let deleted = delete_created_with(ctx, owner, place).await;
+    if !deleted.is_empty() {
+        let goes = if owner.mailbox.capabilities().has_labels() {
+            "also deleted"
+        } else {
+            "also moved to Deleted Items"
+        };
+        owner.late().push(note!(
+            "{}, as created with it and empty: {}",
+            goes,
+            quoted_list(deleted)
+        ));
+    }
+    Ok(answer)
+}
+
+/// Deletes the levels that were created with a folder or label, the lowest first, up to one
+/// that has messages or other levels below it. Returns those that were deleted.
+async fn delete_created_with(
+    ctx: &Context,
+    owner: &SettingsContext,
+    place: &FolderRef,
+) -> Vec<String> {
+    let above = ctx.store.created_with(&owner.account.id, &place.id).await;
+    let mut deleted = Vec::new();
+    for name in above.unwrap_or_default().into_iter().rev() {
+        let names = owner.mailbox.names().await.unwrap_or_default();
+        let below = format!("{name}/");
+        let Some((id, _)) = names.iter().find(|(_, known)| **known == name) else {
+            break;
+        };
+        let level = FolderRef { id: id.clone(), name: name.clone(), made: false };
+        let is_used = names.values().any(|known| known.starts_with(&below));
+        if is_used || !matches!(messages_of(owner, &level, true).await, Ok(Some(0))) {
+            break;
+        }
+        let change = SettingsChange::DeleteFolder { id: level.id.clone() };
+        if apply_settings(ctx, owner, "delete folder", &level.id, &change).await.is_err() {
+            break;
+        }
+        deleted.push(name);
+    }
+    deleted
+}
+
+/// Finds the folder or label of a handle, a name or a provider's id.
+async fn named_place(
+    ctx: &Context,
+    request: &Manage,
+    id_or_name: &str,
+    kind: FolderKind,
+) -> Result<(SettingsContext, FolderRef)> {
+    let account = request.account.as_deref();
+    let (owner, id_or_name) = match resolve_handle(ctx, HandleKind::Folder, id_or_name).await? {
+        Some((owner, id)) => {
+            let owner = owner_named(ctx, &owner, account).await?;
+            (context_of(ctx, owner).await?, id)
+        }
+        None => (mail_context(ctx, account).await?, id_or_name.to_owned()),
+    };
+    let place = owner.mailbox.find_folder(&id_or_name, kind, false).await?;
+    Ok((owner, place))
+}
+
+/// Returns the number of messages in a folder or label, if the provider reports it.
+async fn messages_of(
+    owner: &SettingsContext,
+    place: &FolderRef,
+    listed: bool,
+) -> Result<Option<u64>> {
+    let api = owner.mailbox.api();
+    if !listed {
+        let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+        let ask = ListRequest {
+            query: Some(Query::Term(Term::Category(place.name.clone()))),
+            folder: None,
+            projection: project(api, &key),
+            limit: 1,
+            oldest: false,
+            cursor: None,
+            hidden: false,
+        };
+        let total = owner.mailbox.messages(&ask).await?.total;
+        return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));
+    }
+    let columns = FOLDER.up_to(Level::Core);
+    let projection = project(api, &columns);
+    let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
+    let context = RowContext { names: &page.names, ..RowContext::bare(api) };
+    let text = |item: &Value, column: &str| {
+        let texts = flatten::texts(FOLDER.field(column)?, item, &context);
+        texts.into_iter().next()
+    };
+    // Subfolders are deleted with their folder; labels have none.
+    let below = format!("{}/", place.name);
+    let owner_context = page.items.iter().filter(|item| {
+        flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
+            || !owner.mailbox.capabilities().has_labels()
+                && text(item, "name").is_some_and(|name| name.starts_with(&below))
+    });
+    let totals: Option<Vec<u64>> =
+        owner_context.map(|item| text(item, "total")?.parse().ok()).collect();
+    Ok(totals.filter(|all| !all.is_empty()).map(|all| all.iter().sum()))
 }
 
 /// Returns true for a folder with exactly this path.

@@ -17,6 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
+use self::contacts::manage_contact;
+use self::folders::manage_folder;
+use self::reply::{auto_reply, mailbox_settings, set_signature};
+use self::rules::{manage_rule, run_rule};
 use super::access::audit::{Entry, run_logged};
 use super::answer::outcome::{Outcome, WriteReport, write_report};
 use super::calendar::target::short;
@@ -58,194 +62,191 @@ struct Set<'a> {
     name: Option<&'a str>,
 }
 
-impl Context {
-    pub(super) async fn arrange(
-        &self,
-        request: Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        // A dry run is refused as the real call would be, and asks nobody.
-        let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
-        if request.tz.is_some()
-            && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)
-        {
-            return Err(Error::argument("`tz` is for calendars, auto_reply and settings")
-                .next("leave it out"));
-        }
-        let takes_id = match request.kind {
-            ManageKind::AutoReply | ManageKind::Settings => Some(false),
-            ManageKind::Signature => Some(true),
-            _ => None,
-        };
-        if let Some(takes_id) = takes_id {
-            let given =
-                [("id", request.id.is_some() && !takes_id), ("name", request.name.is_some())];
-            if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
-                let kind = request.kind.word();
-                return Err(Error::argument(format!("`{name}` does not apply to kind={kind}"))
-                    .next("give `account`, and the change in `set`"));
-            }
-        }
-        match (request.kind, request.op) {
-            (ManageKind::Rule, ManageOp::Run) => self.run_rule(&request).await,
-            (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")
-                .next("use create, update or delete, or kind=rule")),
-            (ManageKind::Folder | ManageKind::Category, _) => self.place(&request).await,
-            (ManageKind::Rule, _) => self.rule(&request, caller).await,
-            (ManageKind::Contact, _) => self.contact(&request, caller).await,
-            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&request, caller).await,
-            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&request, caller).await,
-            (ManageKind::Settings, ManageOp::Update) => self.settings(&request).await,
-            (kind, _) => Err(Error::argument(format!(
-                "a mailbox has one {}, which cannot be created or deleted",
-                kind.word()
-            ))
-            .next("use op=update")),
+pub(super) async fn manage_settings(
+    ctx: &Context,
+    request: Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    // A dry run is refused as the real call would be, and asks nobody.
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    if request.tz.is_some() && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)
+    {
+        return Err(
+            Error::argument("`tz` is for calendars, auto_reply and settings").next("leave it out")
+        );
+    }
+    let takes_id = match request.kind {
+        ManageKind::AutoReply | ManageKind::Settings => Some(false),
+        ManageKind::Signature => Some(true),
+        _ => None,
+    };
+    if let Some(takes_id) = takes_id {
+        let given = [("id", request.id.is_some() && !takes_id), ("name", request.name.is_some())];
+        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+            let kind = request.kind.word();
+            return Err(Error::argument(format!("`{name}` does not apply to kind={kind}"))
+                .next("give `account`, and the change in `set`"));
         }
     }
-
-    /// Returns the mailbox of an account, of the only one if none is named.
-    async fn mail_context(&self, account: Option<&str>) -> Result<SettingsContext> {
-        let account = account_named(self, account).await?;
-        self.context_of(account).await
+    match (request.kind, request.op) {
+        (ManageKind::Rule, ManageOp::Run) => run_rule(ctx, &request).await,
+        (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")
+            .next("use create, update or delete, or kind=rule")),
+        (ManageKind::Folder | ManageKind::Category, _) => manage_folder(ctx, &request).await,
+        (ManageKind::Rule, _) => manage_rule(ctx, &request, caller).await,
+        (ManageKind::Contact, _) => manage_contact(ctx, &request, caller).await,
+        (ManageKind::AutoReply, ManageOp::Update) => auto_reply(ctx, &request, caller).await,
+        (ManageKind::Signature, ManageOp::Update) => set_signature(ctx, &request, caller).await,
+        (ManageKind::Settings, ManageOp::Update) => mailbox_settings(ctx, &request).await,
+        (kind, _) => Err(Error::argument(format!(
+            "a mailbox has one {}, which cannot be created or deleted",
+            kind.word()
+        ))
+        .next("use op=update")),
     }
+}
 
-    async fn context_of(&self, account: Account) -> Result<SettingsContext> {
-        Ok(SettingsContext {
-            label: account_labels(self).await?.of(&account.id),
-            mailbox: self.connect.mailbox(&account)?,
-            late: Mutex::default(),
-            account,
-        })
-    }
+/// Returns the mailbox of an account, of the only one if none is named.
+async fn mail_context(ctx: &Context, account: Option<&str>) -> Result<SettingsContext> {
+    let account = account_named(ctx, account).await?;
+    context_of(ctx, account).await
+}
 
-    /// Changes something, with a line in the audit log before and after.
-    async fn apply_settings(
-        &self,
-        owner: &SettingsContext,
-        op: &str,
-        id: &str,
-        change: &SettingsChange,
-    ) -> Result<Option<Value>> {
-        self.logged_set_up(owner, op, id, owner.mailbox.apply_settings(change)).await
-    }
+async fn context_of(ctx: &Context, account: Account) -> Result<SettingsContext> {
+    Ok(SettingsContext {
+        label: account_labels(ctx).await?.of(&account.id),
+        mailbox: ctx.connect.mailbox(&account)?,
+        late: Mutex::default(),
+        account,
+    })
+}
 
-    async fn logged_set_up<T>(
-        &self,
-        owner: &SettingsContext,
-        op: &str,
-        id: &str,
-        write: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        let ids = (!id.is_empty()).then(|| id.to_owned());
-        let entry = Entry {
-            account: &owner.account.email,
-            tool: "manage",
-            op,
-            ids: ids.into_iter().collect(),
-            ..Entry::default()
-        };
-        let mut notes = Vec::new();
-        let answer = run_logged(self, entry, &mut notes, write, |_| None).await;
-        owner.late().append(&mut notes);
-        answer
-    }
+/// Changes something, with a line in the audit log before and after.
+async fn apply_settings(
+    ctx: &Context,
+    owner: &SettingsContext,
+    op: &str,
+    id: &str,
+    change: &SettingsChange,
+) -> Result<Option<Value>> {
+    logged_set_up(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
+}
 
-    /// Returns the answer about one object: as its provider has it, or its outcome.
-    async fn settings_row(
-        &self,
-        owner: &SettingsContext,
-        table: &'static Table,
-        answer: Result<Option<Value>>,
-        about: (&str, &'static str, &str),
-    ) -> Result<Response> {
-        let (item, op, detail) = about;
-        match answer {
-            Ok(Some(object)) => {
-                let api = owner.mailbox.api();
-                Ok(self.one_row(owner, table, api, object).await)
-            }
-            Ok(None) => {
-                let mut response = self.one_outcome(item, op, "done", detail).await?;
-                response.notes.append(&mut owner.late());
-                Ok(response)
-            }
-            Err(error) if error.is_open() => {
-                let report = WriteReport {
-                    outcomes: vec![Outcome::failed(short(item), op, &error)],
-                    notes: std::mem::take(&mut *owner.late()),
-                    ..WriteReport::default()
-                };
-                write_report(self, report).await
-            }
-            Err(error) => Err(error),
+async fn logged_set_up<T>(
+    ctx: &Context,
+    owner: &SettingsContext,
+    op: &str,
+    id: &str,
+    write: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let ids = (!id.is_empty()).then(|| id.to_owned());
+    let entry = Entry {
+        account: &owner.account.email,
+        tool: "manage",
+        op,
+        ids: ids.into_iter().collect(),
+        ..Entry::default()
+    };
+    let mut notes = Vec::new();
+    let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
+    owner.late().append(&mut notes);
+    answer
+}
+
+/// Returns the answer about one object: as its provider has it, or its outcome.
+async fn settings_row(
+    ctx: &Context,
+    owner: &SettingsContext,
+    table: &'static Table,
+    answer: Result<Option<Value>>,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    let (item, op, detail) = about;
+    match answer {
+        Ok(Some(object)) => {
+            let api = owner.mailbox.api();
+            Ok(one_row(ctx, owner, table, api, object).await)
         }
-    }
-
-    /// Returns the row of one object that was written, whatever fails afterwards.
-    async fn one_row(
-        &self,
-        owner: &SettingsContext,
-        table: &'static Table,
-        api: Api,
-        object: Value,
-    ) -> Response {
-        let several = several_accounts(self).await;
-        let columns = columns_of(table, Level::Core, several);
-        let mut response = Response::default();
-        let names = match project(api, &columns).names {
-            true => owner.mailbox.names().await.unwrap_or_default(),
-            false => HashMap::new(),
-        };
-        let context =
-            RowContext { names: &names, ..self.context_for(api, &owner.label, &owner.account) };
-        let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
-        response.notes.append(&mut owner.late());
-        hand_out_after(self, &mut rows, &owner.account, &mut response.notes).await;
-        rows.drop_empty();
-        response.document.tables.push(rows);
-        zone_line(&mut response.document, &self.config.zone);
-        response
-    }
-
-    /// Returns the plan, if the provider would not refuse it.
-    async fn rehearsal(
-        &self,
-        owner: &SettingsContext,
-        change: &SettingsChange,
-        about: (&str, &'static str, &str),
-    ) -> Result<Response> {
-        owner.mailbox.rehearse(change).await?;
-        self.planned(owner, about).await
-    }
-
-    async fn planned(
-        &self,
-        owner: &SettingsContext,
-        about: (&str, &'static str, &str),
-    ) -> Result<Response> {
-        let (item, op, detail) = about;
-        let mut response = self.one_outcome(item, op, "planned", detail).await?;
-        response.notes.append(&mut owner.late());
-        Ok(response)
-    }
-
-    async fn one_outcome(
-        &self,
-        item: &str,
-        op: &'static str,
-        result: &'static str,
-        detail: &str,
-    ) -> Result<Response> {
-        let mut report = WriteReport {
-            outcomes: vec![Outcome::new(short(item), op, result, detail)],
-            ..WriteReport::default()
-        };
-        if result == "planned" {
-            report.notes.push("dry run: nothing was written".into());
+        Ok(None) => {
+            let mut response = one_outcome(ctx, item, op, "done", detail).await?;
+            response.notes.append(&mut owner.late());
+            Ok(response)
         }
-        write_report(self, report).await
+        Err(error) if error.is_open() => {
+            let report = WriteReport {
+                outcomes: vec![Outcome::failed(short(item), op, &error)],
+                notes: std::mem::take(&mut *owner.late()),
+                ..WriteReport::default()
+            };
+            write_report(ctx, report).await
+        }
+        Err(error) => Err(error),
     }
+}
+
+/// Returns the row of one object that was written, whatever fails afterwards.
+async fn one_row(
+    ctx: &Context,
+    owner: &SettingsContext,
+    table: &'static Table,
+    api: Api,
+    object: Value,
+) -> Response {
+    let several = several_accounts(ctx).await;
+    let columns = columns_of(table, Level::Core, several);
+    let mut response = Response::default();
+    let names = match project(api, &columns).names {
+        true => owner.mailbox.names().await.unwrap_or_default(),
+        false => HashMap::new(),
+    };
+    let context =
+        RowContext { names: &names, ..ctx.context_for(api, &owner.label, &owner.account) };
+    let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
+    response.notes.append(&mut owner.late());
+    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
+    rows.drop_empty();
+    response.document.tables.push(rows);
+    zone_line(&mut response.document, &ctx.config.zone);
+    response
+}
+
+/// Returns the plan, if the provider would not refuse it.
+async fn rehearse_settings(
+    ctx: &Context,
+    owner: &SettingsContext,
+    change: &SettingsChange,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    owner.mailbox.rehearse(change).await?;
+    planned_change(ctx, owner, about).await
+}
+
+async fn planned_change(
+    ctx: &Context,
+    owner: &SettingsContext,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    let (item, op, detail) = about;
+    let mut response = one_outcome(ctx, item, op, "planned", detail).await?;
+    response.notes.append(&mut owner.late());
+    Ok(response)
+}
+
+async fn one_outcome(
+    ctx: &Context,
+    item: &str,
+    op: &'static str,
+    result: &'static str,
+    detail: &str,
+) -> Result<Response> {
+    let mut report = WriteReport {
+        outcomes: vec![Outcome::new(short(item), op, result, detail)],
+        ..WriteReport::default()
+    };
+    if result == "planned" {
+        report.notes.push("dry run: nothing was written".into());
+    }
+    write_report(ctx, report).await
 }
 
 impl<'a> Set<'a> {

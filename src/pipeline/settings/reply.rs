@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
-use super::{Set, SettingsContext, nothing, settable};
+use super::{
+    Set, SettingsContext, apply_settings, context_of, logged_set_up, mail_context, nothing,
+    one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
+};
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
@@ -206,294 +209,289 @@ fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<St
     fitting
 }
 
-impl Context {
-    pub(super) async fn auto_reply(
-        &self,
-        request: &Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let set = Set::of(request, &settable(&AUTO_REPLY))?;
-        if set.is_empty() {
-            return Err(nothing(EXAMPLE));
-        }
-        let mut here = time_context(self);
-        if let Some(zone) = &request.tz {
-            here.zone = requested_zone(self, Some(zone))?;
-            here.named = true;
-        }
-        // Everything that can refuse the call is checked for all accounts before the question.
-        let accounts = several_named(self, request.account.as_deref()).await?;
-        let several = accounts.len() > 1;
-        let planned = accounts.into_iter().map(async |account| {
-            let owner = self.context_of(account).await?;
-            let label = owner.label.clone();
-            let plan = self.reply_plan(&set, owner, &here, several).await;
-            plan.map_err(|error| if several { error.context(label) } else { error })
-        });
-        let plans: Vec<ReplyPlan> =
-            join_all(planned).await.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut notes = Vec::new();
-        if let Some((audience, act)) = question(&plans) {
-            confirm(self, &act, &audience, caller, &mut notes).await?;
-        }
-        let mut response = Response::default();
-        for plan in &plans {
-            let item = plan.owner.account.email.as_str();
-            let one = match self.write_reply(plan, request.dry_run).await {
-                // The others' replies are written all the same, as each row says.
-                Err(error) if several => {
-                    self.one_outcome(item, "update", "failed", &error.to_string()).await?
-                }
-                written => written?,
-            };
-            add(&mut response, one);
-            response.notes.append(&mut plan.owner.late());
-        }
-        response.notes.append(&mut notes);
-        Ok(response)
+pub(super) async fn auto_reply(
+    ctx: &Context,
+    request: &Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let set = Set::of(request, &settable(&AUTO_REPLY))?;
+    if set.is_empty() {
+        return Err(nothing(EXAMPLE));
     }
-
-    /// Plans the automatic reply of an account. One of `several` leaves out what its provider
-    /// does not have, and is refused now if its provider would refuse it.
-    async fn reply_plan(
-        &self,
-        set: &Set<'_>,
-        owner: SettingsContext,
-        here: &TimeContext,
-        several: bool,
-    ) -> Result<ReplyPlan> {
-        let before = owner.mailbox.auto_reply().await?;
-        let fitting = several.then(|| fitting(set, &before, &owner));
-        let members = fitting.as_ref().unwrap_or(&set.members);
-        let set = &Set { members: Cow::Borrowed(members), name: set.name };
-        let after = self.updated_reply(set, &before, &owner, here)?;
-        let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
-        if let (true, Some(change)) = (several, &change) {
-            owner.mailbox.rehearse(change).await?;
-        }
-        Ok(ReplyPlan { owner, after, change, is_rehearsed: several })
+    let mut here = time_context(ctx);
+    if let Some(zone) = &request.tz {
+        here.zone = requested_zone(ctx, Some(zone))?;
+        here.named = true;
     }
-
-    /// Writes the automatic reply of an account, or rehearses that; returns its row or outcome.
-    async fn write_reply(&self, plan: &ReplyPlan, dry_run: bool) -> Result<Response> {
-        let owner = &plan.owner;
-        let item = owner.account.email.as_str();
-        let Some(change) = &plan.change else {
-            return self.one_outcome(item, "update", "unchanged", "already as requested").await;
+    // Everything that can refuse the call is checked for all accounts before the question.
+    let accounts = several_named(ctx, request.account.as_deref()).await?;
+    let several = accounts.len() > 1;
+    let planned = accounts.into_iter().map(async |account| {
+        let owner = context_of(ctx, account).await?;
+        let label = owner.label.clone();
+        let plan = reply_plan(ctx, &set, owner, &here, several).await;
+        plan.map_err(|error| if several { error.context(label) } else { error })
+    });
+    let plans: Vec<ReplyPlan> = join_all(planned).await.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut notes = Vec::new();
+    if let Some((audience, act)) = question(&plans) {
+        confirm(ctx, &act, &audience, caller, &mut notes).await?;
+    }
+    let mut response = Response::default();
+    for plan in &plans {
+        let item = plan.owner.account.email.as_str();
+        let one = match write_reply(ctx, plan, request.dry_run).await {
+            // The others' replies are written all the same, as each row says.
+            Err(error) if several => {
+                one_outcome(ctx, item, "update", "failed", &error.to_string()).await?
+            }
+            written => written?,
         };
-        if dry_run {
-            let status = object(&plan.after);
-            let status = status.get("status").and_then(Value::as_str);
-            let detail = format!("auto_reply {}", status.unwrap_or("off"));
-            let about = (item, "update", detail.as_str());
-            return if plan.is_rehearsed {
-                self.planned(owner, about).await
-            } else {
-                self.rehearsal(owner, change, about).await
-            };
-        }
-        let about = (item, "update", "");
-        match self.apply_settings(owner, "update auto_reply", "", change).await {
-            Err(error) => self.settings_row(owner, &AUTO_REPLY, Err(error), about).await,
-            Ok(_) => match owner.mailbox.auto_reply().await {
-                Ok(now) => Ok(self.one_row(owner, &AUTO_REPLY, Api::Local, object(&now)).await),
-                Err(error) => {
-                    let detail = format!("it could not be read back: {error}");
-                    self.settings_row(owner, &AUTO_REPLY, Ok(None), (item, "update", &detail)).await
-                }
-            },
-        }
+        add(&mut response, one);
+        response.notes.append(&mut plan.owner.late());
     }
+    response.notes.append(&mut notes);
+    Ok(response)
+}
 
-    /// Builds the automatic reply from the arguments.
-    fn updated_reply(
-        &self,
-        set: &Set<'_>,
-        before: &AutoReply,
-        owner: &SettingsContext,
-        here: &TimeContext,
-    ) -> Result<AutoReply> {
-        let mut reply = before.clone();
-        let zone = &here.zone;
-        let from = set.text("from")?.map(|given| time_parse::read(&given, here));
-        let to = set.text("to")?.map(|given| time_parse::last(&given, here));
-        let (from, to) = (from.transpose()?, to.transpose()?);
-        let dated = from.is_some() || to.is_some();
-        match (set.text("status")?.as_deref(), dated) {
-            (Some("off"), false) => reply.on = false,
-            (Some("on"), false) => {
-                reply.on = true;
-                (reply.from, reply.to) = (None, None);
+/// Plans the automatic reply of an account. One of `several` leaves out what its provider
+/// does not have, and is refused now if its provider would refuse it.
+async fn reply_plan(
+    ctx: &Context,
+    set: &Set<'_>,
+    owner: SettingsContext,
+    here: &TimeContext,
+    several: bool,
+) -> Result<ReplyPlan> {
+    let before = owner.mailbox.auto_reply().await?;
+    let fitting = several.then(|| fitting(set, &before, &owner));
+    let members = fitting.as_ref().unwrap_or(&set.members);
+    let set = &Set { members: Cow::Borrowed(members), name: set.name };
+    let after = updated_reply(ctx, set, &before, &owner, here)?;
+    let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
+    if let (true, Some(change)) = (several, &change) {
+        owner.mailbox.rehearse(change).await?;
+    }
+    Ok(ReplyPlan { owner, after, change, is_rehearsed: several })
+}
+
+/// Writes the automatic reply of an account, or rehearses that; returns its row or outcome.
+async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<Response> {
+    let owner = &plan.owner;
+    let item = owner.account.email.as_str();
+    let Some(change) = &plan.change else {
+        return one_outcome(ctx, item, "update", "unchanged", "already as requested").await;
+    };
+    if dry_run {
+        let status = object(&plan.after);
+        let status = status.get("status").and_then(Value::as_str);
+        let detail = format!("auto_reply {}", status.unwrap_or("off"));
+        let about = (item, "update", detail.as_str());
+        return if plan.is_rehearsed {
+            planned_change(ctx, owner, about).await
+        } else {
+            rehearse_settings(ctx, owner, change, about).await
+        };
+    }
+    let about = (item, "update", "");
+    match apply_settings(ctx, owner, "update auto_reply", "", change).await {
+        Err(error) => settings_row(ctx, owner, &AUTO_REPLY, Err(error), about).await,
+        Ok(_) => match owner.mailbox.auto_reply().await {
+            Ok(now) => Ok(one_row(ctx, owner, &AUTO_REPLY, Api::Local, object(&now)).await),
+            Err(error) => {
+                let detail = format!("it could not be read back: {error}");
+                settings_row(ctx, owner, &AUTO_REPLY, Ok(None), (item, "update", &detail)).await
             }
-            (Some("scheduled") | None, true) => reply.on = true,
-            (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
-            (None, false) => {}
-            (Some("scheduled"), false) => {
-                return Err(Error::argument("the times are missing").next(EXAMPLE));
-            }
-            (Some(word @ ("on" | "off")), true) => {
-                return Err(Error::argument(format!(
-                    "`from` and `to` do not go with status={word}"
-                ))
+        },
+    }
+}
+
+/// Builds the automatic reply from the arguments.
+fn updated_reply(
+    ctx: &Context,
+    set: &Set<'_>,
+    before: &AutoReply,
+    owner: &SettingsContext,
+    here: &TimeContext,
+) -> Result<AutoReply> {
+    let mut reply = before.clone();
+    let zone = &here.zone;
+    let from = set.text("from")?.map(|given| time_parse::read(&given, here));
+    let to = set.text("to")?.map(|given| time_parse::last(&given, here));
+    let (from, to) = (from.transpose()?, to.transpose()?);
+    let dated = from.is_some() || to.is_some();
+    match (set.text("status")?.as_deref(), dated) {
+        (Some("off"), false) => reply.on = false,
+        (Some("on"), false) => {
+            reply.on = true;
+            (reply.from, reply.to) = (None, None);
+        }
+        (Some("scheduled") | None, true) => reply.on = true,
+        (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
+        (None, false) => {}
+        (Some("scheduled"), false) => {
+            return Err(Error::argument("the times are missing").next(EXAMPLE));
+        }
+        (Some(word @ ("on" | "off")), true) => {
+            return Err(Error::argument(format!("`from` and `to` do not go with status={word}"))
                 .next("use status=scheduled"));
-            }
-            (Some(_), _) => {
-                return Err(Error::argument("`status` is invalid").next("use on, off or scheduled"));
-            }
         }
-        if let Some(from) = from {
-            reply.from = Some(from.first(zone));
+        (Some(_), _) => {
+            return Err(Error::argument("`status` is invalid").next("use on, off or scheduled"));
         }
-        if let Some(to) = to {
-            reply.to = Some(to.over(zone));
-            if matches!(to, ParsedTime::Day(_)) {
-                owner.late().push(note!("`to` includes {}", ours(to.day())));
-            }
-        }
-        if let (Some(from), Some(to)) = (reply.from, reply.to)
-            && from >= to
-        {
-            return Err(Error::argument("`to` is not after `from`").next("give a later time"));
-        }
-        if let Some(subject) = set.text("subject")? {
-            reply.subject = Some(subject);
-        }
-        let two = reply.external.is_some();
-        if let Some(text) = set.text("text")? {
-            reply.html = Some(self.html(&text, owner)?);
-            reply.external = reply.html.clone().filter(|_| two);
-        }
-        let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
-        for (key, own) in keys {
-            match set.text(key)? {
-                Some(_) if !two => {
-                    return Err(Error::argument(format!(
-                        "this mailbox has one text for everybody, no `{key}`"
-                    ))
-                    .next("give `text`"));
-                }
-                Some(text) => *own = Some(self.html(&text, owner)?),
-                None => {}
-            }
-        }
-        if let Some(word) = set.text("audience")? {
-            reply.audience = Some(match word.as_str() {
-                "all" => mail::Audience::All,
-                "contacts" => mail::Audience::Contacts,
-                "organization" => mail::Audience::Organization,
-                _ => {
-                    return Err(Error::argument("`audience` is invalid")
-                        .next("use all, contacts or organization"));
-                }
-            });
-        }
-        let given =
-            |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        if reply.on && !given(&reply.html) && !given(&reply.external) {
-            return Err(Error::argument("the reply has no text").next(EXAMPLE));
-        }
-        Ok(reply)
     }
-
-    /// Converts text to HTML without remote pictures; HTML stays HTML.
-    fn html(&self, source: &str, owner: &SettingsContext) -> Result<String> {
-        let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
-        let both = match marked {
-            true => text::from_html(source).unwrap_or_else(|_| text::from_plain(source)),
-            false => text::markdown(source),
-        };
-        let mut html = both.html;
-        let left_out = remove_remote_pictures(self, &mut html)?;
-        owner.late().extend(left_out);
-        Ok(html)
+    if let Some(from) = from {
+        reply.from = Some(from.first(zone));
     }
-
-    pub(super) async fn set_signature(
-        &self,
-        request: &Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let set = Set::of(request, SIGNATURE)?;
-        let Some(text) = set.text("text")? else {
-            return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
-        };
-        let address = match (set.text("email")?, &request.id) {
-            (Some(_), Some(_)) => {
-                return Err(Error::argument("`id` and `email` both name the address")
-                    .next("give one of them"));
+    if let Some(to) = to {
+        reply.to = Some(to.over(zone));
+        if matches!(to, ParsedTime::Day(_)) {
+            owner.late().push(note!("`to` includes {}", ours(to.day())));
+        }
+    }
+    if let (Some(from), Some(to)) = (reply.from, reply.to)
+        && from >= to
+    {
+        return Err(Error::argument("`to` is not after `from`").next("give a later time"));
+    }
+    if let Some(subject) = set.text("subject")? {
+        reply.subject = Some(subject);
+    }
+    let two = reply.external.is_some();
+    if let Some(text) = set.text("text")? {
+        reply.html = Some(reply_html(ctx, &text, owner)?);
+        reply.external = reply.html.clone().filter(|_| two);
+    }
+    let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
+    for (key, own) in keys {
+        match set.text(key)? {
+            Some(_) if !two => {
+                return Err(Error::argument(format!(
+                    "this mailbox has one text for everybody, no `{key}`"
+                ))
+                .next("give `text`"));
             }
-            (email, id) => email.or_else(|| id.clone()),
+            Some(text) => *own = Some(reply_html(ctx, &text, owner)?),
+            None => {}
+        }
+    }
+    if let Some(word) = set.text("audience")? {
+        reply.audience = Some(match word.as_str() {
+            "all" => mail::Audience::All,
+            "contacts" => mail::Audience::Contacts,
+            "organization" => mail::Audience::Organization,
+            _ => {
+                return Err(Error::argument("`audience` is invalid")
+                    .next("use all, contacts or organization"));
+            }
+        });
+    }
+    let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    if reply.on && !given(&reply.html) && !given(&reply.external) {
+        return Err(Error::argument("the reply has no text").next(EXAMPLE));
+    }
+    Ok(reply)
+}
+
+/// Converts text to HTML without remote pictures; HTML stays HTML.
+fn reply_html(ctx: &Context, source: &str, owner: &SettingsContext) -> Result<String> {
+    let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
+    let both = match marked {
+        true => text::from_html(source).unwrap_or_else(|_| text::from_plain(source)),
+        false => text::markdown(source),
+    };
+    let mut html = both.html;
+    let left_out = remove_remote_pictures(ctx, &mut html)?;
+    owner.late().extend(left_out);
+    Ok(html)
+}
+
+pub(super) async fn set_signature(
+    ctx: &Context,
+    request: &Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let set = Set::of(request, SIGNATURE)?;
+    let Some(text) = set.text("text")? else {
+        return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
+    };
+    let address = match (set.text("email")?, &request.id) {
+        (Some(_), Some(_)) => {
+            return Err(
+                Error::argument("`id` and `email` both name the address").next("give one of them")
+            );
+        }
+        (email, id) => email.or_else(|| id.clone()),
+    };
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
+    let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
+    let can = owner.mailbox.capabilities();
+    let outcome =
+        format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
+    let ours = !can.signatures;
+    let is_own = |one: &String| one.eq_ignore_ascii_case(&owner.account.email);
+    if ours && !address.as_ref().is_none_or(is_own) {
+        return Err(Error::argument("this account has one signature for all addresses")
+            .next("leave out the address"));
+    }
+    let change = SettingsChange::Signature { address, html: reply_html(ctx, &text, &owner)? };
+    let mut notes = Vec::new();
+    if !ours {
+        // The signature is also added to what the user writes with other programs.
+        let audience = Audience::unlisted(format!("anybody {} writes to", short(&item)));
+        let act = Act {
+            needs: Access::Organize,
+            what: "setting a signature",
+            question: format!(
+                "Set the signature of {}?{}",
+                short(&item),
+                line("Text", Some(&text))
+            ),
+            asks: Asks::IfPossible,
+            sent_from: None,
+            instead: BY_HAND.to_owned(),
+            command: "daysheet call".to_owned(),
         };
-        let owner = self.mail_context(request.account.as_deref()).await?;
-        let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
-        let can = owner.mailbox.capabilities();
-        let outcome =
-            format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
-        let ours = !can.signatures;
-        let is_own = |one: &String| one.eq_ignore_ascii_case(&owner.account.email);
-        if ours && !address.as_ref().is_none_or(is_own) {
-            return Err(Error::argument("this account has one signature for all addresses")
-                .next("leave out the address"));
-        }
-        let change = SettingsChange::Signature { address, html: self.html(&text, &owner)? };
-        let mut notes = Vec::new();
-        if !ours {
-            // The signature is also added to what the user writes with other programs.
-            let audience = Audience::unlisted(format!("anybody {} writes to", short(&item)));
-            let act = Act {
-                needs: Access::Organize,
-                what: "setting a signature",
-                question: format!(
-                    "Set the signature of {}?{}",
-                    short(&item),
-                    line("Text", Some(&text))
-                ),
-                asks: Asks::IfPossible,
-                sent_from: None,
-                instead: BY_HAND.to_owned(),
-                command: "daysheet call".to_owned(),
-            };
-            confirm(self, &act, &audience, caller, &mut notes).await?;
-        }
-        if request.dry_run {
-            let about = (item.as_str(), "update", "");
-            let mut response = match ours {
-                true => self.one_outcome(&item, "update", "planned", "").await?,
-                false => self.rehearsal(&owner, &change, about).await?,
-            };
-            response.notes.append(&mut notes);
-            return Ok(response);
-        }
-        if ours {
-            let write = self.store.keep_signature(&owner.account.id, &text);
-            self.logged_set_up(&owner, "update signature", "", write).await?;
-            let about = (item.as_str(), "update", outcome.as_str());
-            return self.settings_row(&owner, &ALIAS, Ok(None), about).await;
-        }
-        let answer = self.apply_settings(&owner, "update signature", "", &change).await;
+        confirm(ctx, &act, &audience, caller, &mut notes).await?;
+    }
+    if request.dry_run {
         let about = (item.as_str(), "update", "");
-        self.settings_row(&owner, &ALIAS, answer.map(|_| None), about).await
-    }
-
-    pub(super) async fn settings(&self, request: &Manage) -> Result<Response> {
-        let set = Set::of(request, &settable(&SETTING))?;
-        let language = set.text("language")?;
-        let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
-        if language.is_none() && zone.is_none() {
-            return Err(nothing("give it in `set`"));
-        }
-        let time_zone = match zone {
-            Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
-            None => None,
+        let mut response = match ours {
+            true => one_outcome(ctx, &item, "update", "planned", "").await?,
+            false => rehearse_settings(ctx, &owner, &change, about).await?,
         };
-        let owner = self.mail_context(request.account.as_deref()).await?;
-        let item = owner.account.email.clone();
-        let change = SettingsChange::Settings { language, time_zone };
-        if request.dry_run {
-            let about = (item.as_str(), "update", "");
-            return self.rehearsal(&owner, &change, about).await;
-        }
-        let answer = self.apply_settings(&owner, "update settings", "", &change).await;
-        self.settings_row(&owner, &SETTING, answer, (&item, "update", "")).await
+        response.notes.append(&mut notes);
+        return Ok(response);
     }
+    if ours {
+        let write = ctx.store.keep_signature(&owner.account.id, &text);
+        logged_set_up(ctx, &owner, "update signature", "", write).await?;
+        let about = (item.as_str(), "update", outcome.as_str());
+        return settings_row(ctx, &owner, &ALIAS, Ok(None), about).await;
+    }
+    let answer = apply_settings(ctx, &owner, "update signature", "", &change).await;
+    let about = (item.as_str(), "update", "");
+    settings_row(ctx, &owner, &ALIAS, answer.map(|_| None), about).await
+}
+
+pub(super) async fn mailbox_settings(ctx: &Context, request: &Manage) -> Result<Response> {
+    let set = Set::of(request, &settable(&SETTING))?;
+    let language = set.text("language")?;
+    let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
+    if language.is_none() && zone.is_none() {
+        return Err(nothing("give it in `set`"));
+    }
+    let time_zone = match zone {
+        Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
+        None => None,
+    };
+    let owner = mail_context(ctx, request.account.as_deref()).await?;
+    let item = owner.account.email.clone();
+    let change = SettingsChange::Settings { language, time_zone };
+    if request.dry_run {
+        let about = (item.as_str(), "update", "");
+        return rehearse_settings(ctx, &owner, &change, about).await;
+    }
+    let answer = apply_settings(ctx, &owner, "update settings", "", &change).await;
+    settings_row(ctx, &owner, &SETTING, answer, (&item, "update", "")).await
 }

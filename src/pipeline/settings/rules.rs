@@ -6,7 +6,10 @@
 use serde_json::{Value, json};
 
 use super::words::{query, read_list, read_steps, steps};
-use super::{Set, SettingsContext, id, no_id, nothing, settable};
+use super::{
+    Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
+    one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
+};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -86,377 +89,376 @@ pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value 
     })
 }
 
-impl Context {
-    pub(super) async fn rule(
-        &self,
-        request: &Manage,
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        let mut columns = settable(&RULE);
-        columns.extend([CREATE, RUN]);
-        let set = Set::of(request, &columns)?;
-        if request.op == ManageOp::Create {
-            no_id(request)?;
-            let rule = self.updated_rule(&set, Rule { enabled: true, ..Rule::default() })?;
-            let owner = self.mail_context(request.account.as_deref()).await?;
-            let rule = named(&owner, rule);
-            return self.write_rule(request, &set, &owner, (rule, None), caller).await;
-        }
-        let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, all) = self.named_rule(id_or_name, request.account.as_deref()).await?;
-        let name = describe(&rule);
-        if request.op == ManageOp::Delete {
-            if !set.is_empty() {
-                return Err(Error::argument("op=delete takes no `name` or `set`")
-                    .next("name what to delete by `id` alone"));
-            }
-            let detail = "what it did remains";
-            let change = SettingsChange::DeleteRule { id: rule.id.clone() };
-            if request.dry_run {
-                let about = (name.as_str(), "delete", detail);
-                return self.rehearsal(&owner, &change, about).await;
-            }
-            let answer = self.apply_settings(&owner, "delete rule", &rule.id, &change).await;
-            return self
-                .settings_row(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
-                .await;
-        }
-        if set.is_empty() {
-            return Err(nothing(EXAMPLE));
-        }
-        changeable(&rule, "changed")?;
-        let updated = named(&owner, self.updated_rule(&set, rule.clone())?);
-        if updated == rule && Existing::of(&set)?.is_none() {
-            let detail = "already as requested";
-            return self.one_outcome(&name, "update", "unchanged", detail).await;
-        }
-        self.write_rule(request, &set, &owner, (updated, Some(all)), caller).await
+pub(super) async fn manage_rule(
+    ctx: &Context,
+    request: &Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let mut columns = settable(&RULE);
+    columns.extend([CREATE, RUN]);
+    let set = Set::of(request, &columns)?;
+    if request.op == ManageOp::Create {
+        no_id(request)?;
+        let rule = updated_rule(ctx, &set, Rule { enabled: true, ..Rule::default() })?;
+        let owner = mail_context(ctx, request.account.as_deref()).await?;
+        let rule = named(&owner, rule);
+        return write_rule(ctx, request, &set, &owner, (rule, None), caller).await;
     }
-
-    /// Builds the rule from the arguments.
-    ///
-    /// # Errors
-    /// All that is wrong, in one error.
-    fn updated_rule(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
-        let mut wrong: Vec<Error> = Vec::new();
-        let mut read = |given: Result<()>| wrong.extend(given.err());
-        read(set.name().map(|name| rule.name = name.or(rule.name.take())));
-        let when = set.text("when").and_then(|when| {
-            when.map(|when| {
-                condition(&when, &self.date_context()).map_err(|error| error.context("`when`"))
-            })
-            .transpose()
-        });
-        let no_when = matches!(when, Ok(None)) && rule.when.is_none();
-        read(when.map(|when| rule.when = when.or(rule.when.take())));
-        // A text is read as a whole: names may hold commas.
-        let then = match (set.text("then"), set.list("then")) {
-            (Err(_), Ok(Some(list))) => read_list(&list).map(Some),
-            (then, _) => then.and_then(|then| then.map(|then| read_steps(&then)).transpose()),
-        };
-        let no_then = matches!(then, Ok(None)) && rule.then.is_empty();
-        read(then.map(|then| rule.then = then.unwrap_or(std::mem::take(&mut rule.then))));
-        read(set.flag("enabled").map(|flag| rule.enabled = flag.unwrap_or(rule.enabled)));
-        read(set.flag("stop").map(|flag| rule.stop = flag.unwrap_or(rule.stop)));
-        let missing = [(no_when, "no `when`"), (no_then, "no `then`")].into_iter();
-        let missing: Vec<&str> =
-            missing.filter(|(is_missing, _)| *is_missing).map(|(_, what)| what).collect();
-        let mut all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-        match (wrong.as_slice(), missing.as_slice()) {
-            ([], []) => Ok(rule),
-            ([one], []) => Err(one.clone()),
-            (_, []) => Err(Error::argument(all.join("; "))),
-            (_, missing) => {
-                all.push(format!("the rule has {}", missing.join(" and ")));
-                Err(Error::argument(all.join("; ")).next(EXAMPLE))
-            }
+    let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
+    let (owner, rule, all) = named_rule(ctx, id_or_name, request.account.as_deref()).await?;
+    let name = describe(&rule);
+    if request.op == ManageOp::Delete {
+        if !set.is_empty() {
+            return Err(Error::argument("op=delete takes no `name` or `set`")
+                .next("name what to delete by `id` alone"));
         }
-    }
-
-    /// Makes or changes a rule; `before` are the rules there were.
-    async fn write_rule(
-        &self,
-        request: &Manage,
-        set: &Set<'_>,
-        owner: &SettingsContext,
-        (rule, before): (Rule, Option<Vec<Rule>>),
-        caller: &dyn ClientPrompts,
-    ) -> Result<Response> {
-        if !rule.when.as_ref().is_some_and(narrows) {
-            return Err(Error::argument("the rule would match all mail")
-                .next("narrow `when`, such as from:ann or subject:invoice"));
-        }
-        let (op, name) = match before {
-            None => ("create", describe(&rule)),
-            Some(_) => ("update", describe(&rule)),
-        };
-        let when = rule.when.as_ref().map(query).unwrap_or_default();
-        let can = owner.mailbox.capabilities();
-        let detail = format!("when {when} then {}", steps(&rule.then, can));
-        let id = rule.id.clone();
-        let existing = Existing::of(set)?;
-        let with = With {
-            create: set.flag(CREATE)?.unwrap_or_default(),
-            may_create: op == "create",
-            dry_run: request.dry_run,
-            ..With::default()
-        };
-        if let Some(hides) = hides(&rule) {
-            if !caller.can_ask() && is_tainted(self).await? {
-                // A text by a stranger may be why the rule is wanted.
-                return self.one_outcome(&name, op, "refused", UNASKED).await;
-            }
-            let question = format!(
-                "{} a rule of {}? It {hides}: {}",
-                if op == "create" { "Create" } else { "Change" },
-                owner.account.email,
-                clip(cell(&detail), QUESTION).0
-            );
-            if let Some(why) = refused_erasure(self, &question, caller).await? {
-                return self.one_outcome(&name, op, "refused", why).await;
-            }
-            if request.dry_run && caller.can_ask() {
-                owner.late().push(WILL_ASK.into());
-            }
-        }
-        let created = self.create_for(owner, &rule, &with).await?;
-        let change = match op {
-            "create" => SettingsChange::CreateRule(rule.clone()),
-            _ => SettingsChange::UpdateRule(rule.clone()),
-        };
+        let detail = "what it did remains";
+        let change = SettingsChange::DeleteRule { id: rule.id.clone() };
         if request.dry_run {
+            let about = (name.as_str(), "delete", detail);
+            return rehearse_settings(ctx, &owner, &change, about).await;
+        }
+        let answer = apply_settings(ctx, &owner, "delete rule", &rule.id, &change).await;
+        return settings_row(ctx, &owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
+            .await;
+    }
+    if set.is_empty() {
+        return Err(nothing(EXAMPLE));
+    }
+    changeable(&rule, "changed")?;
+    let updated = named(&owner, updated_rule(ctx, &set, rule.clone())?);
+    if updated == rule && Existing::of(&set)?.is_none() {
+        let detail = "already as requested";
+        return one_outcome(ctx, &name, "update", "unchanged", detail).await;
+    }
+    write_rule(ctx, request, &set, &owner, (updated, Some(all)), caller).await
+}
+
+/// Builds the rule from the arguments.
+///
+/// # Errors
+/// All that is wrong, in one error.
+fn updated_rule(ctx: &Context, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
+    let mut wrong: Vec<Error> = Vec::new();
+    let mut read = |given: Result<()>| wrong.extend(given.err());
+    read(set.name().map(|name| rule.name = name.or(rule.name.take())));
+    let when = set.text("when").and_then(|when| {
+        when.map(|when| {
+            condition(&when, &ctx.date_context()).map_err(|error| error.context("`when`"))
+        })
+        .transpose()
+    });
+    let no_when = matches!(when, Ok(None)) && rule.when.is_none();
+    read(when.map(|when| rule.when = when.or(rule.when.take())));
+    // A text is read as a whole: names may hold commas.
+    let then = match (set.text("then"), set.list("then")) {
+        (Err(_), Ok(Some(list))) => read_list(&list).map(Some),
+        (then, _) => then.and_then(|then| then.map(|then| read_steps(&then)).transpose()),
+    };
+    let no_then = matches!(then, Ok(None)) && rule.then.is_empty();
+    read(then.map(|then| rule.then = then.unwrap_or(std::mem::take(&mut rule.then))));
+    read(set.flag("enabled").map(|flag| rule.enabled = flag.unwrap_or(rule.enabled)));
+    read(set.flag("stop").map(|flag| rule.stop = flag.unwrap_or(rule.stop)));
+    let missing = [(no_when, "no `when`"), (no_then, "no `then`")].into_iter();
+    let missing: Vec<&str> =
+        missing.filter(|(is_missing, _)| *is_missing).map(|(_, what)| what).collect();
+    let mut all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    match (wrong.as_slice(), missing.as_slice()) {
+        ([], []) => Ok(rule),
+        ([one], []) => Err(one.clone()),
+        (_, []) => Err(Error::argument(all.join("; "))),
+        (_, missing) => {
+            all.push(format!("the rule has {}", missing.join(" and ")));
+            Err(Error::argument(all.join("; ")).next(EXAMPLE))
+        }
+    }
+}
+
+/// Makes or changes a rule; `before` are the rules there were.
+async fn write_rule(
+    ctx: &Context,
+    request: &Manage,
+    set: &Set<'_>,
+    owner: &SettingsContext,
+    (rule, before): (Rule, Option<Vec<Rule>>),
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if !rule.when.as_ref().is_some_and(narrows) {
+        return Err(Error::argument("the rule would match all mail")
+            .next("narrow `when`, such as from:ann or subject:invoice"));
+    }
+    let (op, name) = match before {
+        None => ("create", describe(&rule)),
+        Some(_) => ("update", describe(&rule)),
+    };
+    let when = rule.when.as_ref().map(query).unwrap_or_default();
+    let can = owner.mailbox.capabilities();
+    let detail = format!("when {when} then {}", steps(&rule.then, can));
+    let id = rule.id.clone();
+    let existing = Existing::of(set)?;
+    let with = With {
+        create: set.flag(CREATE)?.unwrap_or_default(),
+        may_create: op == "create",
+        dry_run: request.dry_run,
+        ..With::default()
+    };
+    if let Some(hides) = hides(&rule) {
+        if !caller.can_ask() && is_tainted(ctx).await? {
+            // A text by a stranger may be why the rule is wanted.
+            return one_outcome(ctx, &name, op, "refused", UNASKED).await;
+        }
+        let question = format!(
+            "{} a rule of {}? It {hides}: {}",
+            if op == "create" { "Create" } else { "Change" },
+            owner.account.email,
+            clip(cell(&detail), QUESTION).0
+        );
+        if let Some(why) = refused_erasure(ctx, &question, caller).await? {
+            return one_outcome(ctx, &name, op, "refused", why).await;
+        }
+        if request.dry_run && caller.can_ask() {
+            owner.late().push(WILL_ASK.into());
+        }
+    }
+    let created = create_for(ctx, owner, &rule, &with).await?;
+    let change = match op {
+        "create" => SettingsChange::CreateRule(rule.clone()),
+        _ => SettingsChange::UpdateRule(rule.clone()),
+    };
+    if request.dry_run {
+        let about = (name.as_str(), op, detail.as_str());
+        // A rule cannot be rehearsed with a label that is not there yet.
+        let planned = if created {
+            planned_change(ctx, owner, about).await
+        } else {
+            rehearse_settings(ctx, owner, &change, about).await.map_err(may_create)
+        };
+        return and_run(ctx, owner, &rule, existing, &with, planned?).await;
+    }
+    let before = match before {
+        Some(before) => before,
+        None => owner.mailbox.rules().await?,
+    };
+    let answer = apply_settings(ctx, owner, &format!("{op} rule"), &id, &change).await;
+    let context = match answer {
+        Ok(context) => context,
+        Err(error) => {
+            let made: Vec<String> = owner.late().iter().map(ToString::to_string).collect();
+            let error = if created { error.context(made.join("; ")) } else { may_create(error) };
+            return settings_row(ctx, owner, &RULE, Err(error), (&name, op, "")).await;
+        }
+    };
+    // Where rules cannot be changed they are made anew, with another id.
+    let id_now = context.as_ref().and_then(|context| context.get("id")?.as_str());
+    let now = match owner.mailbox.rules().await {
+        Ok(now) => now,
+        Err(error) => {
+            let detail = format!("it could not be read back: {error}");
             let about = (name.as_str(), op, detail.as_str());
-            // A rule cannot be rehearsed with a label that is not there yet.
-            let planned = if created {
-                self.planned(owner, about).await
-            } else {
-                self.rehearsal(owner, &change, about).await.map_err(may_create)
-            };
-            return self.and_run(owner, &rule, existing, &with, planned?).await;
+            return settings_row(ctx, owner, &RULE, Ok(None), about).await;
         }
-        let before = match before {
-            Some(before) => before,
-            None => owner.mailbox.rules().await?,
-        };
-        let answer = self.apply_settings(owner, &format!("{op} rule"), &id, &change).await;
-        let context = match answer {
-            Ok(context) => context,
-            Err(error) => {
-                let made: Vec<String> = owner.late().iter().map(ToString::to_string).collect();
-                let error =
-                    if created { error.context(made.join("; ")) } else { may_create(error) };
-                return self.settings_row(owner, &RULE, Err(error), (&name, op, "")).await;
+    };
+    let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
+    let found = now
+        .iter()
+        .find(|one| Some(&*one.id) == id_now)
+        .or_else(|| now.iter().find(|one| !known(one)))
+        .or_else(|| now.iter().find(|one| one.id == id));
+    match found {
+        Some(rule) => {
+            if op == "create" && existing.is_none() {
+                owner.late().push(
+                    "it applies to new mail; op=run applies it to the inbox as it is, or \
+                     with run=all in `set` to all mail"
+                        .into(),
+                );
             }
-        };
-        // Where rules cannot be changed they are made anew, with another id.
-        let id_now = context.as_ref().and_then(|context| context.get("id")?.as_str());
-        let now = match owner.mailbox.rules().await {
-            Ok(now) => now,
-            Err(error) => {
-                let detail = format!("it could not be read back: {error}");
-                let about = (name.as_str(), op, detail.as_str());
-                return self.settings_row(owner, &RULE, Ok(None), about).await;
-            }
-        };
-        let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
-        let found = now
-            .iter()
-            .find(|one| Some(&*one.id) == id_now)
-            .or_else(|| now.iter().find(|one| !known(one)))
-            .or_else(|| now.iter().find(|one| one.id == id));
-        match found {
-            Some(rule) => {
-                if op == "create" && existing.is_none() {
-                    owner.late().push(
-                        "it applies to new mail; op=run applies it to the inbox as it is, or \
-                         with run=all in `set` to all mail"
-                            .into(),
-                    );
-                }
-                let response = self.one_row(owner, &RULE, Api::Local, object(rule, can)).await;
-                self.and_run(owner, rule, existing, &with, response).await
-            }
-            None => {
-                let detail = "the provider accepted it but does not list it: see lookup kind=rules";
-                self.one_outcome(&name, op, "unknown", detail).await
-            }
+            let response = one_row(ctx, owner, &RULE, Api::Local, object(rule, can)).await;
+            and_run(ctx, owner, rule, existing, &with, response).await
+        }
+        None => {
+            let detail = "the provider accepted it but does not list it: see lookup kind=rules";
+            one_outcome(ctx, &name, op, "unknown", detail).await
         }
     }
+}
 
-    /// Finds the rule of a handle, a name or an id, and all rules of its mailbox.
-    async fn named_rule(
-        &self,
-        id_or_name: &str,
-        account: Option<&str>,
-    ) -> Result<(SettingsContext, Rule, Vec<Rule>)> {
-        let (owner, id): (Account, Option<String>) =
-            match resolve_handle(self, HandleKind::Rule, id_or_name).await? {
-                Some((owner, id)) => (owner_named(self, &owner, account).await?, Some(id)),
-                None => (account_named(self, account).await?, None),
-            };
-        let owner = self.context_of(owner).await?;
-        let all = owner.mailbox.rules().await?;
-        let lower = id_or_name.to_lowercase();
-        let is_it = |rule: &&Rule| match &id {
-            Some(id) => rule.id == *id,
-            None => {
-                rule.id == id_or_name
-                    || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
-            }
+/// Finds the rule of a handle, a name or an id, and all rules of its mailbox.
+async fn named_rule(
+    ctx: &Context,
+    id_or_name: &str,
+    account: Option<&str>,
+) -> Result<(SettingsContext, Rule, Vec<Rule>)> {
+    let (owner, id): (Account, Option<String>) =
+        match resolve_handle(ctx, HandleKind::Rule, id_or_name).await? {
+            Some((owner, id)) => (owner_named(ctx, &owner, account).await?, Some(id)),
+            None => (account_named(ctx, account).await?, None),
         };
-        let found: Vec<&Rule> = all.iter().filter(is_it).collect();
-        match found.as_slice() {
-            [rule] => {
-                let rule = (*rule).clone();
-                Ok((owner, rule, all))
-            }
-            [] => {
-                Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(id_or_name)))
-                    .next("see lookup kind=rules"))
-            }
-            _ => Err(Error::argument(format!("several rules are called {}", short(id_or_name)))
-                .next("give the handle, from lookup kind=rules")),
+    let owner = context_of(ctx, owner).await?;
+    let all = owner.mailbox.rules().await?;
+    let lower = id_or_name.to_lowercase();
+    let is_it = |rule: &&Rule| match &id {
+        Some(id) => rule.id == *id,
+        None => {
+            rule.id == id_or_name
+                || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
+        }
+    };
+    let found: Vec<&Rule> = all.iter().filter(is_it).collect();
+    match found.as_slice() {
+        [rule] => {
+            let rule = (*rule).clone();
+            Ok((owner, rule, all))
+        }
+        [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(id_or_name)))
+            .next("see lookup kind=rules")),
+        _ => Err(Error::argument(format!("several rules are called {}", short(id_or_name)))
+            .next("give the handle, from lookup kind=rules")),
+    }
+}
+
+/// Creates the folders and labels that a rule names, if it may; returns true if there were
+/// any to create, which its notes name.
+///
+/// # Errors
+/// [`Kind::NotFound`] for a new rule's category that is missing and not to be created.
+async fn create_for(
+    ctx: &Context,
+    owner: &SettingsContext,
+    rule: &Rule,
+    with: &With,
+) -> Result<bool> {
+    let mut created = Vec::new();
+    // Where labels are categories, a rule is taken with one that no mail program lists.
+    let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
+    let is_read = |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));
+    for step in rule.then.iter().filter(is_read) {
+        let (name, kind) = match step {
+            RuleStep::Label(name) => (name, FolderKind::Label),
+            RuleStep::Move(name) => (name, FolderKind::Folder),
+            _ => continue,
+        };
+        if !query::PLACES.contains(&query::place(name).as_str()) {
+            find(&*owner.mailbox, name, kind, with, &mut created).await?;
         }
     }
-
-    /// Creates the folders and labels that a rule names, if it may; returns true if there were
-    /// any to create, which its notes name.
-    ///
-    /// # Errors
-    /// [`Kind::NotFound`] for a new rule's category that is missing and not to be created.
-    async fn create_for(&self, owner: &SettingsContext, rule: &Rule, with: &With) -> Result<bool> {
-        let mut created = Vec::new();
-        // Where labels are categories, a rule is taken with one that no mail program lists.
-        let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
-        let is_read =
-            |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));
-        for step in rule.then.iter().filter(is_read) {
-            let (name, kind) = match step {
-                RuleStep::Label(name) => (name, FolderKind::Label),
-                RuleStep::Move(name) => (name, FolderKind::Folder),
-                _ => continue,
-            };
-            if !query::PLACES.contains(&query::place(name).as_str()) {
-                find(&*owner.mailbox, name, kind, with, &mut created).await?;
-            }
-        }
-        for folder in &created {
-            folder.keep_levels(&self.store, &owner.account.id).await;
-            owner.late().push(folder.note());
-        }
-        Ok(!created.is_empty())
+    for folder in &created {
+        folder.keep_levels(&ctx.store, &owner.account.id).await;
+        owner.late().push(folder.note());
     }
+    Ok(!created.is_empty())
+}
 
-    /// Applies a rule to the mail that is there, if requested, and adds that to the answer about
-    /// the rule.
-    async fn and_run(
-        &self,
-        owner: &SettingsContext,
-        rule: &Rule,
-        existing: Option<Existing>,
-        with: &With,
-        mut response: Response,
-    ) -> Result<Response> {
-        let Some(existing) = existing else {
-            return Ok(response);
-        };
-        match self.run_over(owner.account.clone(), rule, existing, with).await {
-            Ok(ran) => {
-                response.document.scalars.extend(ran.document.scalars);
-                response.document.tables.extend(ran.document.tables);
-                for note in ran.notes {
-                    if !response.notes.contains(&note) {
-                        response.notes.push(note);
-                    }
+/// Applies a rule to the mail that is there, if requested, and adds that to the answer about
+/// the rule.
+async fn and_run(
+    ctx: &Context,
+    owner: &SettingsContext,
+    rule: &Rule,
+    existing: Option<Existing>,
+    with: &With,
+    mut response: Response,
+) -> Result<Response> {
+    let Some(existing) = existing else {
+        return Ok(response);
+    };
+    match run_over(ctx, owner.account.clone(), rule, existing, with).await {
+        Ok(ran) => {
+            response.document.scalars.extend(ran.document.scalars);
+            response.document.tables.extend(ran.document.tables);
+            for note in ran.notes {
+                if !response.notes.contains(&note) {
+                    response.notes.push(note);
                 }
             }
-            Err(error) => {
-                response.notes.push(note!("the rule was not run over existing mail: {}", error));
+        }
+        Err(error) => {
+            response.notes.push(note!("the rule was not run over existing mail: {}", error));
+        }
+    }
+    Ok(response)
+}
+
+/// Applies a rule to existing messages.
+pub(super) async fn run_rule(ctx: &Context, request: &Manage) -> Result<Response> {
+    let set = Set::of(request, &[RUN])?;
+    if request.name.is_some() {
+        return Err(
+            Error::argument("op=run takes no `name`").next("change the rule first with op=update")
+        );
+    }
+    let existing = Existing::of(&set)?.unwrap_or(Existing::Inbox);
+    let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
+    let (owner, rule, _) = named_rule(ctx, id_or_name, request.account.as_deref()).await?;
+    changeable(&rule, "run")?;
+    let with = With { dry_run: request.dry_run, ..With::default() };
+    run_over(ctx, owner.account, &rule, existing, &with).await
+}
+
+/// Applies a rule to existing messages, with the permissions of `with`.
+async fn run_over(
+    ctx: &Context,
+    account: Account,
+    rule: &Rule,
+    existing: Existing,
+    with: &With,
+) -> Result<Response> {
+    let Some(when) = &rule.when else {
+        return Err(
+            Error::argument("the rule names no messages").next("give it `when` with op=update")
+        );
+    };
+    let mut steps = Vec::new();
+    let mut passed_over = Vec::new();
+    for step in &rule.then {
+        let (verb, to) = match step {
+            RuleStep::Read => (Verb::Read, None),
+            RuleStep::Star => (Verb::Star, None),
+            RuleStep::Archive => (Verb::Archive, None),
+            RuleStep::Trash => (Verb::Trash, None),
+            RuleStep::Label(name) => (Verb::Label, Some(name.clone())),
+            RuleStep::Move(name) => (Verb::Move, Some(name.clone())),
+            RuleStep::NeverSpam => {
+                passed_over.push("never_spam");
+                continue;
             }
-        }
-        Ok(response)
-    }
-
-    /// Applies a rule to existing messages.
-    pub(super) async fn run_rule(&self, request: &Manage) -> Result<Response> {
-        let set = Set::of(request, &[RUN])?;
-        if request.name.is_some() {
-            return Err(Error::argument("op=run takes no `name`")
-                .next("change the rule first with op=update"));
-        }
-        let existing = Existing::of(&set)?.unwrap_or(Existing::Inbox);
-        let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, _) = self.named_rule(id_or_name, request.account.as_deref()).await?;
-        changeable(&rule, "run")?;
-        let with = With { dry_run: request.dry_run, ..With::default() };
-        self.run_over(owner.account, &rule, existing, &with).await
-    }
-
-    /// Applies a rule to existing messages, with the permissions of `with`.
-    async fn run_over(
-        &self,
-        account: Account,
-        rule: &Rule,
-        existing: Existing,
-        with: &With,
-    ) -> Result<Response> {
-        let Some(when) = &rule.when else {
-            return Err(
-                Error::argument("the rule names no messages").next("give it `when` with op=update")
-            );
+            RuleStep::Important => {
+                passed_over.push("important");
+                continue;
+            }
+            // Such a rule was refused above.
+            RuleStep::Forward(_) => continue,
         };
-        let mut steps = Vec::new();
-        let mut passed_over = Vec::new();
-        for step in &rule.then {
-            let (verb, to) = match step {
-                RuleStep::Read => (Verb::Read, None),
-                RuleStep::Star => (Verb::Star, None),
-                RuleStep::Archive => (Verb::Archive, None),
-                RuleStep::Trash => (Verb::Trash, None),
-                RuleStep::Label(name) => (Verb::Label, Some(name.clone())),
-                RuleStep::Move(name) => (Verb::Move, Some(name.clone())),
-                RuleStep::NeverSpam => {
-                    passed_over.push("never_spam");
-                    continue;
-                }
-                RuleStep::Important => {
-                    passed_over.push("important");
-                    continue;
-                }
-                // Such a rule was refused above.
-                RuleStep::Forward(_) => continue,
-            };
-            steps.push((verb, With { to: to.into_iter().collect(), ..with.clone() }));
-        }
-        if steps.is_empty() {
-            return Err(Error::argument(format!(
-                "the rule only does {}, which does not apply to existing mail",
-                passed_over.join(" and ")
-            ))
-            .next("change what it does with op=update"));
-        }
-        // Moves come last: the next step may not find a moved message.
-        steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
-        // Rules are for mail that arrives: what the user wrote is not affected.
-        let folder = |name: &str| Query::Term(Term::Folder(name.to_owned()));
-        let mut parts = vec![when.clone()];
-        match existing {
-            Existing::Inbox => parts.push(folder("inbox")),
-            Existing::All => {
-                parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
-            }
-        }
-        let mut choice = choose_messages(self, &Query::All(parts), vec![account]).await?;
-        choice.notes.push(match existing {
-            Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
-            Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
-        });
-        if !passed_over.is_empty() {
-            let line = note!("skipped: {}", ours(passed_over.join(", ")));
-            choice.notes.push(line);
-        }
-        change_messages(self, choice, "run", &steps, with.dry_run, None).await
+        steps.push((verb, With { to: to.into_iter().collect(), ..with.clone() }));
     }
+    if steps.is_empty() {
+        return Err(Error::argument(format!(
+            "the rule only does {}, which does not apply to existing mail",
+            passed_over.join(" and ")
+        ))
+        .next("change what it does with op=update"));
+    }
+    // Moves come last: the next step may not find a moved message.
+    steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
+    // Rules are for mail that arrives: what the user wrote is not affected.
+    let folder = |name: &str| Query::Term(Term::Folder(name.to_owned()));
+    let mut parts = vec![when.clone()];
+    match existing {
+        Existing::Inbox => parts.push(folder("inbox")),
+        Existing::All => {
+            parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
+        }
+    }
+    let mut choice = choose_messages(ctx, &Query::All(parts), vec![account]).await?;
+    choice.notes.push(match existing {
+        Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
+        Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
+    });
+    if !passed_over.is_empty() {
+        let line = note!("skipped: {}", ours(passed_over.join(", ")));
+        choice.notes.push(line);
+    }
+    change_messages(ctx, choice, "run", &steps, with.dry_run, None).await
 }
 
 /// Reads the condition of a rule.

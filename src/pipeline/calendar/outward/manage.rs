@@ -17,6 +17,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::mail::modify::{no_undo, refused_erasure};
 use crate::pipeline::rows::{columns_of, rows_of};
+use crate::pipeline::settings::manage_settings;
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
 use crate::schemas::{CALENDAR, Level};
@@ -30,7 +31,7 @@ pub(in crate::pipeline) async fn manage(
     caller: &dyn ClientPrompts,
 ) -> Result<Response> {
     if request.kind != ManageKind::Calendar {
-        return ctx.arrange(request, caller).await;
+        return manage_settings(ctx, request, caller).await;
     }
     if let Some(name) = request.set.keys().next() {
         return Err(Error::argument(format!(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::inspect;
+use super::answer::recorded::record;
 use crate::encode::Document;
 use crate::error::Error;
 use crate::event_time::zone_label;
@@ -33,7 +33,7 @@ pub(super) fn rows_of(
     let (mut rows, report) = flatten::flatten(table, columns, objects, context);
     rows.made_from(objects.iter().map(json_bytes).sum());
     if context.api != Api::Local {
-        inspect::record(objects);
+        record(objects);
     }
     notes.extend(report_lines(&report));
     rows

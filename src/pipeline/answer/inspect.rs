@@ -4,12 +4,11 @@
 //! comparison is with exactly what was answered: the properties that were requested, and not
 //! the texts of messages, which no row has.
 
-use std::sync::{Mutex, PoisonError};
-
 use serde_json::Value;
 
 use super::fit::{AnswerOptions, answer_budget, fit_response, reserved_tokens};
 use super::output::keep_output;
+use super::recorded::recording;
 use crate::budget::fit::CEILING;
 use crate::budget::{Response, value};
 use crate::client::NonInteractive;
@@ -21,11 +20,6 @@ use crate::pipeline::run::build_noted_response;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::tools::{self, Effect, Request};
-
-tokio::task_local! {
-    /// The objects of providers that the task's call has made rows from.
-    static OBJECTS: Mutex<Vec<Value>>;
-}
 
 /// One form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +43,6 @@ pub struct Inspected {
     pub tokenizer: &'static str,
 }
 
-/// Records the objects of a provider, if the running call is inspected.
-pub(in crate::pipeline) fn record(objects: &[Value]) {
-    let _ = OBJECTS.try_with(|all| {
-        all.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(objects);
-    });
-}
-
 /// Carries out a request that only reads, and returns its answer in every format.
 ///
 /// # Errors
@@ -72,14 +59,9 @@ pub async fn inspect(ctx: &Context, request: Request) -> Result<Inspected> {
     let accounts: Vec<String> =
         ctx.accounts.list().await?.into_iter().map(|account| account.id).collect();
     let secret = ctx.store.fence_secret().await?;
-    let answered = async {
-        let response =
-            build_noted_response(ctx, action, Format::Json, &NonInteractive, &secret).await?;
-        let objects = OBJECTS
-            .with(|all| std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner)));
-        Ok::<_, Error>((response, objects))
-    };
-    let (response, objects) = OBJECTS.scope(Mutex::default(), answered).await?;
+    let answered = build_noted_response(ctx, action, Format::Json, &NonInteractive, &secret);
+    let (response, objects) = recording(answered).await;
+    let response = response?;
     let formats = [
         ("toon", "TOON", Format::Toon(Delimiter::Tab)),
         ("json", "JSON of the same rows", Format::Json),

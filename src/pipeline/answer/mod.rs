@@ -6,6 +6,7 @@ pub(super) mod inspect;
 pub(super) mod offered;
 pub(super) mod outcome;
 pub(super) mod output;
+pub(super) mod recorded;
 pub(super) mod shown;
 pub(super) mod snapshots;
 pub(super) mod undo_state;

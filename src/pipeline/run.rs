@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 
+use super::access::audit::interrupted_calls;
 use super::answer::fit::{
     Answer, AnswerOptions, BESIDES, HASH, Stats, add_note, answer_budget, fit_response,
     reserved_tokens, unchanged_answer,
@@ -45,7 +46,7 @@ use crate::pipeline::mail::modify::mail_modify;
 use crate::pipeline::mail::read::mail_read;
 use crate::pipeline::mail::search::mail_search;
 use crate::pipeline::mail::send::mail_send;
-use crate::pipeline::writing::{interrupted_calls, run_recorded};
+use crate::pipeline::writing::run_recorded;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};

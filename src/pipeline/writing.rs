@@ -5,14 +5,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
-
-use super::access::audit::{Entry, log_entry};
 use crate::course;
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::store::Writing;
-use crate::text::{Note, note, ours};
 use crate::tools::Action;
 use crate::tools::outward::Reply;
 use crate::tools::save::Scope;
@@ -70,27 +66,6 @@ pub(super) async fn begin_writing(ctx: &Context) -> Result<()> {
 /// Records in advance what an interruption between several writes may leave.
 pub(super) fn may_leave(what: &str) {
     with(|call| call.what = format!("{} ({what})", call.what));
-}
-
-/// Returns lines about calls that were interrupted.
-pub(super) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
-    let mut notes = Vec::new();
-    for call in ctx.store.cut_off().await {
-        let began = Timestamp::from_second(call.began).unwrap_or_default();
-        let began = began.to_zoned(ctx.config.zone.clone());
-        let tool = call.what.split_whitespace().next().unwrap_or_default();
-        notes.push(note!(
-            "a call was interrupted on {}: {}; it may be partly done, so check before \
-             repeating it",
-            ours(began.strftime("%Y-%m-%d %Hh%M")),
-            ours(&call.what)
-        ));
-        let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
-        if let Err(error) = log_entry(ctx, line).await {
-            notes.push(Note::from(&error));
-        }
-    }
-    notes
 }
 
 fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {

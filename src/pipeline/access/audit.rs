@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::writing::begin_writing;
-use crate::text::Note;
+use crate::text::{Note, note, ours};
+use jiff::Timestamp;
 
 /// The outcome in the line that is written before a call.
 pub(in crate::pipeline) const BEGUN: &str = "begun";
@@ -100,4 +101,25 @@ pub(in crate::pipeline) fn outcome<T>(written: &Result<T>) -> &'static str {
         Err(error) if error.is_open() => "unknown",
         Err(_) => "failed",
     }
+}
+
+/// Returns lines about calls that were interrupted.
+pub(in crate::pipeline) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for call in ctx.store.cut_off().await {
+        let began = Timestamp::from_second(call.began).unwrap_or_default();
+        let began = began.to_zoned(ctx.config.zone.clone());
+        let tool = call.what.split_whitespace().next().unwrap_or_default();
+        notes.push(note!(
+            "a call was interrupted on {}: {}; it may be partly done, so check before \
+             repeating it",
+            ours(began.strftime("%Y-%m-%d %Hh%M")),
+            ours(&call.what)
+        ));
+        let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
+        if let Err(error) = log_entry(ctx, line).await {
+            notes.push(Note::from(&error));
+        }
+    }
+    notes
 }

@@ -1,6 +1,7 @@
 //! Calendars: searched, written, answered, and when people are free.
 
 pub(super) mod agenda;
+pub(super) mod audience;
 pub(super) mod clashes;
 pub(super) mod free;
 pub(super) mod guests;

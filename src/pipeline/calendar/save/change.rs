@@ -21,8 +21,8 @@ use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::{EventWrite, agreed_for};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{

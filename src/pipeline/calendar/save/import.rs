@@ -24,10 +24,10 @@ use crate::event_time;
 use crate::ical::{CalendarDocument, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::access::guard::events::{EventWrite, act, find_audience};
 use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds, load_cursor, save_cursor};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
 use crate::pipeline::calendar::target::{
     EventTarget, as_target, as_target_after, fetch_event, listed, master_of, short,
 };

@@ -9,8 +9,6 @@
 //! has never written to may be requested by that text and not by the user. The user has
 //! to confirm it, or it is refused.
 
-pub(in crate::pipeline) mod events;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -3,9 +3,9 @@
 //! Every guest sees the event change in their own calendar, whether they are notified or not, so
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
-use super::{Act, Asks, Audience, confirm, is_watchful};
 use crate::access::Access;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::access::guard::{Act, Asks, Audience, confirm, is_watchful};
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::save::destination::account_calendars;

@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use crate::budget::Response;
 use crate::error::{Error, Result};
-use crate::pipeline::answer::undo_state::UndoLog;
+use crate::pipeline::answer::undo_state::{UndoLog, save_undo};
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::{Owner, written_rows};
-use crate::pipeline::calendar::undo::save_undo;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::provider::calendar::Notify;

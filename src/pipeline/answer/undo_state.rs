@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::context::Context;
 use crate::provider::mail::MailState;
 
 /// What is kept for an undo.
@@ -97,4 +98,24 @@ impl UndoState {
         serde_json::to_string(self)
             .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
     }
+}
+
+/// Stores what a call has kept so far.
+///
+/// # Errors
+/// [`Kind::Store`].
+pub(in crate::pipeline) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
+    let state = UndoState::Events { events: log.events.clone() }.write()?;
+    let state = Some(state).filter(|_| !log.events.is_empty());
+    match (log.number, state) {
+        (None, None) => {}
+        (None, Some(state)) => {
+            let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
+            let accounts = accounts.join(" ");
+            log.number = Some(ctx.store.keep_undo(&accounts, "events", &state).await?);
+        }
+        (Some(number), state) => ctx.store.trim_undo(number, state.as_deref()).await?,
+    }
+    log.number = log.number.filter(|_| !log.events.is_empty());
+    Ok(())
 }

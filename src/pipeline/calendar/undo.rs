@@ -18,7 +18,7 @@ use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
-use crate::pipeline::answer::undo_state::{EventUndo, UndoLog, UndoState};
+use crate::pipeline::answer::undo_state::{EventUndo, save_undo};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
@@ -160,26 +160,6 @@ pub(in crate::pipeline) async fn keep_created(
         report.undo.accounts.insert(owner.account.id.clone());
         report.undo.events.push(EventUndo { event, sealed: None, version, content });
     }
-}
-
-/// Stores what a call has kept so far.
-///
-/// # Errors
-/// [`Kind::Store`].
-pub(in crate::pipeline) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
-    let state = UndoState::Events { events: log.events.clone() }.write()?;
-    let state = Some(state).filter(|_| !log.events.is_empty());
-    match (log.number, state) {
-        (None, None) => {}
-        (None, Some(state)) => {
-            let accounts: Vec<&str> = log.accounts.iter().map(String::as_str).collect();
-            let accounts = accounts.join(" ");
-            log.number = Some(ctx.store.keep_undo(&accounts, "events", &state).await?);
-        }
-        (Some(number), state) => ctx.store.trim_undo(number, state.as_deref()).await?,
-    }
-    log.number = log.number.filter(|_| !log.events.is_empty());
-    Ok(())
 }
 
 /// Returns true if a write to a series would lose occurrences that differ from it, or

@@ -25,6 +25,7 @@ mod rows;
 mod run;
 mod settings;
 mod states;
+mod times;
 mod writing;
 
 use std::sync::Arc;

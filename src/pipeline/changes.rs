@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::accounts::{AccountLabels, account_labels, named_or_all};
+use super::times::requested_zone;
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -18,7 +19,6 @@ use crate::event_time::{self, EventTime, zone_label};
 use crate::flatten::RowContext;
 use crate::outputs::hash;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
-use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;

@@ -27,11 +27,11 @@ use crate::pipeline::access::accounts::{
     AccountLabels, account_labels, account_named, named_or_all,
 };
 use crate::pipeline::answer::cursor::{SeenIds, another_search, load_cursor, save_cursor};
-use crate::pipeline::calendar::agenda::requested_zone;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{placeholder_rows, resolve_handle};
 use crate::pipeline::lookup::known::prefetch_people;
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of, zone_line};
+use crate::pipeline::times::requested_zone;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, HIDDEN, ListRequest, Mailbox, Total};

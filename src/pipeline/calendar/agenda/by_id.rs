@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::calendars::calendar_list;
 use super::ics::ics_document;
-use super::{calendars, fill_rules, remember_events, requested_zone};
+use super::{calendars, fill_rules, remember_events};
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::encode::Document;
@@ -20,6 +20,7 @@ use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
+use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::{Cell, RowTable};

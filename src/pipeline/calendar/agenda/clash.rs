@@ -2,8 +2,8 @@
 
 use jiff::tz::TimeZone;
 
+use super::range;
 use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
-use super::{range, requested_zone};
 use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
@@ -14,6 +14,7 @@ use crate::pipeline::calendar::clashes::{
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
+use crate::pipeline::times::requested_zone;
 use crate::provider::calendar::{EventData, Show};
 use crate::row::{Cell, RowTable};
 use crate::schemas::Level;

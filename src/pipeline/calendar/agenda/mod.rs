@@ -49,6 +49,7 @@ use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of};
+use crate::pipeline::times::requested_zone;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
@@ -57,7 +58,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
-use crate::time_parse::{self, TimeContext};
+use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm, EventSort};
 use crate::words::Words;
 
@@ -168,14 +169,6 @@ async fn shown_ics(
     let whole = fetch_whole(ctx, &titles, groups, Vec::new()).await?;
     notes.extend(whole.notes.iter().cloned());
     Ok(ics_document(ctx, &whole, zone, notes).await)
-}
-
-/// Returns the zone of that name, or the user's own.
-pub(in crate::pipeline) fn requested_zone(ctx: &Context, name: Option<&str>) -> Result<TimeZone> {
-    let Some(name) = name else {
-        return Ok(ctx.config.zone.clone());
-    };
-    time_parse::zone(name).map_err(|error| error.context("`tz`"))
 }
 
 /// Queries all accounts of a plan: returns the parts, and why some are missing.

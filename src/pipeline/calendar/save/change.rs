@@ -5,6 +5,7 @@
 
 use jiff::tz::TimeZone;
 
+use super::TOOL;
 use super::clash::{self, ClashCandidate, find_clashes};
 use super::create::unsaid;
 use super::destination::account_calendars;
@@ -14,7 +15,6 @@ use super::follow::{
 use super::make::{self, PlannedChange};
 use super::series::{self, Base};
 use super::span::{self, Before, EventSpan, moment};
-use super::{TOOL, time_context};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
@@ -31,6 +31,7 @@ use crate::pipeline::calendar::target::{
 };
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
+use crate::pipeline::times::time_context;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::brief;

@@ -3,10 +3,10 @@
 use futures_util::future::join;
 use serde_json::Value;
 
+use super::TOOL;
 use super::clash::{self, ClashCandidate, Clashes, compare_clashes, events_near, find_clashes};
 use super::destination::{Destination, find_destination};
 use super::make::{self, PlannedChange};
-use super::{TOOL, time_context};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
@@ -19,6 +19,7 @@ use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
 use crate::pipeline::calendar::target::{listed, short};
 use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
+use crate::pipeline::times::time_context;
 use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, note, quoted};
 use crate::tools::save::{IfConflict, Save};

@@ -29,7 +29,6 @@ use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::modify::undo::undo_change;
-use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
@@ -50,10 +49,4 @@ pub(in crate::pipeline) async fn calendar_save(
         (None, true) => create_events(ctx, &request, caller).await,
         (None, false) => change_events(ctx, &request, caller).await,
     }
-}
-
-/// Returns the current time, and the zone of the user.
-pub(in crate::pipeline) fn time_context(ctx: &Context) -> TimeContext {
-    let clock = ctx.date_context();
-    TimeContext { now: clock.now, zone: clock.zone, named: false }
 }

@@ -45,7 +45,7 @@ use super::modify::unsubscribe::leave_lists;
 use super::search::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::guard::require_access;
-use crate::pipeline::calendar::save::time_context;
+use crate::pipeline::times::time_context;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::super::guests::{guest, guest_line};
-use super::super::save::{Before, calendar_save, read, time_context};
+use super::super::save::{Before, calendar_save, read};
 use super::super::target::{EventTarget, Owner, as_shown, event_line, named_event, span, title};
 use super::respond::invited::find_or_add;
 use super::whole_series;
@@ -24,6 +24,7 @@ use crate::pipeline::calendar::save::change::passed_over;
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::times::time_context;
 use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours, quoted};

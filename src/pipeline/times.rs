@@ -1,0 +1,21 @@
+//! The times of a call: now, and the zone of the user or the one that an argument names.
+
+use super::context::Context;
+use crate::error::Result;
+use crate::time_parse;
+use crate::time_parse::TimeContext;
+use jiff::tz::TimeZone;
+
+/// Returns the current time, and the zone of the user.
+pub(in crate::pipeline) fn time_context(ctx: &Context) -> TimeContext {
+    let clock = ctx.date_context();
+    TimeContext { now: clock.now, zone: clock.zone, named: false }
+}
+
+/// Returns the zone of that name, or the user's own.
+pub(in crate::pipeline) fn requested_zone(ctx: &Context, name: Option<&str>) -> Result<TimeZone> {
+    let Some(name) = name else {
+        return Ok(ctx.config.zone.clone());
+    };
+    time_parse::zone(name).map_err(|error| error.context("`tz`"))
+}

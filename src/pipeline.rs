@@ -26,6 +26,7 @@ mod run;
 mod settings;
 mod states;
 mod times;
+mod titles;
 mod writing;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{hand_out_after, number_after};
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
+use crate::pipeline::titles::short;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
@@ -24,9 +25,6 @@ use crate::store::HandleKind;
 use crate::text;
 use crate::text::Note;
 use crate::tools::save::Scope;
-
-/// The number of columns of a title in a line of ours.
-const TITLE: usize = 60;
 
 /// The number of events that a question names.
 const NAMED: usize = 10;
@@ -142,16 +140,8 @@ pub(super) fn event_line(facts: &EventData, zone: &TimeZone) -> String {
 }
 
 /// Returns the title of an event, clean and short.
-pub(super) fn title(facts: &EventData) -> String {
+pub(in crate::pipeline) fn title(facts: &EventData) -> String {
     short(&facts.title)
-}
-
-/// Shortens untrusted text for a line of ours.
-pub(in crate::pipeline) fn short(text: &str) -> String {
-    match text::clip(text::cell(text), TITLE).0 {
-        empty if empty.is_empty() => "(no title)".to_owned(),
-        title => title,
-    }
 }
 
 /// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.

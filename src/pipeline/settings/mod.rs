@@ -23,7 +23,7 @@ use self::reply::{auto_reply, mailbox_settings, set_signature};
 use self::rules::{manage_rule, run_rule};
 use super::access::audit::{Entry, run_logged};
 use super::answer::outcome::{Outcome, WriteReport, write_report};
-use super::calendar::target::short;
+use super::titles::short;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};

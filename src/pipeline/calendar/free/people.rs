@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::super::target::short;
 use super::hours::{Stretch, merge, without};
 use crate::flatten::{self, RowContext};
+use crate::pipeline::titles::short;
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, BUSY_TITLE, Field, wire};
 use crate::text::quoted;

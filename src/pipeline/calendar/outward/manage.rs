@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::agenda::calendars::{KnownCalendar, forget_calendars};
-use super::super::target::{Owner, calendar_owner, short};
+use super::super::target::{Owner, calendar_owner};
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
@@ -18,6 +18,7 @@ use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::mail::modify::{no_undo, refused_erasure};
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::settings::manage_settings;
+use crate::pipeline::titles::short;
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
 use crate::schemas::{CALENDAR, Level};

@@ -19,8 +19,9 @@ use crate::pipeline::calendar::clashes::{
     Claim, absences, away, is_declined, meets_absence, overlap,
 };
 use crate::pipeline::calendar::guests::others;
-use crate::pipeline::calendar::target::{Owner, calendar_owner, event_handles, short, span};
+use crate::pipeline::calendar::target::{Owner, calendar_owner, event_handles, span};
 use crate::pipeline::context::Context;
+use crate::pipeline::titles::short;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
 use crate::recurrence::Repeat;

@@ -29,10 +29,11 @@ use crate::pipeline::answer::cursor::{IdDigest, SeenIds, load_cursor, save_curso
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
 use crate::pipeline::calendar::target::{
-    EventTarget, as_target, as_target_after, fetch_event, listed, master_of, short,
+    EventTarget, as_target, as_target_after, fetch_event, listed, master_of,
 };
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
+use crate::pipeline::titles::short;
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::row::Cell;

@@ -18,9 +18,10 @@ use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exception
 use crate::pipeline::calendar::save::source::invitation_document;
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{
-    EventTarget, Owner, as_target, as_target_after, calendar_owner, event_line, short, span,
+    EventTarget, Owner, as_target, as_target_after, calendar_owner, event_line, span,
 };
 use crate::pipeline::context::Context;
+use crate::pipeline::titles::short;
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::text::{Note, brief, note, ours, quoted_list};
 use crate::tools::outward::Respond;

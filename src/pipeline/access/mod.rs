@@ -3,5 +3,6 @@
 
 pub(super) mod accounts;
 pub(super) mod audit;
+pub(in crate::pipeline) mod erasure;
 pub(super) mod guard;
 pub(super) mod sign_in;

@@ -19,7 +19,7 @@ use futures_util::future::{OptionFuture, join, join_all};
 
 use crate::access::Access;
 use crate::budget::Response;
-use crate::client::{ClientPrompts, Confirmation, MaybeDryRun};
+use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry, audit_after, log_entry};
@@ -37,13 +37,13 @@ pub(in crate::pipeline) use self::actions::{
     CreatedFolder, PlannedAction, With, find, missing_above, plan_actions,
 };
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
-pub(in crate::pipeline) use self::report::no_undo;
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use super::modify::chosen::{chosen_ids, chosen_query};
 use super::modify::undo::undo_change;
 use super::modify::unsubscribe::leave_lists;
 use super::search::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
+use crate::pipeline::access::erasure::{no_undo, refused_erasure};
 use crate::pipeline::access::guard::require_access;
 use crate::pipeline::times::time_context;
 
@@ -253,25 +253,6 @@ async fn refused_deletion(
         lines.push(format!("and {more} more"));
     }
     refused_erasure(ctx, &lines.join("\n"), caller).await
-}
-
-/// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
-/// can be asked, the access level counts as the user's consent.
-pub(in crate::pipeline) async fn refused_erasure(
-    ctx: &Context,
-    question: &str,
-    caller: &dyn ClientPrompts,
-) -> Result<Option<&'static str>> {
-    match caller.confirm(question).await {
-        Confirmation::Unavailable if ctx.config.always_confirm => {
-            Ok(Some("the settings require the user's approval, and this client cannot ask"))
-        }
-        Confirmation::Yes | Confirmation::Unavailable | Confirmation::Planned => Ok(None),
-        Confirmation::No => Ok(Some("the user declined")),
-        Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
-        // The question ends the call; the client repeats it with the answer.
-        Confirmation::Later => Err(Error::argument("the user is being asked")),
-    }
 }
 
 /// Carries out the plan; returns the number for undoing it, if that is possible. Nothing is

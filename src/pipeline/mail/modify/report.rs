@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::{Change, Choice, Turn, Work, grouped};
 use crate::budget::Response;
-use crate::client::ClientPrompts;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::outcome::{Outcome, outcome_rows};
@@ -330,14 +329,5 @@ impl StateWords<'_> {
             }
             Flag::Done => "done".to_owned(),
         }
-    }
-}
-
-/// Returns what a dry run says of something that cannot be undone.
-pub(in crate::pipeline) fn no_undo(caller: &dyn ClientPrompts) -> &'static str {
-    if caller.can_ask() {
-        "the user will be asked first, and there is no undo"
-    } else {
-        "there is no undo, and this client cannot ask the user first"
     }
 }

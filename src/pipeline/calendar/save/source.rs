@@ -7,7 +7,7 @@ use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::compose::attachments::local_file;
+use crate::pipeline::local_files::local_file;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::attachment::reading::read_files;
 use super::compose::attachments;
-use super::compose::attachments::{file_folders, file_named};
+use super::compose::attachments::file_named;
 use super::read::MessageTarget;
 use super::read::targets::resolve_targets;
 use crate::access::Access;
@@ -33,6 +33,7 @@ use crate::pipeline::access::guard::{mark_tainted, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
+use crate::pipeline::local_files::file_folders;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;

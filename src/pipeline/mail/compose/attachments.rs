@@ -10,9 +10,9 @@ use super::people::named_message;
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Folders, LocalFile};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::local_files::local_file;
 use crate::pipeline::mail::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
@@ -22,26 +22,6 @@ use crate::text::brief;
 
 /// The maximum number of attachments of a message.
 const MOST: usize = 50;
-
-/// Returns the folders of this machine that files may be in.
-pub(in crate::pipeline) fn file_folders(ctx: &Context) -> Folders {
-    Folders::new(&ctx.config.files, &ctx.config.home)
-}
-
-/// Reads a file of this machine, if it is in one of those folders and not too large.
-pub(in crate::pipeline) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
-    if ctx.config.files.is_empty() {
-        return Err(Error::argument(
-            "this server is on another machine and reads no files of yours",
-        )
-        .next("give an attachment such as a3, a message, or data:TYPE;base64,CONTENT"));
-    }
-    let (folders, path) = (file_folders(ctx), path.to_owned());
-    let most = ctx.config.largest_file;
-    tokio::task::spawn_blocking(move || folders.read(&path, most))
-        .await
-        .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
-}
 
 /// Fetches the attachments.
 pub(super) async fn fetch_attachments(

@@ -19,6 +19,7 @@ mod changes;
 mod complete;
 mod context;
 mod handles;
+mod known_people;
 mod local_files;
 mod lookup;
 pub mod mail;

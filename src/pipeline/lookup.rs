@@ -4,7 +4,6 @@
 //! other, and our own schemas. A list is fetched again for every page; a cursor keeps
 //! the request and the position.
 
-pub(super) mod known;
 pub(super) mod named;
 pub(super) mod people;
 
@@ -14,7 +13,6 @@ use futures_util::future::{join_all, try_join_all};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::known::mark_look_alikes;
 use self::people::{add_people_of_events, list_rooms, unknown_people};
 use super::answer::cursor::{another_search, load_cursor, save_cursor};
 use super::calendar::agenda::calendars::{calendar_list, known_calendars, names_by_id};
@@ -27,6 +25,7 @@ use crate::pipeline::access::accounts::{account_labels, account_named, named_or_
 use crate::pipeline::access::sign_in::{account_objects, no_account_note};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
+use crate::pipeline::known_people::mark_look_alikes;
 use crate::pipeline::mail::compose::account_signatures;
 use crate::pipeline::rows::{
     Missing, columns_of, failed_note, missing_line, name_account, rows_of, zone_line,

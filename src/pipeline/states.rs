@@ -8,7 +8,7 @@ use super::answer::shown::ShownRows;
 use super::answer::snapshots::Snapshots;
 use super::calendar::agenda::calendars::Lists;
 use super::complete::FolderNames;
-use super::lookup::known::KnownPeople;
+use super::known_people::KnownPeople;
 use super::mail::answered::ListedThreads;
 use super::mail::send::SendRecovery;
 use crate::outputs::ResultStore;

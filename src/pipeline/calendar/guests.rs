@@ -4,7 +4,7 @@
 use crate::compose::people;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
-use crate::pipeline::lookup::known::mistyped_notes;
+use crate::pipeline::known_people::mistyped_notes;
 use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::provider::{Account, CalendarCapabilities};

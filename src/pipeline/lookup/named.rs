@@ -11,7 +11,6 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 
-use super::known::look_alikes;
 use super::people::guests_of;
 use crate::compose::people::{bare_names, with_addresses, without_addresses};
 use crate::error::Result;
@@ -19,6 +18,7 @@ use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::{mark_tainted, new_among};
 use crate::pipeline::context::Context;
+use crate::pipeline::known_people::look_alikes;
 use crate::project::project;
 use crate::provider::{Account, People};
 use crate::schemas::{CONTACT, FROM_MAIL, SAVED};

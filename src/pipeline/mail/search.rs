@@ -29,7 +29,7 @@ use crate::pipeline::access::accounts::{
 use crate::pipeline::answer::cursor::{SeenIds, another_search, load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{placeholder_rows, resolve_handle};
-use crate::pipeline::lookup::known::prefetch_people;
+use crate::pipeline::known_people::prefetch_people;
 use crate::pipeline::rows::{Missing, missing_line, name_account, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::project::project;

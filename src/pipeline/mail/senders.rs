@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::body::{NewAccount, Readable};
 use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
 use crate::pipeline::context::Context;
-use crate::pipeline::lookup::known::look_alikes;
+use crate::pipeline::known_people::look_alikes;
 use crate::provider::{Account, Mailbox};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, MESSAGE};

@@ -14,7 +14,7 @@ use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_access};
 use crate::pipeline::context::Context;
-use crate::pipeline::lookup::known::look_alikes;
+use crate::pipeline::known_people::look_alikes;
 use crate::pipeline::titles::short;
 use crate::project::project;
 use crate::provider::People;

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::lookup::known::mistyped_notes;
+use crate::pipeline::known_people::mistyped_notes;
 use crate::provider::mail::{Alias, Person, SourceMessage};
 use crate::provider::{Account, Role};
 use crate::store::HandleKind;

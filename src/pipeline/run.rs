@@ -17,6 +17,7 @@ use super::answer::fit::{
 use super::answer::output::{Recipe, keep_output, output_page, unknown};
 use super::answer::snapshots::Snapshot;
 use super::context::Context;
+use super::settings::manage;
 use super::writing;
 use crate::accounts::steady;
 use crate::budget::Response;
@@ -33,7 +34,6 @@ use crate::pipeline::brief::brief;
 use crate::pipeline::calendar::agenda::calendar_search;
 use crate::pipeline::calendar::free::calendar_free;
 use crate::pipeline::calendar::outward::calendar_delete;
-use crate::pipeline::calendar::outward::manage::manage;
 use crate::pipeline::calendar::outward::respond::calendar_respond;
 use crate::pipeline::calendar::save::calendar_save;
 use crate::pipeline::changes::changes;

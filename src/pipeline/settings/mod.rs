@@ -29,6 +29,7 @@ use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
+use crate::pipeline::calendar::outward::manage::manage_calendar;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
@@ -62,7 +63,20 @@ struct Set<'a> {
     name: Option<&'a str>,
 }
 
-pub(super) async fn manage_settings(
+/// Carries out `manage`, of a calendar or of a mailbox.
+pub(in crate::pipeline) async fn manage(
+    ctx: &Context,
+    request: Manage,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    if request.kind == ManageKind::Calendar {
+        manage_calendar(ctx, request, caller).await
+    } else {
+        manage_settings(ctx, request, caller).await
+    }
+}
+
+async fn manage_settings(
     ctx: &Context,
     request: Manage,
     caller: &dyn ClientPrompts,

@@ -18,23 +18,20 @@ use crate::pipeline::calendar::save::destination::{account_calendars, find_calen
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of};
-use crate::pipeline::settings::manage_settings;
 use crate::pipeline::titles::short;
 use crate::provider::calendar::{CalendarOp, MAIN};
 use crate::row::Cell;
 use crate::schemas::{CALENDAR, Level};
 use crate::text::{Note, note, quoted};
 use crate::time_parse;
-use crate::tools::outward::{Manage, ManageKind, ManageOp};
+use crate::tools::outward::{Manage, ManageOp};
 
-pub(in crate::pipeline) async fn manage(
+/// Carries out a `manage` of a calendar.
+pub(in crate::pipeline) async fn manage_calendar(
     ctx: &Context,
     request: Manage,
     caller: &dyn ClientPrompts,
 ) -> Result<Response> {
-    if request.kind != ManageKind::Calendar {
-        return manage_settings(ctx, request, caller).await;
-    }
     if let Some(name) = request.set.keys().next() {
         return Err(Error::argument(format!(
             "a calendar has no `{}` to set",

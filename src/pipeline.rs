@@ -29,6 +29,7 @@ mod settings;
 mod states;
 mod times;
 mod titles;
+mod undo;
 mod writing;
 
 use std::sync::Arc;

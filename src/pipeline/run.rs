@@ -18,6 +18,7 @@ use super::answer::output::{Recipe, keep_output, output_page, unknown};
 use super::answer::snapshots::Snapshot;
 use super::context::Context;
 use super::settings::manage;
+use super::undo::undo_change;
 use super::writing;
 use crate::accounts::steady;
 use crate::budget::Response;
@@ -50,6 +51,7 @@ use crate::pipeline::writing::run_recorded;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
+use crate::tools::mail::Modify;
 use crate::tools::output::OutputRead;
 use crate::tools::{self, Action, Call, Effect, Request};
 
@@ -298,11 +300,17 @@ fn dispatch<'a>(
         Action::Attachment(request) => Box::pin(mail_attachment(ctx, request)),
         Action::Draft(request) => Box::pin(mail_draft(ctx, *request, caller)),
         Action::Send(request) => Box::pin(mail_send(ctx, request, caller)),
+        Action::Modify(Modify { undo: Some(id), dry_run, .. }) => {
+            Box::pin(undo_change(ctx, id, dry_run, caller))
+        }
         Action::Modify(request) => Box::pin(mail_modify(ctx, request, caller)),
         Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
         Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
         Action::Free(request) => Box::pin(calendar_free(ctx, request)),
-        Action::Save(request) => Box::pin(calendar_save(ctx, *request, caller)),
+        Action::Save(mut request) => match request.undo.take() {
+            Some(id) => Box::pin(undo_change(ctx, id, request.dry_run, caller)),
+            None => Box::pin(calendar_save(ctx, *request, caller)),
+        },
         Action::Delete(request) => Box::pin(calendar_delete(ctx, request, caller)),
         Action::Respond(request) => Box::pin(calendar_respond(ctx, request, caller)),
         Action::Manage(request) => Box::pin(manage(ctx, request, caller)),

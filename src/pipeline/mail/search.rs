@@ -13,10 +13,10 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
+use self::by_sender::search_senders;
 use super::answered::fill_answered;
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use super::read::lengths::fill_lengths;
-use super::search::by_sender::search_senders;
 use super::senders::{LookAlikes, WARNINGS, look_alikes_of, needs_folders, senders};
 use super::{answered, listed};
 use crate::budget::Response;

@@ -25,18 +25,18 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use self::by_id::{events_by_id, fetch_whole};
 use self::calendars::{
     CalendarSelector, calendar_list, calendar_selectors, find_calendars, forget_calendars,
     select_calendars, unknown_calendar,
 };
+use self::clash::clash_search;
+use self::ics::ics_document;
 use self::merge::{Merged, merge};
 use self::pages::{AgendaRequest, EventRow, GatheredEvents, fetch_pages};
 use self::plan::AgendaPlan;
 use self::position::AccountPosition;
 pub(in crate::pipeline) use self::ranged::Ranged;
-use super::agenda::by_id::{events_by_id, fetch_whole};
-use super::agenda::clash::clash_search;
-use super::agenda::ics::ics_document;
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::encode::Document;

@@ -21,10 +21,10 @@ use jiff::{SignedDuration, ToSpan};
 use serde_json::Value;
 
 use self::hours::{Daily, Stretch, common, own};
+use self::own::further_calendars;
 use self::people::{BusyTime, Person, Show, stretch};
 use self::slots::{Absence, slots, stretches};
 use super::agenda::range::{self, Range};
-use super::free::own::further_calendars;
 use super::target::span;
 use crate::budget::Response;
 use crate::encode::Document;

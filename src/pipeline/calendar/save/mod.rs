@@ -21,14 +21,13 @@ pub(super) use follow::cut;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
-use super::save::change::change_events;
-use super::save::create::create_events;
-use super::save::import::import_events;
+use self::change::change_events;
+use self::create::create_events;
+use self::import::import_events;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::modify::undo::undo_change;
 use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
@@ -40,9 +39,6 @@ pub(in crate::pipeline) async fn calendar_save(
     caller: &dyn ClientPrompts,
 ) -> Result<Response> {
     // A dry run is refused as the real call would be, and asks nobody.
-    if let Some(undo) = &request.undo {
-        return undo_change(ctx, undo, request.dry_run, caller).await;
-    }
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     match (&request.ics, request.changes().is_empty()) {
         (Some(ics), _) => import_events(ctx, ics, &request, caller).await,

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
-use super::attachment::reading::read_files;
+use self::reading::read_files;
 use super::compose::attachments;
 use super::compose::attachments::file_named;
 use super::read::MessageTarget;

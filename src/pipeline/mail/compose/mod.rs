@@ -7,7 +7,7 @@
 pub(in crate::pipeline) mod attachments;
 pub(super) mod people;
 mod preview;
-pub(super) mod undo;
+pub(in crate::pipeline) mod undo;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
-use super::compose::attachments::{check_sizes, fetch_attachments, forwarded_attachments};
-use super::compose::people::{doubtful_recipients, named_message, sending_aliases};
-use super::compose::preview::draft_preview;
-use super::compose::undo::{discard_kept, discarded_before, edit_kept, keep_discard, keep_edit};
+use self::attachments::{check_sizes, fetch_attachments, forwarded_attachments};
+use self::people::{doubtful_recipients, named_message, sending_aliases};
+use self::preview::draft_preview;
+use self::undo::{discard_kept, discarded_before, edit_kept, keep_discard, keep_edit};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};

@@ -37,10 +37,9 @@ pub(in crate::pipeline) use self::actions::{
     CreatedFolder, PlannedAction, With, find, missing_above, plan_actions,
 };
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
+use self::chosen::{chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
-use super::modify::chosen::{chosen_ids, chosen_query};
-use super::modify::undo::undo_change;
-use super::modify::unsubscribe::leave_lists;
+use self::unsubscribe::leave_lists;
 use super::search::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
@@ -90,9 +89,6 @@ pub(in crate::pipeline) async fn mail_modify(
     request: Modify,
     caller: &dyn ClientPrompts,
 ) -> Result<Response> {
-    if let Some(id) = &request.undo {
-        return undo_change(ctx, id, request.dry_run, caller).await;
-    }
     let Some(verb) = request.what else {
         return Err(Error::argument("mail_modify needs `do`"));
     };

@@ -8,17 +8,13 @@ use super::report::{ChangeReport, report_changes, subjects};
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use super::{ChosenMessages, write_changes};
 use crate::budget::Response;
-use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
-use crate::pipeline::answer::undo_state::{CreatedUndo, MessageUndo, UndoState};
-use crate::pipeline::calendar::undo::undo_events;
+use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::compose::undo::undo_edit;
 use crate::pipeline::rows::name_account;
 use crate::provider::Account;
 use crate::provider::mail::{FolderKind, MailState};
-use crate::store::HandleKind;
 use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// The effect of undoing for a message in its present state.
@@ -68,28 +64,12 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
     }
 }
 
-/// Undoes a change; an undo can be undone.
-pub(in crate::pipeline) async fn undo_change(
+/// Undoes a change of messages; an undo can be undone.
+pub(in crate::pipeline) async fn undo_messages(
     ctx: &Context,
-    id: &str,
+    account_undo: Vec<AccountUndo>,
     dry_run: bool,
-    caller: &dyn ClientPrompts,
 ) -> Result<Response> {
-    let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
-        return Err(Error::argument("`undo` is not an undo id")
-            .next("give the one of an answer, such as u3"));
-    };
-    let Some((_, state)) = ctx.store.undo(number).await? else {
-        return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
-            .next("changes can be undone for 30 days, by the id of the answer"));
-    };
-    let account_undo = match UndoState::read(id, &state)? {
-        UndoState::Mail(mail) => mail,
-        UndoState::Draft(edit) => return undo_edit(ctx, id, &edit, dry_run, caller).await,
-        UndoState::Events { events } => {
-            return undo_events(ctx, events, dry_run, caller).await;
-        }
-    };
     let mut choice = Choice::default();
     let mut works = Vec::new();
     let labels = account_labels(ctx).await?;

@@ -19,13 +19,13 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::invitations::add_invitations;
 use self::items::MessageLocation;
+use self::large::read_large;
+use self::reports::add_reports;
 use self::targets::{Fetched, read_targets};
 use super::answered;
 use super::answered::{fill_answered, listed_threads};
-use super::read::invitations::add_invitations;
-use super::read::large::read_large;
-use super::read::reports::add_reports;
 use super::senders::{look_alikes_of, needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;

@@ -6,10 +6,10 @@ use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
 use super::super::save::{Before, calendar_save, read};
 use super::super::target::{EventTarget, Owner, as_shown, event_line, named_event, span, title};
-use super::respond::invited::find_or_add;
 use super::whole_series;
 use crate::access::Access;
 use crate::budget::Response;

@@ -1,0 +1,37 @@
+//! Undoes what a call changed, by the id of its answer such as `u3`: messages, a draft, or events.
+
+use super::answer::undo_state::UndoState;
+use super::calendar::undo::undo_events;
+use super::context::Context;
+use super::mail::compose::undo::undo_edit;
+use super::mail::modify::undo::undo_messages;
+use crate::budget::Response;
+use crate::client::ClientPrompts;
+use crate::error::{Error, Kind, Result};
+use crate::store::HandleKind;
+
+/// Undoes the change with this id.
+///
+/// # Errors
+/// [`Kind::Argument`] if it is not the id of an undo; [`Kind::NotFound`] if there is none, or no
+/// longer; the errors of the writes.
+pub(super) async fn undo_change(
+    ctx: &Context,
+    id: String,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<Response> {
+    let Some((HandleKind::Undo, number)) = HandleKind::parse(&id) else {
+        return Err(Error::argument("`undo` is not an undo id")
+            .next("give the one of an answer, such as u3"));
+    };
+    let Some((_, state)) = ctx.store.undo(number).await? else {
+        return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
+            .next("changes can be undone for 30 days, by the id of the answer"));
+    };
+    match UndoState::read(&id, &state)? {
+        UndoState::Mail(mail) => undo_messages(ctx, mail, dry_run).await,
+        UndoState::Draft(edit) => undo_edit(ctx, &id, &edit, dry_run, caller).await,
+        UndoState::Events { events } => undo_events(ctx, events, dry_run, caller).await,
+    }
+}

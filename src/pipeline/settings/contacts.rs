@@ -1,6 +1,6 @@
 //! Contacts: created, changed and deleted, found by their address or name.
 
-use super::{
+use super::target::{
     Set, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
     rehearse_settings, settable, settings_row,
 };

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{
+use super::target::{
     Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, rehearse_settings, settable, settings_row,
 };

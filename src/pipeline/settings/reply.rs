@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
-use super::{
+use super::target::{
     Set, SettingsContext, apply_settings, context_of, logged_set_up, mail_context, nothing,
     one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
 };

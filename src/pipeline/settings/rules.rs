@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::words::{query, read_list, read_steps, steps};
-use super::{
+use super::target::{
     Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
 };
+use super::words::{query, read_list, read_steps, steps};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};

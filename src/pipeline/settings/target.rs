@@ -1,0 +1,310 @@
+//! What the kinds of settings share: the mailbox that is changed, the arguments in `set`, and the
+//! rows of an answer.
+
+use crate::budget::Response;
+use crate::error::{Error, Result};
+use crate::flatten::RowContext;
+use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
+use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::hand_out_after;
+use crate::pipeline::rows::{columns_of, rows_of, zone_line};
+use crate::pipeline::titles::short;
+use crate::project::project;
+use crate::provider::mail::SettingsChange;
+use crate::provider::{Account, Mailbox};
+use crate::schemas::{Api, Level, Table};
+use crate::text::Note;
+use crate::tools::outward::Manage;
+use crate::words::Words;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The mailbox that is set up.
+pub(in crate::pipeline) struct SettingsContext {
+    pub(in crate::pipeline) account: Account,
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
+    /// Notes from after the write, for its answer.
+    pub(in crate::pipeline) late: Mutex<Vec<Note>>,
+}
+
+impl SettingsContext {
+    pub(in crate::pipeline) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
+        self.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The fields to set.
+pub(in crate::pipeline) struct Set<'a> {
+    pub(in crate::pipeline) members: Cow<'a, Map<String, Value>>,
+    pub(in crate::pipeline) name: Option<&'a str>,
+}
+
+/// Returns the mailbox of an account, of the only one if none is named.
+pub(in crate::pipeline) async fn mail_context(
+    ctx: &Context,
+    account: Option<&str>,
+) -> Result<SettingsContext> {
+    let account = account_named(ctx, account).await?;
+    context_of(ctx, account).await
+}
+
+pub(in crate::pipeline) async fn context_of(
+    ctx: &Context,
+    account: Account,
+) -> Result<SettingsContext> {
+    Ok(SettingsContext {
+        label: account_labels(ctx).await?.of(&account.id),
+        mailbox: ctx.connect.mailbox(&account)?,
+        late: Mutex::default(),
+        account,
+    })
+}
+
+/// Changes something, with a line in the audit log before and after.
+pub(in crate::pipeline) async fn apply_settings(
+    ctx: &Context,
+    owner: &SettingsContext,
+    op: &str,
+    id: &str,
+    change: &SettingsChange,
+) -> Result<Option<Value>> {
+    logged_set_up(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
+}
+
+pub(in crate::pipeline) async fn logged_set_up<T>(
+    ctx: &Context,
+    owner: &SettingsContext,
+    op: &str,
+    id: &str,
+    write: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let ids = (!id.is_empty()).then(|| id.to_owned());
+    let entry = Entry {
+        account: &owner.account.email,
+        tool: "manage",
+        op,
+        ids: ids.into_iter().collect(),
+        ..Entry::default()
+    };
+    let mut notes = Vec::new();
+    let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
+    owner.late().append(&mut notes);
+    answer
+}
+
+/// Returns the answer about one object: as its provider has it, or its outcome.
+pub(in crate::pipeline) async fn settings_row(
+    ctx: &Context,
+    owner: &SettingsContext,
+    table: &'static Table,
+    answer: Result<Option<Value>>,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    let (item, op, detail) = about;
+    match answer {
+        Ok(Some(object)) => {
+            let api = owner.mailbox.api();
+            Ok(one_row(ctx, owner, table, api, object).await)
+        }
+        Ok(None) => {
+            let mut response = one_outcome(ctx, item, op, "done", detail).await?;
+            response.notes.append(&mut owner.late());
+            Ok(response)
+        }
+        Err(error) if error.is_open() => {
+            let report = WriteReport {
+                outcomes: vec![Outcome::failed(short(item), op, &error)],
+                notes: std::mem::take(&mut *owner.late()),
+                ..WriteReport::default()
+            };
+            write_report(ctx, report).await
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the row of one object that was written, whatever fails afterwards.
+pub(in crate::pipeline) async fn one_row(
+    ctx: &Context,
+    owner: &SettingsContext,
+    table: &'static Table,
+    api: Api,
+    object: Value,
+) -> Response {
+    let several = several_accounts(ctx).await;
+    let columns = columns_of(table, Level::Core, several);
+    let mut response = Response::default();
+    let names = match project(api, &columns).names {
+        true => owner.mailbox.names().await.unwrap_or_default(),
+        false => HashMap::new(),
+    };
+    let context =
+        RowContext { names: &names, ..ctx.context_for(api, &owner.label, &owner.account) };
+    let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
+    response.notes.append(&mut owner.late());
+    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
+    rows.drop_empty();
+    response.document.tables.push(rows);
+    zone_line(&mut response.document, &ctx.config.zone);
+    response
+}
+
+/// Returns the plan, if the provider would not refuse it.
+pub(in crate::pipeline) async fn rehearse_settings(
+    ctx: &Context,
+    owner: &SettingsContext,
+    change: &SettingsChange,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    owner.mailbox.rehearse(change).await?;
+    planned_change(ctx, owner, about).await
+}
+
+pub(in crate::pipeline) async fn planned_change(
+    ctx: &Context,
+    owner: &SettingsContext,
+    about: (&str, &'static str, &str),
+) -> Result<Response> {
+    let (item, op, detail) = about;
+    let mut response = one_outcome(ctx, item, op, "planned", detail).await?;
+    response.notes.append(&mut owner.late());
+    Ok(response)
+}
+
+pub(in crate::pipeline) async fn one_outcome(
+    ctx: &Context,
+    item: &str,
+    op: &'static str,
+    result: &'static str,
+    detail: &str,
+) -> Result<Response> {
+    let mut report = WriteReport {
+        outcomes: vec![Outcome::new(short(item), op, result, detail)],
+        ..WriteReport::default()
+    };
+    if result == "planned" {
+        report.notes.push("dry run: nothing was written".into());
+    }
+    write_report(ctx, report).await
+}
+
+impl<'a> Set<'a> {
+    /// Returns the requested fields, if all of them can be set. A name may be in the other number,
+    /// as `email` for `emails`.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
+    pub(in crate::pipeline) fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
+        let mut members = Cow::Borrowed(&request.set);
+        for (name, value) in &request.set {
+            let other = |column: &&&str| is_other_number(column, name);
+            if let Some(column) = columns.iter().find(other)
+                && !request.set.contains_key(*column)
+            {
+                members.to_mut().remove(name);
+                members.to_mut().insert((*column).to_owned(), value.clone());
+            }
+        }
+        let bad = members.keys().filter(|name| !columns.contains(&&***name));
+        let bad: Vec<String> = bad.map(|name| format!("`{}`", crate::text::brief(name))).collect();
+        if !bad.is_empty() {
+            let kind = request.kind.word();
+            return Err(Error::argument(format!("kind={kind} has no {} to set", bad.join(", ")))
+                .next(format!("set {}", columns.join(", "))));
+        }
+        Ok(Self { members, name: request.name.as_deref() })
+    }
+
+    pub(in crate::pipeline) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.name.is_none()
+    }
+
+    /// Returns the new name.
+    pub(in crate::pipeline) fn name(&self) -> Result<Option<String>> {
+        let name = match self.text("name")? {
+            Some(name) => Some(name),
+            None => self.name.map(str::to_owned),
+        };
+        match name.as_deref().map(str::trim) {
+            None => Ok(None),
+            Some(name) if !name.is_empty() && !name.contains(char::is_control) => {
+                Ok(Some(name.to_owned()))
+            }
+            Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),
+        }
+    }
+
+    pub(in crate::pipeline) fn text(&self, name: &str) -> Result<Option<String>> {
+        match self.members.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(_) => Err(wrong(name, "a string")),
+        }
+    }
+
+    pub(in crate::pipeline) fn flag(&self, name: &str) -> Result<Option<bool>> {
+        match self.members.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
+            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
+            Some(_) => Err(wrong(name, "true or false")),
+        }
+    }
+
+    /// Returns a list, or splits a text at its commas.
+    pub(in crate::pipeline) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
+        let parts: Vec<String> = match self.members.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::String(text)) => text.split(',').map(|one| one.trim().to_owned()).collect(),
+            Some(Value::Array(list)) => {
+                let text = |one: &Value| one.as_str().map(|one| one.trim().to_owned());
+                let all: Option<Vec<String>> = list.iter().map(text).collect();
+                all.ok_or_else(|| wrong(name, "a list of strings"))?
+            }
+            Some(_) => return Err(wrong(name, "a list of strings")),
+        };
+        Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
+    }
+}
+
+/// Returns true if one name is the other with an `s` at its end.
+pub(in crate::pipeline) fn is_other_number(one: &str, other: &str) -> bool {
+    one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one)
+}
+
+/// Returns the columns of a table that can be set.
+pub(in crate::pipeline) fn settable(table: &Table) -> Vec<&'static str> {
+    let fields = table.fields.iter().filter(|field| field.settable);
+    fields.map(|field| field.name).collect()
+}
+
+pub(in crate::pipeline) fn wrong(name: &str, kind: &str) -> Error {
+    Error::argument(format!("`{name}` in `set` must be {kind}"))
+}
+
+/// Returns the id of the object, which is required.
+pub(in crate::pipeline) fn id<'a>(request: &'a Manage, example: &str) -> Result<&'a str> {
+    request.id.as_deref().ok_or_else(|| {
+        Error::argument(format!("`id` is missing: which {}?", request.kind.word()))
+            .next(format!("give {example}"))
+    })
+}
+
+pub(in crate::pipeline) fn no_id(request: &Manage) -> Result<()> {
+    match request.id {
+        None => Ok(()),
+        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))
+            .next("give its `name` in `set` instead, or use op=update")),
+    }
+}
+
+pub(in crate::pipeline) fn nothing(next: &str) -> Error {
+    Error::argument("there is nothing to change").next(next)
+}

@@ -40,7 +40,7 @@ pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 use self::chosen::{chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
-use super::search::folder_of;
+use super::search::plan::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
 use crate::pipeline::access::guard::require_access;

@@ -8,10 +8,8 @@ use std::cmp::Reverse;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{
-    SearchContext, SearchPart, part_context, plan_search, search_accounts, search_context,
-    search_query,
-};
+use super::accounts::{SearchPart, part_context, search_accounts};
+use super::plan::{SearchContext, plan_search, search_context, search_query};
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};

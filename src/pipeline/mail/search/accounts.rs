@@ -1,0 +1,241 @@
+//! The messages that one account contributes to a search.
+
+use super::plan::{SearchContext, folder_of, is_everywhere, with_date};
+use crate::error::Result;
+use crate::flatten::RowContext;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::placeholder_rows;
+use crate::pipeline::known_people::prefetch_people;
+use crate::pipeline::mail::answered::fill_answered;
+use crate::pipeline::mail::pages::{
+    GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages,
+};
+use crate::pipeline::mail::read::lengths::fill_lengths;
+use crate::pipeline::mail::senders::{
+    LookAlikes, WARNINGS, look_alikes_of, needs_folders, senders,
+};
+use crate::pipeline::mail::{answered, listed};
+use crate::pipeline::rows::{Missing, name_account, rows_of};
+use crate::project::project;
+use crate::provider::{Account, Failed, ListRequest, Mailbox, Total};
+use crate::row::RowTable;
+use crate::schemas::MESSAGE;
+use crate::text::{Note, note};
+use crate::words::Words;
+use futures_util::future::{join, join_all};
+use std::sync::Arc;
+
+/// One account of a search.
+pub(in crate::pipeline) struct SearchPart {
+    pub(in crate::pipeline) account: Account,
+    /// The label of the account in rows and notes.
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
+    pub(in crate::pipeline) fetched: GatheredMessages,
+    /// The number of messages in spam and trash that match, if known.
+    pub(in crate::pipeline) hidden: Option<u64>,
+    /// The senders who look like somebody else.
+    pub(in crate::pipeline) look_alikes: LookAlikes,
+}
+
+/// Queries every account; returns those that responded, and why the others did not.
+pub(in crate::pipeline) async fn search_accounts(
+    ctx: &Context,
+    request: &SearchContext<'_>,
+) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
+    let places = request.plan.places.iter();
+    let outcomes = join_all(places.map(|place| search_account(ctx, place, request))).await;
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(part) => parts.push(part),
+            Err(why) => missing.push(why),
+        }
+    }
+    if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
+        return Err(match missing.len() {
+            1 => error.clone(),
+            count => error.clone().context(format!("all {count} accounts failed, the first")),
+        });
+    }
+    Ok((parts, missing))
+}
+
+/// Returns the context of rows of one account.
+pub(in crate::pipeline) fn part_context<'a>(
+    ctx: &'a Context,
+    part: &'a SearchPart,
+    request: &'a SearchContext<'_>,
+) -> RowContext<'a> {
+    RowContext {
+        zone: &request.zone,
+        names: &part.fetched.names,
+        room: request.plan.room(),
+        ..ctx.context_for(part.mailbox.api(), &part.label, &part.account)
+    }
+}
+
+/// Queries one account for its part.
+pub(in crate::pipeline) async fn search_account(
+    ctx: &Context,
+    place: &PagePosition,
+    request: &SearchContext<'_>,
+) -> std::result::Result<SearchPart, Missing<PagePosition>> {
+    let SearchContext { plan, merged, .. } = *request;
+    let label = request.labels.of(&place.account);
+    let answer = async {
+        let account = ctx.accounts.by_id(&place.account).await?;
+        let mailbox = ctx.connect.mailbox(&account)?;
+        let folder = match &plan.folder {
+            Some(folder) => folder_of(ctx, folder, &account).await?,
+            None => None,
+        };
+        // Rows are merged by date, whether or not it is shown.
+        let mut read = match merged {
+            true => with_date(&request.columns, request.table),
+            false => request.columns.clone(),
+        };
+        // A message that is read next has its thread looked up with it.
+        let further = std::iter::once(answered::THREAD).chain(listed::columns(request.listed));
+        let further = further.filter_map(|name| request.table.field(name));
+        read.extend(further.filter(|field| !request.columns.contains(field)));
+        let ask = ListRequest {
+            query: request.query.clone(),
+            folder,
+            projection: project(mailbox.api(), &read),
+            limit: request.limit,
+            oldest: plan.oldest,
+            cursor: None,
+            hidden: request.counts_hidden(),
+        };
+        let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+        let hidden = ask.in_hidden(project(mailbox.api(), &key));
+        let context = ctx.context_for(mailbox.api(), &label, &account);
+        let context = RowContext { zone: &request.zone, ..context };
+        // Dates and ids need no names.
+        let asking = ListOptions {
+            table: request.table,
+            context: &context,
+            listed: request.listed,
+            enough: request.enough,
+        };
+        let warns = request.columns.iter().any(|field| field.name == WARNINGS);
+        let meet = async {
+            if warns {
+                prefetch_people(ctx, &account, &*mailbox).await;
+            }
+        };
+        let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
+        let (fetched, ()) = join(pages, Box::pin(meet)).await;
+        let mut fetched = fetched?;
+        if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
+            fetched.names = mailbox.names().await.unwrap_or_default();
+        }
+        let look_alikes = match warns {
+            true => {
+                let senders = senders(fetched.items(), mailbox.api());
+                look_alikes_of(ctx, &account, &*mailbox, senders).await
+            }
+            false => LookAlikes::default(),
+        };
+        let hidden = match fetched.hidden() {
+            None if request.counts_hidden() && fetched.is_whole() => {
+                count_hidden(&*mailbox, &hidden).await
+            }
+            known => known,
+        };
+        let label = label.clone();
+        Ok(SearchPart { account, label, mailbox, fetched, look_alikes, hidden })
+    };
+    let answer = ctx.await_account(merged, answer).await;
+    match answer {
+        Ok(part) => Ok(part),
+        Err(error) if !merged => Err((error, None)),
+        Err(error) => {
+            let again = error.is_passing().then(|| place.clone());
+            Err((error.context(&label), again))
+        }
+    }
+}
+
+/// Returns the rows taken from one account.
+pub(in crate::pipeline) async fn part_rows(
+    ctx: &Context,
+    part: &SearchPart,
+    found: Vec<ListedRow>,
+    request: &SearchContext<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let (mut items, mut failed) = (Vec::new(), Vec::new());
+    for (at, one) in found.into_iter().enumerate() {
+        match one {
+            ListedRow::Item(item) => items.push(item),
+            ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
+        }
+    }
+    let context = part_context(ctx, part, request);
+    if *request.table == MESSAGE {
+        ctx.states.threads.note(&items, &context, &part.account);
+    }
+    let mut own = Vec::new();
+    let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
+    part.look_alikes.mark(&mut rows, &items, &context);
+    if request.looks_up() {
+        let (looked_up, failed) = match request.listed.answered {
+            Some(_) => (part.fetched.answers.clone(), None),
+            None => answered::look_up(&*part.mailbox, request.table, &items, &context, None).await,
+        };
+        own.extend(failed.map(|error| answered::unknown(&error)));
+        fill_answered(ctx, &mut rows, &looked_up, &part.account).await?;
+    }
+    let failed_length = fill_lengths(ctx, &mut rows, &*part.mailbox, &context).await;
+    own.extend(failed_length.map(|error| note!("chars is null where unknown: {}", error)));
+    own.extend(placeholder_rows(ctx, &mut rows, &failed, &part.account).await?);
+    notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
+    Ok(rows)
+}
+
+/// Formats the number of matches in spam and trash: `; spam and trash have 2 more (in:anywhere)`.
+/// It is empty if there are none, or if they were searched. Conditions that no service knows are
+/// not checked on them, so that fewer may match.
+pub(in crate::pipeline) fn hidden_count(
+    parts: &[SearchPart],
+    request: &SearchContext<'_>,
+) -> String {
+    match total_hidden(parts).filter(|_| !parts.is_empty()) {
+        _ if !is_everywhere(request) => String::new(),
+        None => "; spam and trash not searched".to_owned(),
+        Some(0) => String::new(),
+        Some(more) if request.listed.any() => {
+            format!("; spam and trash may have up to {more} more (in:anywhere)")
+        }
+        Some(more) => format!("; spam and trash have {more} more (in:anywhere)"),
+    }
+}
+
+/// Returns the number of matches in spam and trash of all accounts; `None` if one is not known.
+pub(in crate::pipeline) fn total_hidden(parts: &[SearchPart]) -> Option<u64> {
+    parts.iter().map(|part| part.hidden).sum()
+}
+
+/// Counts the messages in spam and trash that match; `None` if that fails, or if there
+/// are too many for a page.
+pub(in crate::pipeline) async fn count_hidden(
+    mailbox: &dyn Mailbox,
+    ask: &ListRequest,
+) -> Option<u64> {
+    let page = mailbox.messages(ask).await.ok().filter(|page| page.next.is_none())?;
+    u64::try_from(page.items.len()).ok()
+}
+
+/// Sums the totals of the accounts; an estimate if one of them is.
+pub(in crate::pipeline) fn total(
+    parts: impl Iterator<Item = Option<Total>>,
+) -> Option<(u64, bool)> {
+    parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
+        Some(match one? {
+            Total::Exactly(count) => (sum.saturating_add(count), guess),
+            Total::About(count) => (sum.saturating_add(count), true),
+        })
+    })
+}

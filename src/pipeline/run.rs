@@ -17,6 +17,7 @@ use super::answer::fit::{
 use super::answer::output::{Recipe, keep_output, output_page, unknown};
 use super::answer::snapshots::Snapshot;
 use super::context::Context;
+use super::lookup::suggestions::suggest_people;
 use super::settings::manage;
 use super::undo::undo_change;
 use super::writing;
@@ -40,7 +41,6 @@ use crate::pipeline::calendar::save::calendar_save;
 use crate::pipeline::changes::changes;
 use crate::pipeline::lookup::lookup;
 use crate::pipeline::lookup::named::resolve_names;
-use crate::pipeline::lookup::people::suggest_people;
 use crate::pipeline::mail::attachment::mail_attachment;
 use crate::pipeline::mail::compose::mail_draft;
 use crate::pipeline::mail::modify::mail_modify;

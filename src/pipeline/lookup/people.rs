@@ -7,35 +7,23 @@ use futures_util::future::join_all;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
-use super::{Listed, LookupPlan, LookupPosition, fetch_lists};
-use crate::error::{Error, Kind, Result};
+use super::plan::Listed;
+use crate::error::{Kind, Result};
 use crate::flatten::{self, Room, RowContext};
-use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::target::calendar_owner;
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
 use crate::provider::{Account, Page, People};
-use crate::row::RowTable;
 use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
-use crate::text::{Note, NoteKey, is_machine, note, ours, quoted, quoted_end};
+use crate::text::{Note, NoteKey, note};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;
 /// Events of a calendar in one answer, and the most answers that are read.
 const PAGE: usize = 250;
 const PAGES: usize = 4;
-/// People that are compared with an address nobody has.
-const COMPARED: usize = 500;
-/// People that an error suggests.
-const SUGGESTED: usize = 3;
-/// The most names that people are suggested for.
-const SUGGESTED_FOR: usize = 5;
-/// The minimum similarity of a name for suggesting it, as `strsim` measures it.
-const ALIKE: f64 = 0.75;
-
 /// A guest or organizer of events.
 struct Guest {
     name: Option<String>,
@@ -211,127 +199,13 @@ pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Liste
     Ok(list)
 }
 
-/// Adds to an error about names in place of addresses whom they may mean.
-pub(in crate::pipeline) async fn suggest_people(ctx: &Context, error: Error) -> Error {
-    let names = error.people();
-    let mut suggestions = Vec::new();
-    for name in names.iter().take(SUGGESTED_FOR) {
-        let found = people_like(ctx, name).await;
-        let found: Vec<String> = found
-            .iter()
-            .map(|(name, email)| format!("{} {}", quoted(name), quoted_end(email)))
-            .collect();
-        if found.is_empty() {
-            continue;
-        }
-        suggestions.push(if names.len() == 1 {
-            found.join(", ")
-        } else {
-            format!("{} for {}", found.join(", "), quoted(name))
-        });
-    }
-    if suggestions.is_empty() {
-        return error;
-    }
-    note_untrusted_quote(ctx);
-    let what = if names.len() == 1 { "an address" } else { "addresses" };
-    error.next(format!("give {what}; did you mean {}?", suggestions.join("; ")))
-}
-
-/// Returns the people that any account knows by a name, or else the one with the most similar
-/// name: names and addresses.
-async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
-    let accounts = named_or_all(ctx, None).await.unwrap_or_default();
-    let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
-        return Vec::new();
-    };
-    let mut found = people_listed(ctx, &named).await;
-    if found.is_empty() {
-        let everybody = LookupPlan { q: None, limit: COMPARED, ..named };
-        let people = people_listed(ctx, &everybody).await;
-        let names: Vec<String> = people.iter().map(|(name, _)| name.to_lowercase()).collect();
-        let near = nearest(name, &names).map(str::to_owned);
-        found = people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
-    }
-    found.retain(|(_, email)| !is_machine(email));
-    found.truncate(SUGGESTED);
-    found
-}
-
-/// Returns the names and first addresses of the people that a plan lists, each address once.
-async fn people_listed(ctx: &Context, plan: &LookupPlan) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let (parts, _) = fetch_lists(ctx, plan).await.unwrap_or_default();
-    for part in &parts {
-        let items = part.list.page.items.iter().map(|item| (item, part.list.api));
-        for (item, api) in items.chain(part.list.of_events.iter().map(|item| (item, Api::Local))) {
-            let context = RowContext { api, room: Room::List, ..ctx.local() };
-            let first = |column: &str| {
-                let texts = CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
-                texts.into_iter().flatten().next()
-            };
-            let Some(email) = first("emails") else {
-                continue;
-            };
-            if found.iter().all(|(_, known)| !known.eq_ignore_ascii_case(&email)) {
-                found.push((first("name").unwrap_or_default(), email));
-            }
-        }
-    }
-    found
-}
-
-/// Returns notes on requested people whom none of the accounts `asked` knows, with
-/// who was perhaps meant.
-pub(super) async fn unknown_people(
-    ctx: &Context,
-    plan: &LookupPlan,
-    asked: Vec<LookupPosition>,
-    rows: &RowTable,
-) -> Vec<Note> {
-    let known = |email: &&String| plan.met.contains(*email);
-    let unknown: Vec<&str> = match &plan.q {
-        Some(q) if rows.is_empty() => vec![q],
-        _ => plan.emails.iter().filter(|one| !known(one)).map(String::as_str).collect(),
-    };
-    if unknown.is_empty() {
-        return Vec::new();
-    }
-    let everybody =
-        LookupPlan { q: None, emails: Vec::new(), limit: COMPARED, places: asked, ..plan.clone() };
-    let mut names = Vec::new();
-    if let Ok((parts, _)) = fetch_lists(ctx, &everybody).await {
-        for part in parts {
-            names.extend(texts(ctx, &CONTACT, "emails", &part.list));
-            names.extend(texts(ctx, &CONTACT, "name", &part.list));
-        }
-    }
-    let note = |wanted: &str| match nearest(wanted, &names) {
-        Some(near) => {
-            note_untrusted_quote(ctx);
-            note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
-        }
-        None if plan.q.is_some() && plan.asked.is_none() => {
-            "nobody found: try part of the name or address".into()
-        }
-        None => note!("nobody matches {}", ours(wanted)),
-    };
-    unknown.into_iter().map(note).collect()
-}
-
-/// Returns the name or address that is most similar to `wanted`, if one is.
-fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
-    let wanted = wanted.trim().to_lowercase();
-    names
-        .iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(&wanted, name), name.as_str()))
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .map(|(_, name)| name)
-}
-
 /// Returns the lower-case texts of a column of everything that was listed.
-pub(super) fn texts(ctx: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
+pub(in crate::pipeline) fn texts(
+    ctx: &Context,
+    table: &Table,
+    column: &str,
+    list: &Listed,
+) -> Vec<String> {
     let context = |api: Api| RowContext { api, room: Room::List, ..ctx.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {

@@ -1,0 +1,133 @@
+//! The lists of a lookup: fetched from each account, or ours.
+
+use super::people::{add_people_of_events, list_rooms};
+use super::plan::{Listed, LookupPlan, LookupPosition};
+use crate::error::Result;
+use crate::pipeline::access::accounts::account_labels;
+use crate::pipeline::access::sign_in::account_objects;
+use crate::pipeline::calendar::agenda::calendars::{calendar_list, known_calendars, names_by_id};
+use crate::pipeline::context::Context;
+use crate::pipeline::mail::compose::account_signatures;
+use crate::pipeline::rows::Missing;
+use crate::pipeline::settings;
+use crate::project::project;
+use crate::provider::{Account, Page};
+use crate::schemas;
+use crate::schemas::{ACCOUNT, Api, Origin, ROOM, Table};
+use futures_util::future::join_all;
+use serde_json::Value;
+
+/// The list of one account, or of ours.
+pub(in crate::pipeline) struct LookupPart {
+    pub(in crate::pipeline) place: LookupPosition,
+    pub(in crate::pipeline) account: Option<Account>,
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) list: Listed,
+}
+
+/// Fetches the requested lists; returns also why some are missing.
+pub(in crate::pipeline) async fn fetch_lists(
+    ctx: &Context,
+    plan: &LookupPlan,
+) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
+    let labels = account_labels(ctx).await?;
+    let answers = join_all(plan.places.iter().map(|place| {
+        let label = labels.of(place.account.as_deref().unwrap_or_default());
+        async move {
+            let request = fetch_list(ctx, plan, place);
+            let answer = ctx.await_account(plan.merged, request).await;
+            match answer {
+                Ok((account, list)) => {
+                    Ok(LookupPart { place: place.clone(), account, label, list })
+                }
+                Err(error) if plan.merged => {
+                    let again = error.is_passing().then(|| place.clone());
+                    Err((error.context(&label), again))
+                }
+                Err(error) => Err((error, None)),
+            }
+        }
+    }))
+    .await;
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
+    for answer in answers {
+        match answer {
+            Ok(part) => parts.push(part),
+            Err(why) => missing.push(why),
+        }
+    }
+    match missing.first() {
+        Some((error, _)) if parts.is_empty() => Err(error.clone()),
+        _ => Ok((parts, missing)),
+    }
+}
+
+/// Fetches the list of one account, or of ours.
+pub(in crate::pipeline) async fn fetch_list(
+    ctx: &Context,
+    plan: &LookupPlan,
+    place: &LookupPosition,
+) -> Result<(Option<Account>, Listed)> {
+    let table = plan.listing.table;
+    let listed = |api: Api, items: Vec<Value>| Listed {
+        api,
+        page: Page { items, ..Page::default() },
+        of_events: Vec::new(),
+    };
+    let Some(account) = &place.account else {
+        let items = if *table == ACCOUNT {
+            account_objects(ctx).await?
+        } else {
+            schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
+        };
+        return Ok((None, listed(Api::Local, items)));
+    };
+    let account = ctx.accounts.by_id(account).await?;
+    if let Some(items) = fetch_objects(ctx, table, &account).await? {
+        return Ok((Some(account), listed(Api::Local, items)));
+    }
+    if *table == ROOM {
+        let rooms = list_rooms(ctx, &account).await?;
+        return Ok((Some(account), rooms));
+    }
+    if plan.listing.origin == Origin::Calendars {
+        let port = ctx.connect.calendars(&account)?;
+        let items = calendar_list(ctx, &account, &*port, true).await?.to_vec();
+        let mut list = listed(port.api(), items);
+        let mut calendars = known_calendars(&*port, &list.page.items);
+        calendars.retain(|one| one.main);
+        list.page.names = names_by_id(&calendars);
+        return Ok((Some(account), list));
+    }
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let api = mailbox.api();
+    let people = plan.people(place);
+    let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
+    let mut list = Listed { api, page, of_events: Vec::new() };
+    if plan.listing.is_people() && list.page.items.len() < people.limit {
+        add_people_of_events(ctx, &account, &people, &mut list).await;
+    }
+    Ok((Some(account), list))
+}
+
+/// Converts what crosses the port as plain types to objects of ours.
+pub(in crate::pipeline) async fn fetch_objects(
+    ctx: &Context,
+    table: &Table,
+    account: &Account,
+) -> Result<Option<Vec<Value>>> {
+    Ok(match table.name {
+        "rule" => {
+            let mailbox = ctx.connect.mailbox(account)?;
+            let rules = mailbox.rules().await?;
+            let can = mailbox.capabilities();
+            Some(rules.iter().map(|rule| settings::rules::object(rule, can)).collect())
+        }
+        "auto_reply" => {
+            let reply = ctx.connect.mailbox(account)?.auto_reply().await?;
+            Some(vec![settings::reply::object(&reply)])
+        }
+        "signature" => Some(account_signatures(ctx, account).await?),
+        _ => None,
+    })
+}

@@ -1,0 +1,200 @@
+//! The lists that a lookup fetches from each account.
+
+use crate::error::Result;
+use crate::pipeline::access::accounts::{account_named, named_or_all};
+use crate::pipeline::answer::cursor::{another_search, load_cursor};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::columns_of;
+use crate::provider::{Account, Page, People};
+use crate::schemas;
+use crate::schemas::{ACCOUNT, Api, Field, Level, Listing, Origin};
+use crate::tools::Columns;
+use crate::tools::lookup::Lookup;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The kind of its cursors.
+pub(in crate::pipeline) const KIND: &str = "lookup";
+
+/// The column that says whom a row was found for.
+pub(in crate::pipeline) const ASKED: &str = "asked";
+
+/// The request and the position; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct LookupPlan {
+    #[serde(rename = "kind", with = "by_word")]
+    pub(in crate::pipeline) listing: &'static Listing,
+    pub(in crate::pipeline) q: Option<String>,
+    pub(in crate::pipeline) emails: Vec<String>,
+    /// The name or address that it is about, if several were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::pipeline) asked: Option<String>,
+    #[serde(default)]
+    pub(in crate::pipeline) fields: Vec<String>,
+    pub(in crate::pipeline) limit: usize,
+    /// True if several accounts are queried.
+    pub(in crate::pipeline) merged: bool,
+    /// The number of rows of the accounts that are shown completely.
+    pub(in crate::pipeline) done: usize,
+    /// The requested addresses that somebody on a page so far has.
+    #[serde(default)]
+    pub(in crate::pipeline) met: Vec<String>,
+    /// The accounts that may have more, in their order.
+    pub(in crate::pipeline) places: Vec<LookupPosition>,
+}
+
+/// The position in the list of one account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct LookupPosition {
+    /// The account's id; `None` for our own lists.
+    pub(in crate::pipeline) account: Option<String>,
+    pub(in crate::pipeline) shown: usize,
+}
+
+/// What was fetched for one account.
+pub(in crate::pipeline) struct Listed {
+    pub(in crate::pipeline) api: Api,
+    pub(in crate::pipeline) page: Page,
+    /// People or rooms that events name, as objects of ours; they come last.
+    pub(in crate::pipeline) of_events: Vec<Value>,
+}
+
+/// Returns the plan: as requested, or from the cursor.
+pub(in crate::pipeline) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupPlan> {
+    let Some(cursor) = &lookup.cursor else {
+        let place = |account: Option<String>| LookupPosition { account, shown: 0 };
+        let places = match lookup.kind.origin {
+            Origin::Local => vec![place(None)],
+            _ => {
+                let accounts = named_or_all(ctx, lookup.account.as_deref()).await?;
+                accounts.into_iter().map(|one| place(Some(one.id))).collect()
+            }
+        };
+        // The accounts are one list, in which the named one is looked for.
+        let q = match &lookup.account {
+            Some(name) if *lookup.kind.table == ACCOUNT => {
+                Some(account_named(ctx, Some(name)).await?.email)
+            }
+            _ => lookup.q,
+        };
+        return Ok(LookupPlan {
+            listing: lookup.kind,
+            q,
+            emails: lookup.emails,
+            asked: None,
+            fields: lookup.fields,
+            limit: lookup.limit.unwrap_or(100) as usize,
+            merged: places.len() > 1,
+            done: 0,
+            met: Vec::new(),
+            places,
+        });
+    };
+    let mut plan: LookupPlan = load_cursor(ctx, KIND, cursor).await?;
+    let same_account = match &lookup.account {
+        Some(name) => {
+            let id = Some(account_named(ctx, Some(name)).await?.id);
+            !plan.merged && plan.places.iter().all(|place| place.account == id)
+        }
+        None => true,
+    };
+    let same = plan.listing == lookup.kind
+        && (lookup.q.is_none() || lookup.q == plan.q)
+        && (lookup.emails.is_empty() || lookup.emails == plan.emails)
+        && same_account;
+    if !same {
+        return Err(
+            another_search(cursor).next("give `kind` and the cursor alone, or look up without it")
+        );
+    }
+    plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
+    if !lookup.fields.is_empty() {
+        plan.fields = lookup.fields;
+    }
+    Ok(plan)
+}
+
+impl LookupPlan {
+    /// Returns the plan of the people of some accounts, up to `limit` of each.
+    pub(in crate::pipeline) fn contacts(
+        q: Option<String>,
+        limit: usize,
+        accounts: &[Account],
+    ) -> Option<Self> {
+        let (_, listing) = schemas::LISTINGS.iter().find(|(_, one)| one.is_people())?;
+        let place =
+            |account: &Account| LookupPosition { account: Some(account.id.clone()), shown: 0 };
+        Some(Self {
+            listing,
+            q,
+            emails: Vec::new(),
+            asked: None,
+            fields: Vec::new(),
+            limit,
+            merged: true,
+            done: 0,
+            met: Vec::new(),
+            places: accounts.iter().map(place).collect(),
+        })
+    }
+
+    /// Returns the columns to show: by default those up to the core, otherwise those requested
+    /// and the one that names a row. Rows of several accounts name their account.
+    pub(in crate::pipeline) fn columns(&self) -> Result<Vec<&'static Field>> {
+        let table = self.listing.table;
+        if self.fields.is_empty() {
+            let mut columns = match self.listing.origin {
+                Origin::Local => table.up_to(Level::Core),
+                _ => columns_of(table, Level::Core, self.merged),
+            };
+            columns.extend(self.asked.as_ref().and_then(|_| table.field(ASKED)));
+            return Ok(columns);
+        }
+        let named = Columns::Named(self.fields.clone()).of(table)?;
+        let always = columns_of(table, Level::Key, self.merged);
+        let shown = |field: &&'static Field| {
+            field.name == "name"
+                || field.name == ASKED && self.asked.is_some()
+                || always.contains(field)
+                || named.contains(field)
+        };
+        Ok(table.fields.iter().filter(shown).collect())
+    }
+
+    /// Returns the people to request from a mailbox, one more than shown: it shows
+    /// whether there are more.
+    pub(in crate::pipeline) fn people(&self, place: &LookupPosition) -> People {
+        People {
+            q: self.q.clone(),
+            emails: self.emails.clone(),
+            limit: place.shown.saturating_add(self.limit).saturating_add(1),
+        }
+    }
+
+    /// Returns the text that filters rows here; people are filtered by the provider.
+    pub(in crate::pipeline) fn filter(&self) -> Option<&str> {
+        self.q.as_deref().filter(|_| !self.listing.is_people())
+    }
+}
+
+/// Returns true if a text has `q`, in capital or small letters.
+pub(in crate::pipeline) fn contains(text: &str, q: &str) -> bool {
+    text.to_lowercase().contains(&q.to_lowercase())
+}
+
+/// Stores a list by the word that requested it.
+mod by_word {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::schemas::Listing;
+    use crate::words::Words;
+
+    pub fn serialize<S: Serializer>(listing: &&'static Listing, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(listing.word())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Listing, D::Error> {
+        let word = String::deserialize(from)?;
+        <&Listing>::of(&word).ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
+    }
+}

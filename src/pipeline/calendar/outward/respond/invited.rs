@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{TOOL, add_answered, confirmed, proposed_time, response, word};
+use super::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;

@@ -1,21 +1,20 @@
 //! Invitations answered and passed on.
 
+pub(in crate::pipeline) mod answers;
 mod invited;
 
 use crate::provider::CalendarCapabilities;
-use jiff::Timestamp;
-use serde_json::Value;
 
 use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
-use super::super::save::{Before, calendar_save, read};
-use super::super::target::{EventTarget, Owner, as_shown, event_line, named_event, span, title};
+use super::super::save::{Before, calendar_save};
+use super::super::target::{EventTarget, as_shown, event_line, named_event, title};
+use super::respond::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use super::whole_series;
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
-use crate::event_time::EventTime;
 use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::{Audience, confirm, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
@@ -24,19 +23,12 @@ use crate::pipeline::calendar::save::change::passed_over;
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::times::time_context;
-use crate::provider::calendar::{Answer, Change, EventData, Guest, InvitationReply};
+use crate::provider::calendar::{Answer, Change, EventData, Guest};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours, quoted};
+use crate::text::{Note, note, quoted};
 use crate::tools::outward::Respond;
-use crate::tools::save::{EventWords, Save, Scope};
+use crate::tools::save::{Save, Scope};
 use invited::InvitedEvent;
-
-/// The tool, as the audit log names it.
-pub(super) const TOOL: &str = "calendar_respond";
-
-/// Another time, from and to.
-pub(super) type Other = (Timestamp, Timestamp);
 
 pub(in crate::pipeline) async fn calendar_respond(
     ctx: &Context,
@@ -235,54 +227,6 @@ async fn answer_invitation(
     write_report(ctx, report).await
 }
 
-/// Reads a proposed time, and reports how it was understood.
-pub(super) fn proposed_time(
-    ctx: &Context,
-    before: &Before,
-    answer: Answer,
-    request: &Respond,
-) -> Result<(Option<Other>, Vec<Note>)> {
-    let carried = request.comment.is_some() || request.propose.is_some();
-    if carried && !request.notifies() {
-        return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
-            .next("leave out `notify`: an answer reaches only the organizer"));
-    }
-    let Some(proposed) = &request.propose else {
-        return Ok((None, Vec::new()));
-    };
-    if answer == Answer::Accepted {
-        return Err(Error::argument(
-            "`propose` asks for another time, but accept agrees to this one",
-        )
-        .next("use response=tentative or decline"));
-    }
-    let (start, end) = match proposed.split_once('/') {
-        Some((start, end)) => (start, Some(end.trim().to_owned())),
-        None => (proposed.as_str(), None),
-    };
-    let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
-    let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
-        let form = error.next_step().is_some_and(|next| next.contains("`end`"));
-        let error = match form {
-            true => Error::argument(error.message())
-                .next("write start/end with times, such as 2026-02-03 18h05/19h05"),
-            false => error,
-        };
-        error.context("`propose`")
-    })?;
-    match other.map(|other| (other.start, other.end)) {
-        Some((EventTime::At(from), _)) if from < ctx.now() => {
-            Err(Error::argument("`propose` is in the past").next("give a future time"))
-        }
-        Some((EventTime::At(from), EventTime::At(to))) => {
-            let when = span(EventTime::At(from), EventTime::At(to), &ctx.config.zone);
-            Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
-        }
-        _ => Err(Error::argument("`propose` is a day without a time")
-            .next("add the time, such as 2026-02-03 18h05")),
-    }
-}
-
 /// Returns a note on what becomes of the comment with which the reader answered before.
 fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
     let comment = target.owner.port.own_comment(&target.value)?;
@@ -312,16 +256,6 @@ pub(super) fn reply_audience(
     audience
 }
 
-/// Returns the question about an answer.
-pub(super) fn confirmed(about: &str, answer: Answer, request: &Respond) -> String {
-    format!(
-        "Answer an invitation?\n{about}\nAnswer: {}{}{}",
-        word(answer),
-        line("Proposed", request.propose.as_deref()),
-        line("Comment", request.comment.as_deref())
-    )
-}
-
 /// Returns the audit log's entry of an answer.
 fn entry<'a>(target: &'a EventTarget, request: &Respond) -> Entry<'a> {
     Entry {
@@ -330,58 +264,5 @@ fn entry<'a>(target: &'a EventTarget, request: &Respond) -> Entry<'a> {
         op: "answer",
         ids: vec![request.id.clone()],
         ..Entry::default()
-    }
-}
-
-/// Builds the answer for the port.
-pub(super) fn response(
-    answer: Answer,
-    propose: Option<Other>,
-    request: &Respond,
-) -> InvitationReply {
-    InvitationReply {
-        answer,
-        comment: request.comment.clone(),
-        propose,
-        notify: request.notifies(),
-    }
-}
-
-/// Adds what became of the event `name` that was answered, and whether the organizer was
-/// notified; an event that is `None` was taken out of the calendar.
-pub(super) fn add_answered(
-    report: &mut WriteReport,
-    request: &Respond,
-    answer: Answer,
-    name: String,
-    event: Option<Value>,
-    owner: &Owner,
-) {
-    let sent = match (request.notifies(), &request.comment) {
-        (true, Some(_)) => "the organizer was sent the answer and the comment",
-        (true, None) => "the organizer was sent the answer",
-        (false, _) => "the organizer was not notified",
-    };
-    // What is no longer there cannot be answered.
-    let again = request.notifies() && event.is_some();
-    let again = if again { "; to change it, answer again" } else { "" };
-    report.notes.push(note!("{}{}", sent, again));
-    match event {
-        Some(event) => report.events.push((owner.clone(), event)),
-        None => report.outcomes.push(Outcome::new(
-            name,
-            word(answer),
-            "done",
-            "it is no longer in the calendar, and only a new invitation brings it back",
-        )),
-    }
-}
-
-/// Returns the answer as in the tool's argument.
-pub(super) fn word(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Accepted => "accept",
-        Answer::Declined => "decline",
-        Answer::Tentative => "tentative",
     }
 }

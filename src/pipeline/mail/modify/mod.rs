@@ -10,8 +10,9 @@ pub(in crate::pipeline) mod chosen;
 mod report;
 pub(in crate::pipeline) mod undo;
 mod unsubscribe;
+pub(in crate::pipeline) mod work;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::{BEGUN, Entry, audit_after, log_entry};
-use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo, UndoState};
+use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
+use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
 use crate::provider::Mailbox;
@@ -40,49 +41,12 @@ pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 use self::chosen::{chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
+use super::modify::work::{Change, Turn, Work};
 use super::search::plan::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
 use crate::pipeline::access::guard::require_access;
 use crate::pipeline::times::time_context;
-
-/// The actions on messages of one account, and their outcomes.
-pub(super) struct Work {
-    chosen: ChosenMessages,
-    actions: Vec<PlannedAction>,
-    /// Folders and labels that were created for them.
-    created: Vec<CreatedFolder>,
-    /// Messages that are not so already, in order.
-    changes: Vec<Change>,
-    unchanged: usize,
-    misses: Vec<Miss>,
-}
-
-/// A message that changes.
-struct Change {
-    before: MailState,
-    /// Its present state; `None` if it was deleted.
-    now: Option<MailState>,
-    outcome: Turn,
-}
-
-/// The outcome for one message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Planned,
-    Done,
-    /// Nothing was written.
-    Failed,
-    /// Nobody knows, or not all of it was.
-    Open,
-}
-
-/// A message that is not in the expected state, and why.
-struct Miss {
-    id: String,
-    result: &'static str,
-    why: String,
-}
 
 pub(in crate::pipeline) async fn mail_modify(
     ctx: &Context,
@@ -340,52 +304,6 @@ fn undone(error: Error, notes: &[Note]) -> Error {
     error.context(made.join("; "))
 }
 
-impl Work {
-    /// Returns an entry of the audit log.
-    fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
-        let ids = self.changes.iter().map(|one| one.before.id.clone());
-        Entry {
-            account: &self.chosen.account.email,
-            tool: "mail_modify",
-            op,
-            ids: ids.collect(),
-            recipients: Vec::new(),
-            outcome,
-        }
-    }
-
-    fn count(&self, turn: Turn) -> usize {
-        let same = self.changes.iter().filter(|one| one.outcome == turn);
-        same.count()
-    }
-
-    /// Returns the data for undoing the changes with such an outcome.
-    fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
-        let changes = self.changes.iter().filter(|one| selects(one.outcome));
-        AccountUndo {
-            account: self.chosen.account.id.clone(),
-            mail: changes
-                .map(|one| MessageUndo {
-                    before: one.before.clone(),
-                    after: match one.outcome {
-                        Turn::Done => one.now.clone(),
-                        _ => None,
-                    },
-                })
-                .collect(),
-            created: self
-                .created
-                .iter()
-                .map(|one| CreatedUndo { id: one.id.clone(), category: one.category })
-                .collect(),
-        }
-    }
-
-    fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
-        self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
-    }
-}
-
 /// Reads the states of the messages, and finds those not in the expected state.
 async fn look(work: &mut Work) {
     let ids = std::mem::take(&mut work.chosen.ids);
@@ -551,20 +469,4 @@ fn not_so() -> Error {
 
 fn unanswered() -> Error {
     Error::new(Kind::Network, "the provider did not report its state")
-}
-
-/// Groups equal items, in the order of their first.
-fn grouped<'a, K: Ord + Clone>(
-    items: impl Iterator<Item = (K, &'a str)>,
-) -> Vec<(K, Vec<&'a str>)> {
-    let mut places: BTreeMap<K, usize> = BTreeMap::new();
-    let mut groups: Vec<(K, Vec<&str>)> = Vec::new();
-    for (key, id) in items {
-        let at = *places.entry(key.clone()).or_insert(groups.len());
-        match groups.get_mut(at) {
-            Some((_, ids)) => ids.push(id),
-            None => groups.push((key, vec![id])),
-        }
-    }
-    groups
 }

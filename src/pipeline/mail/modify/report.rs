@@ -8,7 +8,8 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Change, Choice, Turn, Work, grouped};
+use super::chosen::Choice;
+use super::work::{Change, Turn, Work, grouped};
 use crate::budget::Response;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};

@@ -5,7 +5,8 @@
 //! changed the same part of it since, it is left alone and reported.
 
 use super::report::{ChangeReport, report_changes, subjects};
-use super::{Change, Choice, PlannedAction, Turn, Work};
+use super::work::{Change, Turn, Work};
+use super::{Choice, PlannedAction};
 use super::{ChosenMessages, write_changes};
 use crate::budget::Response;
 use crate::error::Result;

@@ -4,7 +4,7 @@
 
 use futures_util::future::join_all;
 
-use super::{Choice, ChosenMessages};
+use super::chosen::{Choice, ChosenMessages};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;

@@ -1,0 +1,113 @@
+//! The changes that a call makes to the messages of each account.
+
+use super::actions::{CreatedFolder, PlannedAction};
+use super::chosen::ChosenMessages;
+use crate::pipeline::access::audit::Entry;
+use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
+use crate::provider::mail::MailState;
+use std::collections::BTreeMap;
+
+/// The actions on messages of one account, and their outcomes.
+pub(in crate::pipeline) struct Work {
+    pub(in crate::pipeline) chosen: ChosenMessages,
+    pub(in crate::pipeline) actions: Vec<PlannedAction>,
+    /// Folders and labels that were created for them.
+    pub(in crate::pipeline) created: Vec<CreatedFolder>,
+    /// Messages that are not so already, in order.
+    pub(in crate::pipeline) changes: Vec<Change>,
+    pub(in crate::pipeline) unchanged: usize,
+    pub(in crate::pipeline) misses: Vec<Miss>,
+}
+
+/// A message that changes.
+pub(in crate::pipeline) struct Change {
+    pub(in crate::pipeline) before: MailState,
+    /// Its present state; `None` if it was deleted.
+    pub(in crate::pipeline) now: Option<MailState>,
+    pub(in crate::pipeline) outcome: Turn,
+}
+
+/// The outcome for one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pipeline) enum Turn {
+    Planned,
+    Done,
+    /// Nothing was written.
+    Failed,
+    /// Nobody knows, or not all of it was.
+    Open,
+}
+
+/// A message that is not in the expected state, and why.
+pub(in crate::pipeline) struct Miss {
+    pub(in crate::pipeline) id: String,
+    pub(in crate::pipeline) result: &'static str,
+    pub(in crate::pipeline) why: String,
+}
+
+impl Work {
+    /// Returns an entry of the audit log.
+    pub(in crate::pipeline) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+        let ids = self.changes.iter().map(|one| one.before.id.clone());
+        Entry {
+            account: &self.chosen.account.email,
+            tool: "mail_modify",
+            op,
+            ids: ids.collect(),
+            recipients: Vec::new(),
+            outcome,
+        }
+    }
+
+    pub(in crate::pipeline) fn count(&self, turn: Turn) -> usize {
+        let same = self.changes.iter().filter(|one| one.outcome == turn);
+        same.count()
+    }
+
+    /// Returns the data for undoing the changes with such an outcome.
+    pub(in crate::pipeline) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
+        let changes = self.changes.iter().filter(|one| selects(one.outcome));
+        AccountUndo {
+            account: self.chosen.account.id.clone(),
+            mail: changes
+                .map(|one| MessageUndo {
+                    before: one.before.clone(),
+                    after: match one.outcome {
+                        Turn::Done => one.now.clone(),
+                        _ => None,
+                    },
+                })
+                .collect(),
+            created: self
+                .created
+                .iter()
+                .map(|one| CreatedUndo { id: one.id.clone(), category: one.category })
+                .collect(),
+        }
+    }
+
+    pub(in crate::pipeline) fn miss(
+        &mut self,
+        id: &str,
+        result: &'static str,
+        why: impl Into<String>,
+    ) {
+        self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
+    }
+}
+
+/// Groups equal items, in the order of their first.
+pub(in crate::pipeline) fn grouped<'a, K: Ord + Clone>(
+    items: impl Iterator<Item = (K, &'a str)>,
+) -> Vec<(K, Vec<&'a str>)> {
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
+    let mut groups: Vec<(K, Vec<&str>)> = Vec::new();
+    for (key, id) in items {
+        let at = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((key, vec![id])),
+        }
+    }
+    groups
+}

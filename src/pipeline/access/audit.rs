@@ -12,6 +12,9 @@ use crate::pipeline::writing::begin_writing;
 use crate::text::{Note, note, ours};
 use jiff::Timestamp;
 
+/// The tool that saves events, as the log names it: undoing is logged under its name, too.
+pub(in crate::pipeline) const CALENDAR_SAVE: &str = "calendar_save";
+
 /// The outcome in the line that is written before a call.
 pub(in crate::pipeline) const BEGUN: &str = "begun";
 

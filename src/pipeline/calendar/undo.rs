@@ -16,6 +16,7 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
+use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::{EventUndo, save_undo};
@@ -314,7 +315,7 @@ async fn take_back(
     let account = &target.owner.account;
     let entry = Entry {
         account: &account.email,
-        tool: super::save::TOOL,
+        tool: CALENDAR_SAVE,
         op: "undo",
         ids: vec![target.handle.clone()],
         ..Entry::default()

@@ -5,7 +5,6 @@
 
 use jiff::tz::TimeZone;
 
-use super::TOOL;
 use super::clash::{self, ClashCandidate, find_clashes};
 use super::create::unsaid;
 use super::destination::account_calendars;
@@ -20,7 +19,7 @@ use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
-use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
@@ -399,7 +398,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
     let own = &target.owner.account.email;
     let entry = Entry {
         account: own,
-        tool: TOOL,
+        tool: CALENDAR_SAVE,
         op: "update",
         ids: vec![target.handle.clone()],
         recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),

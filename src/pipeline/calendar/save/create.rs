@@ -3,7 +3,6 @@
 use futures_util::future::join;
 use serde_json::Value;
 
-use super::TOOL;
 use super::clash::{self, ClashCandidate, Clashes, compare_clashes, events_near, find_clashes};
 use super::destination::{Destination, find_destination};
 use super::make::{self, PlannedChange};
@@ -11,7 +10,7 @@ use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Result};
-use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
 use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::act;
@@ -267,7 +266,7 @@ async fn write_events(
         let port = &to.owner.port;
         let entry = Entry {
             account: own,
-            tool: TOOL,
+            tool: CALENDAR_SAVE,
             op: "create",
             recipients: notified(&[], change.guests.as_ref(), own, notify),
             ..Entry::default()

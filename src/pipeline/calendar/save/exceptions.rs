@@ -4,10 +4,11 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::import::{ImportItem, Put, differing};
-use super::{TOOL, source};
+use super::source;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
 use crate::ical::Entry;
+use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -100,7 +101,7 @@ async fn put_exception(
     let own = &series.owner.account.email;
     let line = |op| Line {
         account: own,
-        tool: TOOL,
+        tool: CALENDAR_SAVE,
         op,
         ids: vec![series.handle.clone()],
         ..Line::default()

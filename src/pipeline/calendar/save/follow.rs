@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::TOOL;
 use super::change::{
     ReadyChange, check_change, passed_over, ready_series, reference, separate_time,
 };
@@ -17,7 +16,7 @@ use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
@@ -180,7 +179,7 @@ pub(super) async fn split_series(
     let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
     let entry = Entry {
         account: own,
-        tool: TOOL,
+        tool: CALENDAR_SAVE,
         op: "update",
         ids: vec![master.handle.clone()],
         recipients: guests,

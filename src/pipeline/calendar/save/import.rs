@@ -14,14 +14,15 @@ use super::clash::{self, ClashCandidate, Clashes, find_clashes};
 use super::destination::{Destination, find_destination};
 use super::exceptions::finish_import;
 use super::make;
+use super::source;
 use super::source::read_document;
-use super::{TOOL, source};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::{CalendarDocument, Entry};
+use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
@@ -519,7 +520,7 @@ async fn import_item(
     let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
     let line = |op: &'static str, id: Option<&String>| Line {
         account: &to.owner.account.email,
-        tool: TOOL,
+        tool: CALENDAR_SAVE,
         op,
         ids: id.into_iter().cloned().collect(),
         ..Line::default()

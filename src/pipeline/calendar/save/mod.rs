@@ -30,9 +30,6 @@ use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::tools::save::Save;
 
-/// The tool, as the audit log names it.
-pub(super) const TOOL: &str = "calendar_save";
-
 pub(in crate::pipeline) async fn calendar_save(
     ctx: &Context,
     request: Save,

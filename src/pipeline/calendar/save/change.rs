@@ -3,71 +3,27 @@
 //! Only the given fields change, and only if the event is still as it was shown. All
 //! events of a call are checked before the first is written.
 
-use jiff::tz::TimeZone;
-
 use super::clash::{self, ClashCandidate, find_clashes};
-use super::create::unsaid;
 use super::destination::account_calendars;
-use super::follow::{
-    self, Exceptions, SplitSeries, find_exceptions, ready_following, split_series,
-};
-use super::make::{self, PlannedChange};
-use super::series::{self, Base};
-use super::span::{self, Before, EventSpan, moment};
+use super::follow;
+use super::ready::{ReadyChange, passed_over, ready_change};
+use super::span::moment;
+use super::split::split_series;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::course;
-use crate::error::{Error, Kind, Result};
-use crate::event_time::EventTime;
+use crate::error::Result;
 use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
-use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
+use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{
-    EventTarget, about, as_shown, changed_meanwhile, each_once, event_line, fetch_event, listed,
-    master_of, named_events, title,
-};
+use crate::pipeline::calendar::target::{about, each_once, listed, named_events};
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::times::time_context;
-use crate::provider::calendar::{Change, EventData, Notify};
-use crate::recurrence::Repeat;
-use crate::text::brief;
+use crate::provider::calendar::Change;
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::save::{EventWords, IfConflict, Save, Scope};
-
-/// A change that passed the checks, and the event it is of.
-pub(super) struct ReadyChange {
-    /// The event that is written: of a series that is split, the series.
-    pub(super) target: EventTarget,
-    pub(super) change: Change,
-    /// The resulting rule, for the conflict check.
-    pub(super) repeat: Option<Repeat>,
-    pub(super) notify: Notify,
-    /// The event in the answer.
-    pub(super) name: String,
-    /// The event in a question.
-    pub(super) line: String,
-    /// Notes on how the arguments were understood.
-    pub(super) notes: Vec<Note>,
-    /// Where the series splits, for a change of an occurrence and all later ones.
-    pub(super) cut: Option<SplitSeries>,
-}
-
-impl ReadyChange {
-    fn is_empty(&self) -> bool {
-        self.change == Change::default()
-    }
-
-    /// Describes the change to the user.
-    fn difference(&self, zone: &TimeZone) -> String {
-        match &self.cut {
-            Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
-            None => make::difference(&self.change, &self.target.facts, zone),
-        }
-    }
-}
+use crate::tools::save::{EventWords, IfConflict, Save};
 
 pub(super) async fn change_events(
     ctx: &Context,
@@ -143,192 +99,6 @@ pub(super) async fn change_events(
         }
     }
     write_report(ctx, report).await
-}
-
-/// Checks one change.
-async fn ready_change(
-    ctx: &Context,
-    target: EventTarget,
-    words: &EventWords,
-    request: &Save,
-) -> Result<ReadyChange> {
-    target.not_cancelled()?;
-    as_shown(ctx, &target).await?;
-    let scope = target.scope(request.scope, "this, following or series")?;
-    match scope {
-        None | Some(Scope::This) => ready_one(ctx, target, words, request).await,
-        Some(Scope::Series) => ready_series(ctx, target, words, request).await,
-        Some(Scope::Following) => ready_following(ctx, target, words, request).await,
-    }
-}
-
-/// Checks the change of a single event, or of one occurrence of a series.
-async fn ready_one(
-    ctx: &Context,
-    target: EventTarget,
-    words: &EventWords,
-    request: &Save,
-) -> Result<ReadyChange> {
-    let facts = &target.facts;
-    let zone = target.zone(&ctx.config.zone);
-    let mut made = make::changed(words, &time_context(ctx), facts, &zone)?;
-    match make::repeats(words.repeats.as_deref())? {
-        Some(_) if facts.series.is_some() => {
-            return Err(Error::argument("one occurrence has no rule of its own")
-                .next("give scope=series or scope=following, or leave out `repeats`"));
-        }
-        Some(Some(rule)) => {
-            let repeat = Repeat { rule, ..Repeat::default() };
-            let span = made.span.clone().unwrap_or(EventSpan {
-                start: facts.start,
-                end: facts.end,
-                zone,
-                echo: Vec::new(),
-            });
-            make::begins(&repeat, &span)?;
-            made.change.repeat = Some(Some(repeat));
-        }
-        // It does not recur.
-        Some(None) | None => {}
-    }
-    let repeat = made.change.repeat.clone().flatten();
-    let ready = check_change(ctx, target, made.change, repeat, request).await?;
-    Ok(ReadyChange { notes: made.notes, ..ready })
-}
-
-/// Checks the change of all occurrences of a series.
-pub(super) async fn ready_series(
-    ctx: &Context,
-    target: EventTarget,
-    words: &EventWords,
-    request: &Save,
-) -> Result<ReadyChange> {
-    let seen = reference(&target.facts);
-    let master = match target.facts.series {
-        None => target,
-        Some(_) => {
-            let master = master_of(ctx, &target).await?;
-            master.not_cancelled()?;
-            as_shown(ctx, &master).await?;
-            master
-        }
-    };
-    let (mut base, PlannedChange { mut change, mut notes, .. }, to) =
-        separate_time(ctx, &master, seen, words)?;
-    let chosen = make::repeats(words.repeats.as_deref())?;
-    let exceptions = match chosen.is_some() || to.is_some() {
-        true => find_exceptions(ctx, &master, None).await,
-        false => Exceptions::default(),
-    };
-    exceptions.leave_out(&mut base.repeat, &base.zone);
-    let mut repeat = Some(base.repeat.clone());
-    match (&chosen, &to) {
-        (Some(None), _) => {
-            repeat = None;
-            change.repeat = Some(None);
-            if let Some(to) = &to {
-                change.time = Some(to.moments());
-            }
-        }
-        (rule, to) => {
-            let rule = rule.as_ref().and_then(Option::as_deref);
-            let stays = to.clone().unwrap_or_else(|| still(seen, &base));
-            if rule.is_some() || to.is_some() {
-                let keep = words.end.is_none() && words.duration.is_none();
-                let keep = keep && stays.start.is_day() == seen.0.is_day();
-                let moved = series::moved(&base, seen.0, &stays, keep, rule)?;
-                if (&moved.start, &moved.end) != (&base.start, &base.end) {
-                    change.time = Some((moved.start, moved.end));
-                }
-                if moved.repeat != base.repeat {
-                    change.repeat = Some(Some(moved.repeat.clone()));
-                }
-                repeat = Some(moved.repeat);
-            }
-        }
-    }
-    if change.time.is_some() || change.repeat.is_some() {
-        notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
-    }
-    let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { notes, ..ready })
-}
-
-/// Separates the time from the other changes of a series: it is given relative to
-/// the occurrence at `seen`.
-pub(super) fn separate_time(
-    ctx: &Context,
-    master: &EventTarget,
-    seen: (EventTime, EventTime),
-    words: &EventWords,
-) -> Result<(Base, PlannedChange, Option<EventSpan>)> {
-    let facts = &master.facts;
-    let zone = master.zone(&ctx.config.zone);
-    let Some(repeat) = facts.repeat.clone() else {
-        return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
-            .next("change single occurrences with scope=this"));
-    };
-    let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
-    let to = span::read(words, &time_context(ctx), Some(&before))?
-        .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
-    let timeless = EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
-    let mut made = make::changed(&timeless, &time_context(ctx), facts, &zone)?;
-    if let Some(to) = &to {
-        made.notes.extend(to.echo.iter().cloned());
-    }
-    let base =
-        Base { start: moment(facts.start, &zone), end: moment(facts.end, &zone), repeat, zone };
-    Ok((base, made, to))
-}
-
-/// Checks a change against the organizer, the calendar, and the guests to notify.
-pub(super) async fn check_change(
-    ctx: &Context,
-    target: EventTarget,
-    change: Change,
-    repeat: Option<Repeat>,
-    request: &Save,
-) -> Result<ReadyChange> {
-    may_write(ctx, &target).await?;
-    check_permitted(&target, &change)?;
-    make::fits(&change, target.owner.port.capabilities())?;
-    let own = &target.owner.account.email;
-    let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
-    // Removed guests are notified as well.
-    let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
-    let notify = match (asks && target.facts.own, request.notify) {
-        (true, None) if change != Change::default() => return Err(unsaid()),
-        (_, chosen) => chosen.unwrap_or(Notify::Nobody),
-    };
-    let port = &target.owner.port;
-    port.check(Some(&target.value), &change, notify)?;
-    Ok(ReadyChange {
-        name: format!("{} {}", target.handle, title(&target.facts)),
-        line: event_line(&target.facts, &ctx.config.zone),
-        target,
-        change,
-        repeat,
-        notify,
-        notes: Vec::new(),
-        cut: None,
-    })
-}
-
-/// Refuses events of calendars that can only be read.
-pub(in crate::pipeline) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
-    let Some(calendar) = &target.facts.calendar else {
-        return Ok(());
-    };
-    let places = account_calendars(ctx, &target.owner, false).await?;
-    match places.iter().find(|place| place.id == *calendar) {
-        Some(place) if !place.is_writable() => Err(Error::argument(format!(
-            "{} is in the read-only calendar {}",
-            target.handle,
-            brief(&place.name)
-        ))
-        .next("ask its owner for the change, or create your own event")),
-        _ => Ok(()),
-    }
 }
 
 /// Refuses changes that must not reach their audience.
@@ -465,65 +235,4 @@ async fn met_by_changes(
     let (met, notes) = find_clashes(ctx, &candidates, strict).await?;
     report.notes.extend(notes);
     Ok(met.into_iter().map(|met| met.lines).collect())
-}
-
-/// Describes a failed write; for a conflict, reports the event as it is now.
-pub(in crate::pipeline) async fn passed_over(
-    ctx: &Context,
-    target: &EventTarget,
-    error: Error,
-) -> Error {
-    if error.kind() != Kind::Conflict {
-        return error.context(&target.handle);
-    }
-    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
-    match now {
-        Ok(now) => changed_meanwhile(ctx, &now).await,
-        Err(error) => error,
-    }
-}
-
-/// Returns the time by which the reader knows an event: the one of the rule, for a
-/// moved occurrence.
-pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime) {
-    let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
-        return (facts.start, facts.end);
-    };
-    let end = match (facts.start, facts.end, original) {
-        (EventTime::At(from), EventTime::At(to), EventTime::At(at)) => {
-            at.checked_add(to.duration_since(from)).ok().map(EventTime::At)
-        }
-        (EventTime::Day(from), EventTime::Day(to), EventTime::Day(day)) => {
-            day.checked_add(to - from).ok().map(EventTime::Day)
-        }
-        // An occurrence that has become all-day, or the other way round.
-        _ => None,
-    };
-    match end {
-        Some(end) => (original, end),
-        None => (facts.start, facts.end),
-    }
-}
-
-/// Returns the span of an event that is not moved.
-fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
-    EventSpan { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
-}
-
-/// Refuses changes that only the organizer of a meeting can make.
-fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
-    let theirs = [
-        ("time", change.time.is_some()),
-        ("people", change.guests.is_some()),
-        ("rule", change.repeat.is_some()),
-        ("online meeting", change.online.is_some()),
-    ];
-    match theirs.iter().find(|(_, changes)| *changes) {
-        Some((what, _)) if !target.facts.own => Err(Error::argument(format!(
-            "only the organizer of {} can change its {what}",
-            target.handle
-        ))
-        .next("use calendar_respond, with `propose` for another time")),
-        _ => Ok(()),
-    }
 }

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::import::{ImportItem, Put, differing};
+use super::import_item::{ImportItem, Put, differing};
 use super::source;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};

@@ -7,32 +7,20 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::change::{
-    ReadyChange, check_change, passed_over, ready_series, reference, separate_time,
-};
 use super::make;
-use super::series::{self, Base};
-use super::span::{EventSpan, civil, moment};
+use super::series::Base;
+use super::span::{civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::{Room, RowContext};
-use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::guests::notified;
-use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{
-    EventTarget, as_shown, event_line, fetch_event, master_of, title,
-};
-use crate::pipeline::calendar::undo::{keep_created, write_event};
+use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::pipeline::writing::{begin_writing, may_leave};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
-use crate::tools::save::{EventWords, Save};
 use crate::words::Words;
 
 /// Exceptions that are named in a note.
@@ -43,7 +31,7 @@ pub(in crate::pipeline) struct SplitSeries {
     /// The rule of the part that stays.
     pub(in crate::pipeline) before: Repeat,
     /// The series that begins with the occurrence.
-    base: Base,
+    pub(in crate::pipeline) base: Base,
 }
 
 /// The occurrences of a series that differ from its rule.
@@ -103,186 +91,6 @@ impl SplitSeries {
             make::difference(&change, &from, zone)
         )
     }
-}
-
-/// Checks the change of an occurrence and all later ones.
-pub(super) async fn ready_following(
-    ctx: &Context,
-    target: EventTarget,
-    words: &EventWords,
-    request: &Save,
-) -> Result<ReadyChange> {
-    let seen = reference(&target.facts);
-    let master = master_of(ctx, &target).await?;
-    as_shown(ctx, &master).await?;
-    let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
-        // Nothing comes before it: the change applies to the series.
-        return ready_series(ctx, target, words, request).await;
-    };
-    let (_, made, to) = separate_time(ctx, &master, seen, words)?;
-    let mut notes = made.notes;
-    let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
-    exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
-    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
-
-    let repeats = make::repeats(words.repeats.as_deref())?;
-    let stays = to.clone().unwrap_or_else(|| EventSpan {
-        start: seen.0,
-        end: seen.1,
-        zone: cut.base.zone.clone(),
-        echo: Vec::new(),
-    });
-    let keep = words.end.is_none() && words.duration.is_none();
-    let keep = keep && stays.start.is_day() == seen.0.is_day();
-    let rule = repeats.as_ref().and_then(Option::as_deref);
-    let (time, repeat) = match (&repeats, &to) {
-        (Some(None), _) => (stays.moments(), None),
-        (None, None) => {
-            let base = cut.base.clone();
-            ((base.start, base.end), Some(base.repeat))
-        }
-        _ => {
-            let moved = series::moved(&cut.base, seen.0, &stays, keep, rule)?;
-            ((moved.start, moved.end), Some(moved.repeat))
-        }
-    };
-    if made.change == Change::default() && to.is_none() && repeats.is_none() {
-        return check_change(ctx, target, Change::default(), None, request).await;
-    }
-    let name = format!("{} {}", target.handle, title(&target.facts));
-    let line = event_line(&target.facts, &ctx.config.zone);
-    // The change, for the checks and for a dry run.
-    let change = Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
-    let ready = check_change(ctx, master, change, repeat, request).await?;
-    Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
-}
-
-/// Writes the change of an occurrence and all later ones.
-pub(super) async fn split_series(
-    ctx: &Context,
-    ready: &ReadyChange,
-    cut: &SplitSeries,
-    report: &mut WriteReport,
-) -> Result<()> {
-    let ReadyChange { target: master, change, notify, name, .. } = ready;
-    let notify = *notify;
-    // A process killed between the two writes leaves both series.
-    may_leave(&format!(
-        "the new series may exist beside {}: if so, delete one of them",
-        master.handle
-    ));
-    begin_writing(ctx).await?;
-    let whole = copied(master, change.clone());
-    let port = &master.owner.port;
-    let calendar = master.facts.calendar.as_deref();
-    let own = &master.owner.account.email;
-    let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
-    let entry = Entry {
-        account: own,
-        tool: CALENDAR_SAVE,
-        op: "update",
-        ids: vec![master.handle.clone()],
-        recipients: guests,
-        ..Entry::default()
-    };
-    let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
-    let from = cut.base.start.when().instant(&ctx.config.zone);
-    let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
-    let write = port.create(calendar, &whole, notify);
-    let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-    let created = run_logged(ctx, creation, &mut report.notes, write, id).await;
-    let new = match created {
-        Ok(new) => new,
-        Err(error) if error.is_open() => {
-            let detail = format!(
-                "{}: the new series may still be created, and {} is unchanged; search before \
-                 retrying, and delete the new one if it exists",
-                error.message(),
-                master.handle
-            );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-            return Ok(());
-        }
-        Err(error) => return Err(error.context("the new series was not created")),
-    };
-    // The old series is cut only when the new one exists, so that no event is lost.
-    let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
-    let write = shorten_series(ctx, master, &shorter, notify);
-    let write = async { write.await.map(Some) };
-    let line = entry.clone();
-    let shortened = write_event(ctx, master, Some(&shorter), line, report, write).await;
-    match shortened {
-        Ok(old) => {
-            if !report.undo.events.is_empty() {
-                keep_created(ctx, &master.owner, &new, false, report).await;
-            }
-            report.series.knew(known);
-            report.series.wrote(&master.owner, &new);
-            report.events.push((master.owner.clone(), new));
-            report.events.extend(old.map(|old| (master.owner.clone(), old)));
-            report.notes.push(note!(
-                "the series was split: {} has the earlier part, the first row the later",
-                ours(&master.handle)
-            ));
-            if whole.online == Some(true) {
-                report.notes.push("the new series has its own online meeting".into());
-            }
-        }
-        Err(error) if error.is_open() => {
-            report.events.push((master.owner.clone(), new));
-            let detail = format!(
-                "{}: the new series exists, but {} may not end before it; check, and shorten \
-                 or delete one of them",
-                error.message(),
-                master.handle
-            );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-        }
-        // A refused write may have been carried out in part. It is safe to go back
-        // only if the series is unchanged.
-        Err(error) if !is_untouched(ctx, master).await => {
-            report.events.push((master.owner.clone(), new));
-            let detail = format!(
-                "{}: the new series exists, and {} was changed; check, and shorten or delete \
-                 one of them",
-                error.message(),
-                master.handle
-            );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-        }
-        Err(error) => {
-            let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
-            let write = port.delete(&new, None, notify);
-            match run_logged(ctx, entry, &mut report.notes, write, |()| None).await {
-                Ok(()) => {
-                    let error = passed_over(ctx, master, error).await;
-                    return Err(error.context(
-                        "nothing was changed: the old series could not be shortened, and the \
-                         new one was deleted",
-                    ));
-                }
-                Err(second) => {
-                    report.events.push((master.owner.clone(), new));
-                    let detail = format!(
-                        "{} was not shortened ({}), and the new series could not be deleted \
-                         ({}): delete one of them",
-                        master.handle,
-                        error.message(),
-                        second.message()
-                    );
-                    report.outcomes.push(Outcome::new(name, "change", "failed", detail));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns true if an event is still the version that was fetched.
-async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
-    let version = &target.facts.version;
-    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
-    version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
 }
 
 /// Cuts the rule of a series. When the line breaks, the series is looked at
@@ -425,7 +233,7 @@ fn first_of(times: &[String]) -> String {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-pub(super) fn copied(master: &EventTarget, change: Change) -> Change {
+pub(in crate::pipeline) fn copied(master: &EventTarget, change: Change) -> Change {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {
@@ -457,7 +265,7 @@ pub(super) fn copied(master: &EventTarget, change: Change) -> Change {
 }
 
 /// Removes the count of hidden members from a list.
-fn whole(list: &str) -> String {
+pub(in crate::pipeline) fn whole(list: &str) -> String {
     let counted = list.rsplit_once(" +");
     match counted.filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit())) {
         Some((named, _)) => named.to_owned(),

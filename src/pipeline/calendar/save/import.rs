@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clash::{self, ClashCandidate, Clashes, find_clashes};
 use super::destination::{Destination, find_destination};
 use super::exceptions::finish_import;
+use super::import_item::{ImportItem, Put, differing};
 use super::make;
 use super::source;
-use super::source::read_document;
+use super::source::{ImportRest, KIND, import_rest, read_document};
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
@@ -26,20 +26,17 @@ use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
-use crate::pipeline::answer::cursor::{IdDigest, SeenIds, load_cursor, save_cursor};
+use crate::pipeline::answer::cursor::{SeenIds, save_cursor};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
 use crate::pipeline::calendar::target::{
-    EventTarget, as_target, as_target_after, fetch_event, listed, master_of,
+    as_target, as_target_after, fetch_event, listed, master_of,
 };
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Change, EventData, Notify};
-use crate::recurrence::Repeat;
+use crate::provider::calendar::{Change, Notify};
 use crate::row::Cell;
-use crate::text::html;
-use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
 use crate::tools::save::{IfConflict, Save};
 
@@ -47,61 +44,6 @@ use crate::tools::save::{IfConflict, Save};
 const MOST: usize = 200;
 /// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
-
-/// The kind of its cursors.
-const KIND: &str = "import";
-
-/// The rest of a document still to be imported; saved under a cursor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ImportRest {
-    /// The source of the document, as given in the call.
-    pub(super) ics: String,
-    /// A digest of its content.
-    document: IdDigest,
-    /// The number of its events already imported.
-    done: usize,
-    account: Option<String>,
-    calendar: Option<String>,
-    if_conflict: IfConflict,
-    dry_run: bool,
-}
-
-impl ImportRest {
-    /// Applies the arguments of the first call to the next one.
-    fn of(&self, request: &Save) -> Result<Save> {
-        if request.account.is_some() || request.calendar.is_some() {
-            return Err(Error::argument("the target was given when the import began")
-                .next("give `ics` alone"));
-        }
-        Ok(Save {
-            account: self.account.clone(),
-            calendar: self.calendar.clone(),
-            if_conflict: self.if_conflict,
-            dry_run: self.dry_run || request.dry_run,
-            ..request.clone()
-        })
-    }
-}
-
-/// An event of a document, with the exceptions of its series.
-pub(super) struct ImportItem {
-    pub(super) name: String,
-    pub(super) entry: Entry,
-    pub(super) exceptions: Vec<Entry>,
-    change: Change,
-    /// The event that it is already.
-    there: Option<EventTarget>,
-    /// True if it was found only by its time and title: it stays unchanged.
-    pub(super) twin: bool,
-    met: Clashes,
-}
-
-/// The outcome of an item: the event, and notes about what was left out.
-pub(super) enum Put {
-    Created(EventTarget),
-    Changed(EventTarget),
-    Same(EventTarget),
-}
 
 pub(super) async fn import_events(
     ctx: &Context,
@@ -208,11 +150,6 @@ pub(super) async fn import_events(
     let next = next.map(|next| ("next", next));
     response.document.scalars.extend(next);
     Ok(response)
-}
-
-/// Returns where an import continues.
-pub(super) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
-    load_cursor(ctx, KIND, input.trim()).await
 }
 
 /// Returns a note on an invitation, which should be answered instead of imported.
@@ -575,34 +512,4 @@ async fn import_item(
         (Some(_), false) => Put::Changed(target),
     };
     finish_import(ctx, &item, put, report).await
-}
-
-/// Returns the fields of a change that differ from the event. Guests are not compared,
-/// because they have answered since.
-pub(super) fn differing(change: &Change, now: &EventData) -> Change {
-    let fresh = |value: &Option<String>, now: &str| {
-        let plain = html::html(now, html::Style::Text, false).text;
-        value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))
-    };
-    let same = |one: &Repeat, other: Option<&Repeat>| {
-        other.is_some_and(|other| {
-            one.rule == other.rule
-                && one.except.iter().all(|at| other.except.contains(at))
-                && one.extra.iter().all(|at| other.extra.contains(at))
-        })
-    };
-    Change {
-        title: fresh(&change.title, &now.title),
-        time: change
-            .time
-            .clone()
-            .filter(|(start, end)| (start.when(), end.when()) != (now.start, now.end)),
-        place: fresh(&change.place, &now.place),
-        notes: fresh(&change.notes, now.notes.as_deref().unwrap_or_default()),
-        repeat: change.repeat.clone().filter(|repeat| match repeat {
-            Some(repeat) => !same(repeat, now.repeat.as_ref()),
-            None => now.repeat.is_some(),
-        }),
-        ..Change::default()
-    }
 }

@@ -10,14 +10,17 @@ pub(in crate::pipeline) mod destination;
 pub(super) mod exceptions;
 pub(super) mod follow;
 mod import;
+pub(in crate::pipeline) mod import_item;
 mod make;
+pub(in crate::pipeline) mod ready;
 mod series;
 pub(super) mod source;
 mod span;
+pub(in crate::pipeline) mod split;
 
-pub(super) use change::reference;
 pub(super) use create::unsaid;
 pub(super) use follow::cut;
+pub(super) use ready::reference;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 

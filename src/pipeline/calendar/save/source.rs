@@ -1,9 +1,9 @@
 //! The source of an iCalendar document: the call itself, a file, or a message; and the
 //! conversion of its events to changes.
 
-use super::import::import_rest;
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
+use crate::pipeline::answer::cursor::{IdDigest, load_cursor};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
@@ -16,6 +16,8 @@ use crate::provider::calendar::{Change, Show, Visibility};
 use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::{Note, brief};
+use crate::tools::save::{IfConflict, Save};
+use serde::{Deserialize, Serialize};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
@@ -144,4 +146,44 @@ pub(in crate::pipeline) fn change(
         online: None,
     };
     (change, left_out)
+}
+
+/// The kind of its cursors.
+pub(in crate::pipeline) const KIND: &str = "import";
+
+/// The rest of a document still to be imported; saved under a cursor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct ImportRest {
+    /// The source of the document, as given in the call.
+    pub(in crate::pipeline) ics: String,
+    /// A digest of its content.
+    pub(in crate::pipeline) document: IdDigest,
+    /// The number of its events already imported.
+    pub(in crate::pipeline) done: usize,
+    pub(in crate::pipeline) account: Option<String>,
+    pub(in crate::pipeline) calendar: Option<String>,
+    pub(in crate::pipeline) if_conflict: IfConflict,
+    pub(in crate::pipeline) dry_run: bool,
+}
+
+impl ImportRest {
+    /// Applies the arguments of the first call to the next one.
+    pub(in crate::pipeline) fn of(&self, request: &Save) -> Result<Save> {
+        if request.account.is_some() || request.calendar.is_some() {
+            return Err(Error::argument("the target was given when the import began")
+                .next("give `ics` alone"));
+        }
+        Ok(Save {
+            account: self.account.clone(),
+            calendar: self.calendar.clone(),
+            if_conflict: self.if_conflict,
+            dry_run: self.dry_run || request.dry_run,
+            ..request.clone()
+        })
+    }
+}
+
+/// Returns where an import continues.
+pub(in crate::pipeline) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
+    load_cursor(ctx, KIND, input.trim()).await
 }

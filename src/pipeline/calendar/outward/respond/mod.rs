@@ -19,7 +19,7 @@ use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::{Audience, confirm, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{act, line};
-use crate::pipeline::calendar::save::change::passed_over;
+use crate::pipeline::calendar::save::ready::passed_over;
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;

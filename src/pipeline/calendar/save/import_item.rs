@@ -1,0 +1,59 @@
+//! An event of a document that is imported.
+
+use super::clash::Clashes;
+use crate::ical::Entry;
+use crate::pipeline::calendar::target::EventTarget;
+use crate::provider::calendar::{Change, EventData};
+use crate::recurrence::Repeat;
+use crate::text::html;
+use crate::text::words::words;
+
+/// An event of a document, with the exceptions of its series.
+pub(in crate::pipeline) struct ImportItem {
+    pub(in crate::pipeline) name: String,
+    pub(in crate::pipeline) entry: Entry,
+    pub(in crate::pipeline) exceptions: Vec<Entry>,
+    pub(in crate::pipeline) change: Change,
+    /// The event that it is already.
+    pub(in crate::pipeline) there: Option<EventTarget>,
+    /// True if it was found only by its time and title: it stays unchanged.
+    pub(in crate::pipeline) twin: bool,
+    pub(in crate::pipeline) met: Clashes,
+}
+
+/// The outcome of an item: the event, and notes about what was left out.
+pub(in crate::pipeline) enum Put {
+    Created(EventTarget),
+    Changed(EventTarget),
+    Same(EventTarget),
+}
+
+/// Returns the fields of a change that differ from the event. Guests are not compared,
+/// because they have answered since.
+pub(in crate::pipeline) fn differing(change: &Change, now: &EventData) -> Change {
+    let fresh = |value: &Option<String>, now: &str| {
+        let plain = html::html(now, html::Style::Text, false).text;
+        value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))
+    };
+    let same = |one: &Repeat, other: Option<&Repeat>| {
+        other.is_some_and(|other| {
+            one.rule == other.rule
+                && one.except.iter().all(|at| other.except.contains(at))
+                && one.extra.iter().all(|at| other.extra.contains(at))
+        })
+    };
+    Change {
+        title: fresh(&change.title, &now.title),
+        time: change
+            .time
+            .clone()
+            .filter(|(start, end)| (start.when(), end.when()) != (now.start, now.end)),
+        place: fresh(&change.place, &now.place),
+        notes: fresh(&change.notes, now.notes.as_deref().unwrap_or_default()),
+        repeat: change.repeat.clone().filter(|repeat| match repeat {
+            Some(repeat) => !same(repeat, now.repeat.as_ref()),
+            None => now.repeat.is_some(),
+        }),
+        ..Change::default()
+    }
+}

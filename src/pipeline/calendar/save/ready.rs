@@ -1,0 +1,335 @@
+//! A change of an event, checked and ready to be written.
+
+use super::create::unsaid;
+use super::follow::{Exceptions, SplitSeries, cut, find_exceptions};
+use super::make::PlannedChange;
+use super::series::Base;
+use super::span::{Before, EventSpan, moment};
+use crate::error::{Error, Kind, Result};
+use crate::event_time::EventTime;
+use crate::pipeline::calendar::guests::others;
+use crate::pipeline::calendar::save::{make, series, span};
+use crate::pipeline::calendar::target::{
+    EventTarget, as_shown, changed_meanwhile, event_line, fetch_event, master_of, may_write, title,
+};
+use crate::pipeline::context::Context;
+use crate::pipeline::times::time_context;
+use crate::provider::calendar::{Change, EventData, Notify};
+use crate::recurrence::Repeat;
+use crate::text::Note;
+use crate::tools::save::{EventWords, Save, Scope};
+use jiff::tz::TimeZone;
+
+/// A change that passed the checks, and the event it is of.
+pub(in crate::pipeline) struct ReadyChange {
+    /// The event that is written: of a series that is split, the series.
+    pub(in crate::pipeline) target: EventTarget,
+    pub(in crate::pipeline) change: Change,
+    /// The resulting rule, for the conflict check.
+    pub(in crate::pipeline) repeat: Option<Repeat>,
+    pub(in crate::pipeline) notify: Notify,
+    /// The event in the answer.
+    pub(in crate::pipeline) name: String,
+    /// The event in a question.
+    pub(in crate::pipeline) line: String,
+    /// Notes on how the arguments were understood.
+    pub(in crate::pipeline) notes: Vec<Note>,
+    /// Where the series splits, for a change of an occurrence and all later ones.
+    pub(in crate::pipeline) cut: Option<SplitSeries>,
+}
+
+impl ReadyChange {
+    pub(in crate::pipeline) fn is_empty(&self) -> bool {
+        self.change == Change::default()
+    }
+
+    /// Describes the change to the user.
+    pub(in crate::pipeline) fn difference(&self, zone: &TimeZone) -> String {
+        match &self.cut {
+            Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
+            None => make::difference(&self.change, &self.target.facts, zone),
+        }
+    }
+}
+
+/// Checks one change.
+pub(in crate::pipeline) async fn ready_change(
+    ctx: &Context,
+    target: EventTarget,
+    words: &EventWords,
+    request: &Save,
+) -> Result<ReadyChange> {
+    target.not_cancelled()?;
+    as_shown(ctx, &target).await?;
+    let scope = target.scope(request.scope, "this, following or series")?;
+    match scope {
+        None | Some(Scope::This) => ready_one(ctx, target, words, request).await,
+        Some(Scope::Series) => ready_series(ctx, target, words, request).await,
+        Some(Scope::Following) => ready_following(ctx, target, words, request).await,
+    }
+}
+
+/// Checks the change of a single event, or of one occurrence of a series.
+pub(in crate::pipeline) async fn ready_one(
+    ctx: &Context,
+    target: EventTarget,
+    words: &EventWords,
+    request: &Save,
+) -> Result<ReadyChange> {
+    let facts = &target.facts;
+    let zone = target.zone(&ctx.config.zone);
+    let mut made = make::changed(words, &time_context(ctx), facts, &zone)?;
+    match make::repeats(words.repeats.as_deref())? {
+        Some(_) if facts.series.is_some() => {
+            return Err(Error::argument("one occurrence has no rule of its own")
+                .next("give scope=series or scope=following, or leave out `repeats`"));
+        }
+        Some(Some(rule)) => {
+            let repeat = Repeat { rule, ..Repeat::default() };
+            let span = made.span.clone().unwrap_or(EventSpan {
+                start: facts.start,
+                end: facts.end,
+                zone,
+                echo: Vec::new(),
+            });
+            make::begins(&repeat, &span)?;
+            made.change.repeat = Some(Some(repeat));
+        }
+        // It does not recur.
+        Some(None) | None => {}
+    }
+    let repeat = made.change.repeat.clone().flatten();
+    let ready = check_change(ctx, target, made.change, repeat, request).await?;
+    Ok(ReadyChange { notes: made.notes, ..ready })
+}
+
+/// Checks the change of all occurrences of a series.
+pub(in crate::pipeline) async fn ready_series(
+    ctx: &Context,
+    target: EventTarget,
+    words: &EventWords,
+    request: &Save,
+) -> Result<ReadyChange> {
+    let seen = reference(&target.facts);
+    let master = match target.facts.series {
+        None => target,
+        Some(_) => {
+            let master = master_of(ctx, &target).await?;
+            master.not_cancelled()?;
+            as_shown(ctx, &master).await?;
+            master
+        }
+    };
+    let (mut base, PlannedChange { mut change, mut notes, .. }, to) =
+        separate_time(ctx, &master, seen, words)?;
+    let chosen = make::repeats(words.repeats.as_deref())?;
+    let exceptions = match chosen.is_some() || to.is_some() {
+        true => find_exceptions(ctx, &master, None).await,
+        false => Exceptions::default(),
+    };
+    exceptions.leave_out(&mut base.repeat, &base.zone);
+    let mut repeat = Some(base.repeat.clone());
+    match (&chosen, &to) {
+        (Some(None), _) => {
+            repeat = None;
+            change.repeat = Some(None);
+            if let Some(to) = &to {
+                change.time = Some(to.moments());
+            }
+        }
+        (rule, to) => {
+            let rule = rule.as_ref().and_then(Option::as_deref);
+            let stays = to.clone().unwrap_or_else(|| still(seen, &base));
+            if rule.is_some() || to.is_some() {
+                let keep = words.end.is_none() && words.duration.is_none();
+                let keep = keep && stays.start.is_day() == seen.0.is_day();
+                let moved = series::moved(&base, seen.0, &stays, keep, rule)?;
+                if (&moved.start, &moved.end) != (&base.start, &base.end) {
+                    change.time = Some((moved.start, moved.end));
+                }
+                if moved.repeat != base.repeat {
+                    change.repeat = Some(Some(moved.repeat.clone()));
+                }
+                repeat = Some(moved.repeat);
+            }
+        }
+    }
+    if change.time.is_some() || change.repeat.is_some() {
+        notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
+    }
+    let ready = check_change(ctx, master, change, repeat, request).await?;
+    Ok(ReadyChange { notes, ..ready })
+}
+
+/// Separates the time from the other changes of a series: it is given relative to
+/// the occurrence at `seen`.
+pub(in crate::pipeline) fn separate_time(
+    ctx: &Context,
+    master: &EventTarget,
+    seen: (EventTime, EventTime),
+    words: &EventWords,
+) -> Result<(Base, PlannedChange, Option<EventSpan>)> {
+    let facts = &master.facts;
+    let zone = master.zone(&ctx.config.zone);
+    let Some(repeat) = facts.repeat.clone() else {
+        return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
+            .next("change single occurrences with scope=this"));
+    };
+    let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
+    let to = span::read(words, &time_context(ctx), Some(&before))?
+        .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
+    let timeless = EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
+    let mut made = make::changed(&timeless, &time_context(ctx), facts, &zone)?;
+    if let Some(to) = &to {
+        made.notes.extend(to.echo.iter().cloned());
+    }
+    let base =
+        Base { start: moment(facts.start, &zone), end: moment(facts.end, &zone), repeat, zone };
+    Ok((base, made, to))
+}
+
+/// Checks a change against the organizer, the calendar, and the guests to notify.
+pub(in crate::pipeline) async fn check_change(
+    ctx: &Context,
+    target: EventTarget,
+    change: Change,
+    repeat: Option<Repeat>,
+    request: &Save,
+) -> Result<ReadyChange> {
+    may_write(ctx, &target).await?;
+    check_permitted(&target, &change)?;
+    make::fits(&change, target.owner.port.capabilities())?;
+    let own = &target.owner.account.email;
+    let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
+    // Removed guests are notified as well.
+    let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
+    let notify = match (asks && target.facts.own, request.notify) {
+        (true, None) if change != Change::default() => return Err(unsaid()),
+        (_, chosen) => chosen.unwrap_or(Notify::Nobody),
+    };
+    let port = &target.owner.port;
+    port.check(Some(&target.value), &change, notify)?;
+    Ok(ReadyChange {
+        name: format!("{} {}", target.handle, title(&target.facts)),
+        line: event_line(&target.facts, &ctx.config.zone),
+        target,
+        change,
+        repeat,
+        notify,
+        notes: Vec::new(),
+        cut: None,
+    })
+}
+
+/// Describes a failed write; for a conflict, reports the event as it is now.
+pub(in crate::pipeline) async fn passed_over(
+    ctx: &Context,
+    target: &EventTarget,
+    error: Error,
+) -> Error {
+    if error.kind() != Kind::Conflict {
+        return error.context(&target.handle);
+    }
+    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
+    match now {
+        Ok(now) => changed_meanwhile(ctx, &now).await,
+        Err(error) => error,
+    }
+}
+
+/// Returns the time by which the reader knows an event: the one of the rule, for a
+/// moved occurrence.
+pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime) {
+    let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
+        return (facts.start, facts.end);
+    };
+    let end = match (facts.start, facts.end, original) {
+        (EventTime::At(from), EventTime::At(to), EventTime::At(at)) => {
+            at.checked_add(to.duration_since(from)).ok().map(EventTime::At)
+        }
+        (EventTime::Day(from), EventTime::Day(to), EventTime::Day(day)) => {
+            day.checked_add(to - from).ok().map(EventTime::Day)
+        }
+        // An occurrence that has become all-day, or the other way round.
+        _ => None,
+    };
+    match end {
+        Some(end) => (original, end),
+        None => (facts.start, facts.end),
+    }
+}
+
+/// Returns the span of an event that is not moved.
+pub(in crate::pipeline) fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
+    EventSpan { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
+}
+
+/// Refuses changes that only the organizer of a meeting can make.
+pub(in crate::pipeline) fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
+    let theirs = [
+        ("time", change.time.is_some()),
+        ("people", change.guests.is_some()),
+        ("rule", change.repeat.is_some()),
+        ("online meeting", change.online.is_some()),
+    ];
+    match theirs.iter().find(|(_, changes)| *changes) {
+        Some((what, _)) if !target.facts.own => Err(Error::argument(format!(
+            "only the organizer of {} can change its {what}",
+            target.handle
+        ))
+        .next("use calendar_respond, with `propose` for another time")),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the change of an occurrence and all later ones.
+pub(in crate::pipeline) async fn ready_following(
+    ctx: &Context,
+    target: EventTarget,
+    words: &EventWords,
+    request: &Save,
+) -> Result<ReadyChange> {
+    let seen = reference(&target.facts);
+    let master = master_of(ctx, &target).await?;
+    as_shown(ctx, &master).await?;
+    let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
+        // Nothing comes before it: the change applies to the series.
+        return ready_series(ctx, target, words, request).await;
+    };
+    let (_, made, to) = separate_time(ctx, &master, seen, words)?;
+    let mut notes = made.notes;
+    let exceptions = find_exceptions(ctx, &master, Some(seen.0)).await;
+    exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
+    notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
+
+    let repeats = make::repeats(words.repeats.as_deref())?;
+    let stays = to.clone().unwrap_or_else(|| EventSpan {
+        start: seen.0,
+        end: seen.1,
+        zone: cut.base.zone.clone(),
+        echo: Vec::new(),
+    });
+    let keep = words.end.is_none() && words.duration.is_none();
+    let keep = keep && stays.start.is_day() == seen.0.is_day();
+    let rule = repeats.as_ref().and_then(Option::as_deref);
+    let (time, repeat) = match (&repeats, &to) {
+        (Some(None), _) => (stays.moments(), None),
+        (None, None) => {
+            let base = cut.base.clone();
+            ((base.start, base.end), Some(base.repeat))
+        }
+        _ => {
+            let moved = series::moved(&cut.base, seen.0, &stays, keep, rule)?;
+            ((moved.start, moved.end), Some(moved.repeat))
+        }
+    };
+    if made.change == Change::default() && to.is_none() && repeats.is_none() {
+        return check_change(ctx, target, Change::default(), None, request).await;
+    }
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    let line = event_line(&target.facts, &ctx.config.zone);
+    // The change, for the checks and for a dry run.
+    let change = Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
+    let ready = check_change(ctx, master, change, repeat, request).await?;
+    Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
+}

@@ -10,8 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::agenda::remember_events;
-use super::agenda::seen::substance;
+use super::agenda::seen::{remember_events, substance};
 use super::target::Owner;
 use crate::error::Result;
 use crate::pipeline::context::Context;

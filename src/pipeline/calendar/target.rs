@@ -7,8 +7,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::agenda::by_id::event_target;
-use super::agenda::remember_events;
-use super::agenda::seen::substance;
+use super::agenda::seen::{remember_events, substance};
 use super::save::destination::account_calendars;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};

@@ -1,15 +1,16 @@
 //! Events by their ids, in the requested order.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::calendars;
 use super::calendars::calendar_list;
-use super::ics::ics_document;
-use super::{calendars, fill_rules, remember_events};
+use super::ics::{FetchedEvent, FetchedEvents, ics_document};
+use super::parts::fill_rules;
+use super::seen::remember_events;
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::encode::Document;
@@ -34,21 +35,6 @@ use crate::tools::agenda::{Agenda, EventForm};
 
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
-
-/// An event that was fetched whole.
-pub(super) struct FetchedEvent {
-    pub(super) item: Value,
-    /// The position of its account.
-    pub(super) account: usize,
-}
-
-/// The events fetched by id.
-pub(super) struct FetchedEvents {
-    pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
-    pub(super) events: Vec<FetchedEvent>,
-    /// Why some are missing, a line each.
-    pub(super) notes: Vec<Note>,
-}
 
 /// Returns the rows of the named events.
 pub(super) async fn events_by_id(ctx: &Context, request: &Agenda) -> Result<Response> {

@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::range;
 use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
+use super::words::QUERY;
 use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
@@ -22,9 +23,6 @@ use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::agenda::{Agenda, EventForm, EventSort};
 use crate::words::Words;
-
-/// The query.
-pub(super) const QUERY: &str = "is:clash";
 
 /// Returns the table `clashes` of a range.
 pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Response> {

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Room, RowContext};
 use crate::ical::{self, CalendarDocument, Entry};
@@ -21,6 +20,7 @@ use crate::schemas::EVENT;
 use crate::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use crate::time_parse::ParsedTime;
 use crate::words::Words;
+use std::sync::Arc;
 
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
@@ -191,4 +191,19 @@ fn organizer(facts: &EventData, name: &str, address: String, account: &Account) 
         me: own,
         ..Guest::default()
     })
+}
+
+/// An event that was fetched whole.
+pub(in crate::pipeline) struct FetchedEvent {
+    pub(in crate::pipeline) item: Value,
+    /// The position of its account.
+    pub(in crate::pipeline) account: usize,
+}
+
+/// The events fetched by id.
+pub(in crate::pipeline) struct FetchedEvents {
+    pub(in crate::pipeline) accounts: Vec<(Account, Arc<dyn Calendars>)>,
+    pub(in crate::pipeline) events: Vec<FetchedEvent>,
+    /// Why some are missing, a line each.
+    pub(in crate::pipeline) notes: Vec<Note>,
 }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::AgendaPart;
-use super::pages::EventRow;
+use super::pages::{AgendaPart, EventRow};
 use super::position::Position;
 use crate::pipeline::answer::cursor::IdDigest;
 

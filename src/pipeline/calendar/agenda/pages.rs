@@ -18,9 +18,11 @@ use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::answer::cursor::IdDigest;
 use crate::project::Projection;
-use crate::provider::Page;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
+use crate::provider::{Account, Page};
 use crate::text::{Note, note, quoted};
+use crate::words::Words;
+use std::sync::Arc;
 
 /// The maximum number of requests to one service for one page of ours.
 const MOST_ROUNDS: usize = 12;
@@ -297,4 +299,13 @@ impl GatheredEvents {
             });
         }
     }
+}
+
+/// One account of a search.
+pub(in crate::pipeline) struct AgendaPart {
+    pub(in crate::pipeline) account: Account,
+    /// The label of the account in rows and notes.
+    pub(in crate::pipeline) label: String,
+    pub(in crate::pipeline) port: Arc<dyn Calendars>,
+    pub(in crate::pipeline) gathered: GatheredEvents,
 }

@@ -4,11 +4,11 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::merge::Merged;
-use super::pages::EventRow;
+use super::pages::{AgendaPart, EventRow};
 use super::position::{AccountPosition, IdDigests, Position};
 use super::range::Range;
+use super::words;
 use super::words::EventQuery;
-use super::{AgendaPart, words};
 use crate::error::Result;
 use crate::pipeline::rows::{Missing, missing_line, name_account};
 use crate::provider::Account;

@@ -5,10 +5,12 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::AgendaPlan;
 use super::calendars::KnownCalendar;
 use super::merge::merge;
-use super::pages::{AgendaRequest, EventRow};
-use super::{AgendaPart, AgendaPlan, agenda_parts, event_rows, range::Range};
+use super::pages::{AgendaPart, AgendaRequest, EventRow};
+use super::parts::{agenda_parts, event_rows};
+use super::range::Range;
 use crate::access::Access;
 use crate::config::Config;
 use crate::error::{Error, Result};

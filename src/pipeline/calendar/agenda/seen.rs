@@ -2,8 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::error::Result;
 use crate::event_time::EventTime;
+use crate::pipeline::context::Context;
 use crate::provider::calendar::EventData;
+use crate::row::{Cell, RowTable};
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.
@@ -25,4 +28,21 @@ pub(in crate::pipeline) fn substance(facts: &EventData) -> [u8; 8] {
         hash.update(part.as_bytes());
     }
     hash.finalize().first_chunk().copied().unwrap_or_default()
+}
+
+/// Remembers the shown events that have a handle.
+pub(in crate::pipeline) async fn remember_events(
+    ctx: &Context,
+    rows: &RowTable,
+    facts: impl Iterator<Item = Option<EventData>>,
+) -> Result<()> {
+    let shown: Vec<_> = rows
+        .rows()
+        .zip(facts)
+        .filter_map(|(row, facts)| match row.first() {
+            Some(Cell::Handle('e', number)) => Some((*number, substance(&facts?))),
+            _ => None,
+        })
+        .collect();
+    ctx.store.remember_events(&shown).await
 }

@@ -4,7 +4,6 @@
 //! same query finds the same events in every calendar. A word is found at the
 //! beginning of a word, whatever its case; a phrase as neighbours.
 
-use super::clash::QUERY;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::project::{Projection, project};
@@ -198,3 +197,6 @@ fn begins(text: &[String], phrase: &[String]) -> bool {
         None => false,
     })
 }
+
+/// The query.
+pub(in crate::pipeline) const QUERY: &str = "is:clash";

@@ -23,3 +23,8 @@ pub(in crate::pipeline) async fn local_file(ctx: &Context, path: &str) -> Result
         .await
         .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
 }
+
+/// Returns the person for whom files are read, if there are others.
+pub(in crate::pipeline) fn file_reader(ctx: &Context) -> Option<&str> {
+    ctx.config.shared.then(|| ctx.store.owner())
+}

@@ -3,6 +3,7 @@
 pub(super) mod answered;
 pub(super) mod attachment;
 pub(super) mod compose;
+pub(in crate::pipeline) mod files;
 mod listed;
 pub(super) mod modify;
 mod pages;

@@ -1,5 +1,6 @@
 //! Attachments: listed, saved, returned, read.
 
+pub(in crate::pipeline) mod chosen;
 #[cfg(feature = "documents")]
 pub(super) mod reading;
 #[cfg(feature = "documents")]
@@ -7,7 +8,6 @@ mod render;
 #[cfg(feature = "documents")]
 mod words;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -16,31 +16,27 @@ use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
 use self::reading::read_files;
-use super::compose::attachments;
-use super::compose::attachments::file_named;
-use super::read::MessageTarget;
-use super::read::targets::resolve_targets;
+use super::attachment::chosen::{
+    AT_ONCE, Chosen, NamedFile, Sources, blocking, chosen_by, display_name, file_bytes, files_of,
+    media, message_targets, named_attachment, no_attachments, read_sources,
+};
+use super::files::{file_named, split_id};
+use super::read::messages::MessageTarget;
 use crate::access::Access;
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::compose::names;
 use crate::course;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::files::SavedFile;
-use crate::flatten::{Room, RowContext};
-use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::access::guard::{mark_tainted, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::local_files::file_folders;
-use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::BodyForm;
-use crate::provider::mail::{AttachmentInfo, SourceMessage};
+use crate::provider::mail::AttachmentInfo;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, Level, MESSAGE};
+use crate::schemas::{ATTACHMENT, Level};
 use crate::store::HandleKind;
 use crate::text::{self, Note, deceptive, note, ours, quoted};
 use crate::tools::mail::{AttachmentRequest, FileForm};
@@ -51,36 +47,7 @@ pub const URI: &str = "daysheet://attachment/";
 const LARGEST_INLINE: u64 = 1 << 20;
 /// Tokens of an answer apart from the attachment.
 const BESIDES: usize = 200;
-/// The maximum columns of a name that is shown.
-const NAME: usize = 120;
-
-/// Attachments that are fetched at once, and the most that one call saves.
-const AT_ONCE: usize = 4;
 const MOST_SAVED: usize = 100;
-
-/// A requested attachment, before it is fetched.
-struct NamedFile {
-    account: Account,
-    message: String,
-    file: AttachmentInfo,
-}
-
-/// An attachment to save: its handle, its account and its lasting id.
-struct Chosen {
-    handle: String,
-    account: Account,
-    id: String,
-}
-
-impl Chosen {
-    /// Returns the ids of the account and of the message.
-    fn message(&self) -> (String, String) {
-        (self.account.id.clone(), split_id(&self.id).0.to_owned())
-    }
-}
-
-/// Messages that have attachments, by the ids of account and message.
-type Sources = HashMap<(String, String), Result<SourceMessage>>;
 
 pub(in crate::pipeline) async fn mail_attachment(
     ctx: &Context,
@@ -157,19 +124,6 @@ async fn named_file(
     Ok(NamedFile { account, message, file })
 }
 
-async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
-    if request.file.size > most {
-        return Err(Error::argument(format!(
-            "{} is {} bytes, more than {most}",
-            display_name(&request.file.name),
-            request.file.size
-        ))
-        .next("open it in the mail program, or raise `largest_file` in the settings"));
-    }
-    let mailbox = ctx.connect.mailbox(&request.account)?;
-    mailbox.file(&request.message, &request.file.id, most).await
-}
-
 /// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
 async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Response> {
     let mut notes = Vec::new();
@@ -229,28 +183,6 @@ async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Respons
     write_report(ctx, WriteReport { outcomes, notes, ..WriteReport::default() }).await
 }
 
-/// Reads the messages of attachments, each once.
-async fn read_sources(ctx: &Context, chosen: impl Iterator<Item = &Chosen>) -> Sources {
-    let mut keys: Vec<(String, String)> = Vec::new();
-    for one in chosen {
-        let key = one.message();
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    let mut sources = Sources::new();
-    for some in keys.chunks(AT_ONCE) {
-        let read = join_all(some.iter().map(|(account, id)| source_of(ctx, account, id))).await;
-        sources.extend(some.iter().cloned().zip(read));
-    }
-    sources
-}
-
-async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessage> {
-    let account = ctx.accounts.by_id(account).await?;
-    ctx.connect.mailbox(&account)?.source_message(id).await
-}
-
 /// Fetches an attachment of a message that was read.
 async fn fetch_chosen(
     ctx: &Context,
@@ -260,15 +192,6 @@ async fn fetch_chosen(
     let named = named_attachment(one, sources)?;
     let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
     Ok((named.file, bytes))
-}
-
-/// Returns the file that is chosen, as its message names it.
-fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
-    let key = one.message();
-    let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
-    let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
-    let file = attachments::file_of(&source, &one.handle, &one.id)?;
-    Ok(NamedFile { account: one.account.clone(), message: key.1, file })
 }
 
 /// Returns the attachments that ids stand for, those of a message in its order, and
@@ -300,38 +223,6 @@ async fn chosen_files(
         }
     }
     Ok((chosen, outcomes))
-}
-
-/// Returns the attachment with this id, or those of the message or thread.
-async fn chosen_by(ctx: &Context, id: &String, notes: &mut Vec<Note>) -> Result<Vec<Chosen>> {
-    if let Some((owner, lasting)) = resolve_handle(ctx, HandleKind::Attachment, id).await? {
-        let account = ctx.accounts.by_id(&owner).await?;
-        return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
-    }
-    let mut chosen = Vec::new();
-    let targets = message_targets(ctx, id, notes).await?;
-    let mut tables = files_of(ctx, targets, &mut Vec::new()).await?;
-    // The table has no other flag.
-    let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
-    let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
-    let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
-    // A logo is rarely meant; of a message that has nothing else, the pictures are.
-    if (1..all).contains(&inline) {
-        tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
-        let what = "inline images, left out unless named (as=list shows their ids)";
-        notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
-    }
-    for (account, rows) in tables {
-        let lasting = rows.ids(HandleKind::Attachment.prefix());
-        let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
-        let handles = ctx.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
-        chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
-            handle: format!("a{handle}"),
-            account: account.clone(),
-            id,
-        }));
-    }
-    Ok(chosen)
 }
 
 /// Returns true if a file is text that is shown as such; its bytes are looked at if they are
@@ -433,73 +324,6 @@ async fn list_files(ctx: &Context, ids: &[String]) -> Result<Response> {
     Ok(response)
 }
 
-/// Returns the messages that an id stands for, without those in the trash or in spam.
-async fn message_targets(
-    ctx: &Context,
-    id: &String,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<MessageTarget>> {
-    let found = resolve_targets(ctx, std::slice::from_ref(id), None, Some(notes), None).await;
-    let (messages, _) = found.map_err(|error| match error.kind() {
-        Kind::Argument => {
-            error.next("give attachment, message, thread or draft ids, such as a3 or m12")
-        }
-        _ => error,
-    })?;
-    Ok(messages)
-}
-
-/// Returns the tables of messages' attachments, without handles.
-async fn files_of(
-    ctx: &Context,
-    messages: Vec<MessageTarget>,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<(Account, RowTable)>> {
-    let mut tables = Vec::new();
-    for some in messages.chunks(AT_ONCE) {
-        let read = join_all(some.iter().map(|message| message_files(ctx, message))).await;
-        for one in read {
-            let (account, rows, mut own) = one?;
-            notes.append(&mut own);
-            tables.push((account, rows));
-        }
-    }
-    Ok(tables)
-}
-
-async fn message_files(
-    ctx: &Context,
-    message: &MessageTarget,
-) -> Result<(Account, RowTable, Vec<Note>)> {
-    let account = ctx.accounts.by_id(&message.account).await?;
-    let mailbox = ctx.connect.mailbox(&account)?;
-    let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
-    let ids = std::slice::from_ref(&message.id);
-    let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
-    let read = answers.into_iter().next().unwrap_or_else(|| {
-        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
-    })?;
-    let columns = ATTACHMENT.up_to(Level::Core);
-    let label = account_labels(ctx).await?.of(&account.id);
-    let context =
-        RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), &label, &account) };
-    let mut notes = Vec::new();
-    let files = [read.attachments, read.inline].concat();
-    let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
-    notes.extend(read.notes);
-    Ok((account, rows, notes))
-}
-
-fn no_attachments(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{} has no attachments", text::brief(id)))
-        .next("mail_read lists the attachments of messages")
-}
-
-fn reads_none() -> Error {
-    Error::argument("this program reads no files")
-        .next("save it with as=file, or get its link with as=link")
-}
-
 /// Returns true if a file is text by its type or name.
 fn is_text(file: &AttachmentInfo) -> bool {
     let is_text = |media: &str| {
@@ -562,12 +386,6 @@ fn file_name(file: &AttachmentInfo) -> String {
     format!("{name}.{ending}")
 }
 
-/// The message and the part of an attachment's lasting id: `MESSAGE/PART`, or
-/// `MESSAGE:ATTACHMENT` where ids hold slashes.
-pub(super) fn split_id(id: &str) -> (&str, &str) {
-    id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
-}
-
 fn link(handle: &str, file: &AttachmentInfo) -> Response {
     let mut response = about(file);
     let uri = format!("{URI}{handle}");
@@ -585,23 +403,4 @@ fn about(file: &AttachmentInfo) -> Response {
     let size = i64::try_from(file.size).unwrap_or(i64::MAX);
     scalars.push(("bytes", Cell::Count(size)));
     response
-}
-
-fn display_name(name: &str) -> String {
-    text::clip(text::cell(name), NAME).0
-}
-
-fn media(file: &AttachmentInfo) -> String {
-    match text::cell(&file.media) {
-        empty if empty.is_empty() => "application/octet-stream".to_owned(),
-        media => media,
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Error::new(Kind::Internal, "a file could not be written"))?
 }

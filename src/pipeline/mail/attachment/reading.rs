@@ -8,18 +8,20 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::render::{self, FileText};
-use super::{
+use super::chosen::{
     AT_ONCE, Chosen, Sources, chosen_by, file_bytes, media, named_attachment, no_attachments,
-    read_sources, reads_none, words,
+    read_sources, reads_none,
 };
+use super::render::{self, FileText};
+use super::words;
 use crate::budget::LongText;
 use crate::budget::Response;
 use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
-use crate::pipeline::mail::compose::attachments::file_of;
+use crate::pipeline::local_files::file_reader;
+use crate::pipeline::mail::files::file_of;
 use crate::pipeline::rows::{rows_of, zone_line};
 use crate::provider::Account;
 use crate::row::RowTable;
@@ -213,11 +215,6 @@ async fn wanted_files(ctx: &Context, ids: &[String], notes: &mut Vec<Note>) -> R
         }
     }
     Ok(wanted)
-}
-
-/// Returns the person for whom files are read, if there are others.
-pub(in crate::pipeline) fn file_reader(ctx: &Context) -> Option<&str> {
-    ctx.config.shared.then(|| ctx.store.owner())
 }
 
 async fn read_file(

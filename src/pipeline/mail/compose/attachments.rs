@@ -13,10 +13,10 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
-use crate::pipeline::mail::attachment::split_id;
+use crate::pipeline::mail::files::file_named;
 use crate::project::Projection;
 use crate::provider::BodyForm;
-use crate::provider::mail::{Attachment, AttachmentContent, AttachmentInfo, SourceMessage};
+use crate::provider::mail::{Attachment, AttachmentContent, SourceMessage};
 use crate::store::HandleKind;
 use crate::text::brief;
 
@@ -124,31 +124,6 @@ pub(super) fn check_sizes(ctx: &Context, files: &[Attachment]) -> Result<()> {
         .next("attach one archive instead"));
     }
     Ok(())
-}
-
-/// Returns the message of an attachment, and what is known of the attachment.
-pub(in crate::pipeline) async fn file_named(
-    mailbox: &dyn crate::provider::Mailbox,
-    handle: &str,
-    id: &str,
-) -> Result<(String, AttachmentInfo)> {
-    let (message, _) = split_id(id);
-    let original = mailbox.source_message(message).await?;
-    Ok((message.to_owned(), file_of(&original, handle, id)?))
-}
-
-/// Returns the attachment of a message that has this lasting id.
-pub(in crate::pipeline::mail) fn file_of(
-    original: &SourceMessage,
-    handle: &str,
-    id: &str,
-) -> Result<AttachmentInfo> {
-    let (_, part) = split_id(id);
-    let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
-    original.files.iter().find(is_it).cloned().ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("{handle} no longer exists"))
-            .next("read the message again with mail_read")
-    })
 }
 
 /// Returns the size of an attachment in bytes.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::{account_labels, named_or_all};
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::read::by_owner;
+use crate::pipeline::mail::read::messages::by_owner;
 use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::name_account;
 use crate::project::project;

@@ -6,7 +6,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{FetchedMessage, by_account};
+use super::messages::{FetchedMessage, by_account};
 use crate::budget::Response;
 use crate::error::Result;
 use crate::event_time::{self, EventTime};

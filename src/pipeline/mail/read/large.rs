@@ -2,7 +2,7 @@
 
 use crate::body::{Readable, Reading};
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::attachment::reading::file_reader;
+use crate::pipeline::local_files::file_reader;
 use crate::provider::{MessageContent, TextPart};
 
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.

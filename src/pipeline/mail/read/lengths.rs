@@ -1,7 +1,8 @@
 //! The lengths of messages' texts, for lists: a reader sees what reading them would cost
 //! at most.
 
-use super::{AT_ONCE, ReadRest, SUBJECT, body_form, make_readable, text_of};
+use super::messages::ReadRest;
+use super::{AT_ONCE, SUBJECT, body_form, make_readable, text_of};
 use crate::error::Error;
 use crate::flatten::{Room, RowContext};
 use crate::pipeline::context::Context;

@@ -8,6 +8,7 @@ pub mod items;
 #[cfg(feature = "documents")]
 mod large;
 pub(super) mod lengths;
+pub(in crate::pipeline) mod messages;
 mod repeated;
 mod reports;
 pub(super) mod targets;
@@ -16,7 +17,6 @@ use std::collections::HashMap;
 
 use futures_util::future::{join, join_all};
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::invitations::add_invitations;
@@ -26,6 +26,9 @@ use self::reports::add_reports;
 use self::targets::{Fetched, read_targets};
 use super::answered;
 use super::answered::{fill_answered, listed_threads};
+use super::read::messages::{
+    FetchedMessage, MessageTarget, ReadRest, by_account, by_owner, columns,
+};
 use super::senders::{look_alikes_of, needs_folders, senders};
 use crate::body::{self, Form, Readable, Reading};
 use crate::budget::LongText;
@@ -41,10 +44,9 @@ use crate::pipeline::times::requested_zone;
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
+use crate::schemas::{ATTACHMENT, BODY, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::{self, TextKind, fence, note, ours, shown};
-use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
 use crate::words::Words;
 
@@ -57,11 +59,6 @@ const SHORT: usize = 1 << 20;
 /// With more text than this, in bytes, the others are left to the cursor: nobody
 /// reads on in it, and each is in the memory several times over.
 const ENOUGH: usize = 4 << 20;
-/// The columns of a message that is read.
-const COLUMNS: &[&str] = &[
-    "id", "date", "from", "to", "cc", "bcc", "subject", "flags", "draft", "thread", "auth", "warn",
-    "answered", "unsubscribe",
-];
 /// The column that groups messages.
 const THREAD: &str = "thread";
 /// The column that tells answers from forwards.
@@ -69,37 +66,6 @@ const SUBJECT: &str = "subject";
 
 /// The kind of its cursors.
 const KIND: &str = "read";
-
-/// The rest of a read, still to be shown; saved under a cursor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct ReadRest {
-    #[serde(rename = "letters")]
-    messages: Vec<MessageTarget>,
-    body: String,
-    quoted: bool,
-    #[serde(default)]
-    signature: bool,
-    links: bool,
-    /// The zone that was named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tz: Option<String>,
-}
-
-/// A message to read.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::pipeline) struct MessageTarget {
-    /// The account's id.
-    pub(in crate::pipeline) account: String,
-    /// The provider's id.
-    pub(in crate::pipeline) id: String,
-}
-
-/// A fetched message.
-struct FetchedMessage {
-    target: MessageTarget,
-    message: MessageContent,
-    readable: Readable,
-}
 
 pub(in crate::pipeline) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
     let mut hidden = Vec::new();
@@ -387,21 +353,11 @@ async fn add_bodies(
     Ok(())
 }
 
-/// Splits the messages into runs of the same account, as `fetch` has ordered them.
-fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessage]> {
-    fetched.chunk_by(|one, other| one.target.account == other.target.account)
-}
-
 /// Returns the text in a column of a message, if there is one.
 fn text_of(column: &str, message: &MessageContent, context: &RowContext) -> Option<String> {
     let field = MESSAGE.field(column)?;
     let texts = flatten::texts(field, &message.item, context);
     texts.into_iter().next().filter(|text| !text.is_empty())
-}
-
-/// Returns the columns of a message that is read.
-fn columns() -> Result<Vec<&'static Field>> {
-    Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
 /// Makes the text of a message readable, in a process of its own if its HTML is large.
@@ -426,7 +382,7 @@ async fn make_readable(
 
 /// Makes the text of a message readable, on a thread of its own: a message may have
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
-async fn readable(
+pub(in crate::pipeline) async fn readable(
     mut message: MessageContent,
     reading: Option<Reading>,
     form: Body,
@@ -477,16 +433,4 @@ fn body_form(form: Body) -> BodyForm {
 fn split(mut messages: Vec<MessageTarget>) -> (Vec<MessageTarget>, Vec<MessageTarget>) {
     let later = messages.split_off(messages.len().min(MOST));
     (messages, later)
-}
-
-/// Groups messages by account, in the order of the first of each.
-pub(super) fn by_owner(targets: Vec<MessageTarget>) -> Vec<(String, Vec<MessageTarget>)> {
-    let mut groups: Vec<(String, Vec<MessageTarget>)> = Vec::new();
-    for target in targets {
-        match groups.iter_mut().find(|(account, _)| *account == target.account) {
-            Some((_, group)) => group.push(target),
-            None => groups.push((target.account.clone(), vec![target])),
-        }
-    }
-    groups
 }

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::FetchedMessage;
 use super::items::MessageLocation;
+use super::messages::FetchedMessage;
 use crate::row::{Cell, RowTable};
 use crate::text::fence::OURS;
 

@@ -1,6 +1,6 @@
 //! Delivery reports and receipts among messages: a row for each recipient.
 
-use super::{FetchedMessage, by_account};
+use super::messages::{FetchedMessage, by_account};
 use crate::body::report;
 use crate::budget::Response;
 use crate::error::Result;

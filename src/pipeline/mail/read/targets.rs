@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{MessageTarget, ReadRest, columns};
+use super::messages::{MessageTarget, ReadRest, columns};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;

@@ -1,0 +1,230 @@
+//! The attachments that the ids of a call stand for.
+
+use crate::error::{Error, Kind, Result};
+use crate::flatten::{Room, RowContext};
+use crate::pipeline::access::accounts::account_labels;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::mail::files;
+use crate::pipeline::mail::files::split_id;
+use crate::pipeline::mail::read::messages::MessageTarget;
+use crate::pipeline::mail::read::targets::resolve_targets;
+use crate::pipeline::rows::rows_of;
+use crate::project::project;
+use crate::provider::mail::{AttachmentInfo, SourceMessage};
+use crate::provider::{Account, BodyForm};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{ATTACHMENT, Level, MESSAGE};
+use crate::store::HandleKind;
+use crate::text;
+use crate::text::{Note, note, ours};
+use futures_util::future::join_all;
+use sha2::Digest;
+use std::collections::HashMap;
+
+/// The maximum columns of a name that is shown.
+pub(in crate::pipeline) const NAME: usize = 120;
+
+/// Attachments that are fetched at once, and the most that one call saves.
+pub(in crate::pipeline) const AT_ONCE: usize = 4;
+
+/// A requested attachment, before it is fetched.
+pub(in crate::pipeline) struct NamedFile {
+    pub(in crate::pipeline) account: Account,
+    pub(in crate::pipeline) message: String,
+    pub(in crate::pipeline) file: AttachmentInfo,
+}
+
+/// An attachment to save: its handle, its account and its lasting id.
+pub(in crate::pipeline) struct Chosen {
+    pub(in crate::pipeline) handle: String,
+    pub(in crate::pipeline) account: Account,
+    pub(in crate::pipeline) id: String,
+}
+
+impl Chosen {
+    /// Returns the ids of the account and of the message.
+    pub(in crate::pipeline) fn message(&self) -> (String, String) {
+        (self.account.id.clone(), split_id(&self.id).0.to_owned())
+    }
+}
+
+/// Messages that have attachments, by the ids of account and message.
+pub(in crate::pipeline) type Sources = HashMap<(String, String), Result<SourceMessage>>;
+
+pub(in crate::pipeline) async fn file_bytes(
+    ctx: &Context,
+    request: &NamedFile,
+    most: u64,
+) -> Result<Vec<u8>> {
+    if request.file.size > most {
+        return Err(Error::argument(format!(
+            "{} is {} bytes, more than {most}",
+            display_name(&request.file.name),
+            request.file.size
+        ))
+        .next("open it in the mail program, or raise `largest_file` in the settings"));
+    }
+    let mailbox = ctx.connect.mailbox(&request.account)?;
+    mailbox.file(&request.message, &request.file.id, most).await
+}
+
+/// Reads the messages of attachments, each once.
+pub(in crate::pipeline) async fn read_sources(
+    ctx: &Context,
+    chosen: impl Iterator<Item = &Chosen>,
+) -> Sources {
+    let mut keys: Vec<(String, String)> = Vec::new();
+    for one in chosen {
+        let key = one.message();
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let mut sources = Sources::new();
+    for some in keys.chunks(AT_ONCE) {
+        let read = join_all(some.iter().map(|(account, id)| source_of(ctx, account, id))).await;
+        sources.extend(some.iter().cloned().zip(read));
+    }
+    sources
+}
+
+pub(in crate::pipeline) async fn source_of(
+    ctx: &Context,
+    account: &str,
+    id: &str,
+) -> Result<SourceMessage> {
+    let account = ctx.accounts.by_id(account).await?;
+    ctx.connect.mailbox(&account)?.source_message(id).await
+}
+
+/// Returns the file that is chosen, as its message names it.
+pub(in crate::pipeline) fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
+    let key = one.message();
+    let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
+    let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
+    let file = files::file_of(&source, &one.handle, &one.id)?;
+    Ok(NamedFile { account: one.account.clone(), message: key.1, file })
+}
+
+/// Returns the attachment with this id, or those of the message or thread.
+pub(in crate::pipeline) async fn chosen_by(
+    ctx: &Context,
+    id: &String,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Chosen>> {
+    if let Some((owner, lasting)) = resolve_handle(ctx, HandleKind::Attachment, id).await? {
+        let account = ctx.accounts.by_id(&owner).await?;
+        return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
+    }
+    let mut chosen = Vec::new();
+    let targets = message_targets(ctx, id, notes).await?;
+    let mut tables = files_of(ctx, targets, &mut Vec::new()).await?;
+    // The table has no other flag.
+    let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
+    let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
+    let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
+    // A logo is rarely meant; of a message that has nothing else, the pictures are.
+    if (1..all).contains(&inline) {
+        tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
+        let what = "inline images, left out unless named (as=list shows their ids)";
+        notes.push(note!("{}: {} {}", ours(text::brief(id)), inline, what));
+    }
+    for (account, rows) in tables {
+        let lasting = rows.ids(HandleKind::Attachment.prefix());
+        let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
+        let handles = ctx.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
+        chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
+            handle: format!("a{handle}"),
+            account: account.clone(),
+            id,
+        }));
+    }
+    Ok(chosen)
+}
+
+/// Returns the messages that an id stands for, without those in the trash or in spam.
+pub(in crate::pipeline) async fn message_targets(
+    ctx: &Context,
+    id: &String,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<MessageTarget>> {
+    let found = resolve_targets(ctx, std::slice::from_ref(id), None, Some(notes), None).await;
+    let (messages, _) = found.map_err(|error| match error.kind() {
+        Kind::Argument => {
+            error.next("give attachment, message, thread or draft ids, such as a3 or m12")
+        }
+        _ => error,
+    })?;
+    Ok(messages)
+}
+
+/// Returns the tables of messages' attachments, without handles.
+pub(in crate::pipeline) async fn files_of(
+    ctx: &Context,
+    messages: Vec<MessageTarget>,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<(Account, RowTable)>> {
+    let mut tables = Vec::new();
+    for some in messages.chunks(AT_ONCE) {
+        let read = join_all(some.iter().map(|message| message_files(ctx, message))).await;
+        for one in read {
+            let (account, rows, mut own) = one?;
+            notes.append(&mut own);
+            tables.push((account, rows));
+        }
+    }
+    Ok(tables)
+}
+
+pub(in crate::pipeline) async fn message_files(
+    ctx: &Context,
+    message: &MessageTarget,
+) -> Result<(Account, RowTable, Vec<Note>)> {
+    let account = ctx.accounts.by_id(&message.account).await?;
+    let mailbox = ctx.connect.mailbox(&account)?;
+    let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
+    let ids = std::slice::from_ref(&message.id);
+    let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
+    let read = answers.into_iter().next().unwrap_or_else(|| {
+        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+    })?;
+    let columns = ATTACHMENT.up_to(Level::Core);
+    let label = account_labels(ctx).await?.of(&account.id);
+    let context =
+        RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), &label, &account) };
+    let mut notes = Vec::new();
+    let files = [read.attachments, read.inline].concat();
+    let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
+    notes.extend(read.notes);
+    Ok((account, rows, notes))
+}
+
+pub(in crate::pipeline) fn no_attachments(id: &str) -> Error {
+    Error::new(Kind::NotFound, format!("{} has no attachments", text::brief(id)))
+        .next("mail_read lists the attachments of messages")
+}
+
+pub(in crate::pipeline) fn reads_none() -> Error {
+    Error::argument("this program reads no files")
+        .next("save it with as=file, or get its link with as=link")
+}
+
+pub(in crate::pipeline) fn display_name(name: &str) -> String {
+    text::clip(text::cell(name), NAME).0
+}
+
+pub(in crate::pipeline) fn media(file: &AttachmentInfo) -> String {
+    match text::cell(&file.media) {
+        empty if empty.is_empty() => "application/octet-stream".to_owned(),
+        media => media,
+    }
+}
+
+pub(in crate::pipeline) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::new(Kind::Internal, "a file could not be written"))?
+}

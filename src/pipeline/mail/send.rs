@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::compose::undo::discarded_before;
+use super::compose::kept::discarded_before;
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::ClientPrompts;

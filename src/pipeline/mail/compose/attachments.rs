@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use percent_encoding::percent_decode_str;
 
-use super::DraftContext;
+use super::draft::DraftContext;
 use super::people::named_message;
 use crate::compose::names;
 use crate::compose::text::Both;

@@ -5,6 +5,8 @@
 //! preview of a draft in [`preview`], the way back in [`undo`].
 
 pub(in crate::pipeline) mod attachments;
+pub(in crate::pipeline) mod draft;
+pub(in crate::pipeline) mod kept;
 pub(super) mod people;
 mod preview;
 pub(in crate::pipeline) mod undo;
@@ -18,7 +20,8 @@ use serde_json::{Value, json};
 use self::attachments::{check_sizes, fetch_attachments, forwarded_attachments};
 use self::people::{doubtful_recipients, named_message, sending_aliases};
 use self::preview::draft_preview;
-use self::undo::{discard_kept, discarded_before, edit_kept, keep_discard, keep_edit};
+use super::compose::draft::{DraftContext, NewDraft, off_loop};
+use super::compose::kept::{discard_kept, discarded_before, edit_kept, keep_discard, keep_edit};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
@@ -45,29 +48,6 @@ const TOOL: &str = "mail_draft";
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const LONGEST_SUBJECT: usize = 1_000;
-/// Shorter texts, in bytes, are worked on at once.
-const LONG: usize = 64 << 10;
-
-/// The mailbox that a draft is in.
-struct DraftContext {
-    account: Account,
-    mailbox: Arc<dyn Mailbox>,
-}
-
-/// Works on the text of a message of this size, on a thread of its own if it is long: it may
-/// have many megabytes, and the session has to respond meanwhile.
-async fn off_loop<T: Send + 'static>(
-    size: usize,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    if size <= LONG {
-        return Ok(work());
-    }
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Error::new(Kind::Internal, "the text of a message could not be read"))
-}
-
 /// Returns the text, the quote and the signature of an existing draft, as far as they are known.
 async fn old_parts(
     content: &OutgoingMessage,
@@ -90,14 +70,6 @@ fn drop_remote_pictures(html: &mut String) -> Result<Option<Note>> {
     }
     *html = clean;
     Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
-}
-
-/// A message that is to become a draft, with its notes.
-struct NewDraft {
-    content: OutgoingMessage,
-    notes: Vec<Note>,
-    /// True if its text is known to be the user's: nobody else has a part in it.
-    own: bool,
 }
 
 pub(in crate::pipeline) async fn mail_draft(

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::DraftContext;
+use super::draft::DraftContext;
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};

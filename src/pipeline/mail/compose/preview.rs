@@ -1,6 +1,7 @@
 //! The preview of a draft: all recipients, in full.
 
-use super::{DraftContext, NewDraft, attachments, off_loop};
+use super::attachments;
+use super::draft::{DraftContext, NewDraft, off_loop};
 use crate::access::Access;
 use crate::budget::{LongText, Response};
 use crate::compose::quote::{self, DraftParts};

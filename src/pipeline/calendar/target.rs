@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::agenda::by_id::event_target;
 use super::agenda::seen::{remember_events, substance};
-use super::save::destination::account_calendars;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
@@ -23,7 +22,7 @@ use crate::row::RowTable;
 use crate::schemas::{EVENT, Level};
 use crate::store::HandleKind;
 use crate::text;
-use crate::text::{Note, brief};
+use crate::text::Note;
 use crate::tools::save::Scope;
 
 /// The number of events that a question names.
@@ -347,21 +346,4 @@ pub(in crate::pipeline) async fn written_rows(
     notes.append(&mut more);
     document.tables.push(rows);
     zone_line(document, &ctx.config.zone);
-}
-
-/// Refuses events of calendars that can only be read.
-pub(in crate::pipeline) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
-    let Some(calendar) = &target.facts.calendar else {
-        return Ok(());
-    };
-    let places = account_calendars(ctx, &target.owner, false).await?;
-    match places.iter().find(|place| place.id == *calendar) {
-        Some(place) if !place.is_writable() => Err(Error::argument(format!(
-            "{} is in the read-only calendar {}",
-            target.handle,
-            brief(&place.name)
-        ))
-        .next("ask its owner for the change, or create your own event")),
-        _ => Ok(()),
-    }
 }

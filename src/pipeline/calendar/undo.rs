@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::agenda::by_id::event_target;
 use super::guests::others;
 use super::occurrences;
+use super::save::destination::may_write;
 use super::target::{
-    EventTarget, Owner, as_target, calendar_owner, event_line, fetch_event, listed, may_write,
-    title,
+    EventTarget, Owner, as_target, calendar_owner, event_line, fetch_event, listed, title,
 };
 use crate::budget::Response;
 use crate::client::{ClientPrompts, MaybeDryRun};

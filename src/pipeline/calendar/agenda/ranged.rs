@@ -5,11 +5,11 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::AgendaPlan;
 use super::calendars::KnownCalendar;
 use super::merge::merge;
 use super::pages::{AgendaPart, AgendaRequest, EventRow};
 use super::parts::{agenda_parts, event_rows};
+use super::plan::AgendaPlan;
 use super::range::Range;
 use crate::access::Access;
 use crate::config::Config;

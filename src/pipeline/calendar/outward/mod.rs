@@ -5,12 +5,13 @@ pub(in crate::pipeline) mod manage;
 pub(in crate::pipeline) mod respond;
 
 use super::guests::{notified, others};
+use super::save::destination::may_write;
 use super::save::follow::{find_exceptions, shorten_series};
 use super::save::ready::passed_over;
 use super::save::{cut, reference, unsaid};
 use super::target::{
-    EventTarget, about, as_shown, each_once, event_line, listed, master_of, may_write,
-    named_events, span, title,
+    EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
+    title,
 };
 use super::undo::{no_undo, write_event};
 use crate::budget::Response;

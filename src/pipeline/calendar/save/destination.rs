@@ -7,10 +7,11 @@ use crate::pipeline::calendar::agenda::calendars::{
     CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
     select_calendars,
 };
-use crate::pipeline::calendar::target::{Owner, calendar_owner};
+use crate::pipeline::calendar::target::{EventTarget, Owner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 use crate::text;
+use crate::text::brief;
 
 /// The number of calendars that an error names.
 const NAMED: usize = 12;
@@ -182,4 +183,21 @@ async fn named_places(
         _ => {}
     }
     Ok(listing)
+}
+
+/// Refuses events of calendars that can only be read.
+pub(in crate::pipeline) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
+    let Some(calendar) = &target.facts.calendar else {
+        return Ok(());
+    };
+    let places = account_calendars(ctx, &target.owner, false).await?;
+    match places.iter().find(|place| place.id == *calendar) {
+        Some(place) if !place.is_writable() => Err(Error::argument(format!(
+            "{} is in the read-only calendar {}",
+            target.handle,
+            brief(&place.name)
+        ))
+        .next("ask its owner for the change, or create your own event")),
+        _ => Ok(()),
+    }
 }

@@ -1,6 +1,7 @@
 //! A change of an event, checked and ready to be written.
 
 use super::create::unsaid;
+use super::destination::may_write;
 use super::follow::{Exceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
 use super::series::Base;
@@ -10,7 +11,7 @@ use crate::event_time::EventTime;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::save::{make, series, span};
 use crate::pipeline::calendar::target::{
-    EventTarget, as_shown, changed_meanwhile, event_line, fetch_event, master_of, may_write, title,
+    EventTarget, as_shown, changed_meanwhile, event_line, fetch_event, master_of, title,
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;

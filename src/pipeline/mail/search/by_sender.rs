@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::accounts::{SearchPart, part_context, search_accounts};
-use super::plan::{SearchContext, plan_search, search_context, search_query};
+use super::accounts::{SearchPart, hidden_count, part_context, search_accounts};
+use super::plan::{SearchContext, is_everywhere, plan_search, search_context, search_query};
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Resp
     }
     let mut notes = Vec::new();
     // Whoever names a folder, such as sent mail, gets all that is in it.
-    if super::is_everywhere(&request) {
+    if is_everywhere(&request) {
         notes.extend(leave_out_own(&mut senders, &parts));
     }
     let messages: usize = senders.iter().map(|sender| sender.items.len()).sum();
@@ -126,7 +126,7 @@ pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Resp
     let mut count =
         format!("senders: {} of {found} with {messages} messages, {order} first", senders.len());
     if missing.is_empty() && parts.iter().all(|part| part.fetched.is_whole()) {
-        count.push_str(&super::hidden_count(&parts, &request));
+        count.push_str(&hidden_count(&parts, &request));
     }
     notes.insert(0, note!("{}", ours(count)));
     notes.extend(missing.into_iter().map(missing_line));

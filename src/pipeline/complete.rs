@@ -1,8 +1,7 @@
 //! Completion: values for an argument of a prompt or a variable of a resource, while a person
 //! types it.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -28,10 +27,6 @@ const DAYS: &[&str] = &[
     "today", "tomorrow", "yesterday", "monday", "tuesday", "wednesday", "thursday", "friday",
     "saturday", "sunday",
 ];
-
-/// Names of folders, labels and categories, by the ids of their accounts.
-#[derive(Debug, Default)]
-pub(in crate::pipeline) struct FolderNames(Mutex<HashMap<String, (Instant, Vec<String>)>>);
 
 /// Returns the values that `typed` can become, and how many there are in all. Values that
 /// begin with it come first. An account that does not answer is left out.

@@ -6,9 +6,10 @@
 //! address without the user's approval.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::people_cache::Circle;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
@@ -20,8 +21,6 @@ use crate::schemas::{CONTACT, SAVED};
 use crate::text::sender_auth::{Acquaintance, imitated};
 use crate::text::{Address, Note, NoteKey, note, ours, quoted_end};
 
-/// How long a list stays valid.
-const GOOD: Duration = Duration::from_secs(600);
 /// How long an answer waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The people that are read.
@@ -31,46 +30,6 @@ const MOST: usize = 500;
 const ALIKE: f64 = 0.8;
 /// The column that says from where a person is known.
 const KNOWN: &str = "known";
-
-/// The people of accounts, and what was found out about senders.
-#[derive(Default)]
-pub(in crate::pipeline) struct KnownPeople {
-    circles: Mutex<HashMap<String, Circle>>,
-    written: Mutex<HashMap<String, Vec<Acquaintance>>>,
-}
-
-/// The people of one account.
-#[derive(Clone)]
-struct Circle {
-    since: Instant,
-    people: Arc<Vec<Acquaintance>>,
-    /// Whom senders look like, by name and address; `None` for nobody.
-    looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
-}
-
-impl KnownPeople {
-    fn circle(&self, account: &str) -> Option<Circle> {
-        let circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner);
-        circles.get(account).filter(|one| one.since.elapsed() < GOOD).cloned()
-    }
-
-    /// Adds people that an account has written to.
-    pub(in crate::pipeline) fn wrote_to<'a>(
-        &self,
-        account: &str,
-        addresses: impl Iterator<Item = &'a String>,
-    ) {
-        let address = |email: &String| Acquaintance::new(Address::new(None, email), true);
-        let people = addresses.filter_map(address).collect();
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        written.insert(account.to_owned(), people);
-    }
-
-    /// Drops the people of an account, so that they are read again.
-    pub(in crate::pipeline) fn forget(&self, account: &str) {
-        self.circles.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
-    }
-}
 
 /// Returns the people of an account. A list that cannot be read is empty.
 async fn people_of_account(ctx: &Context, account: &Account, mailbox: &dyn Mailbox) -> Circle {

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::access::guard::TaintTracker;
-use super::access::sign_in::SignIns;
+use super::access::sign_ins::SignIns;
+use super::access::taint::TaintTracker;
 use super::answer::shown::ShownRows;
 use super::answer::snapshots::Snapshots;
-use super::calendar::agenda::calendars::Lists;
-use super::complete::FolderNames;
-use super::known_people::KnownPeople;
-use super::mail::answered::ListedThreads;
-use super::mail::send::SendRecovery;
+use super::calendar::agenda::lists::Lists;
+use super::folder_names::FolderNames;
+use super::mail::listed_threads::ListedThreads;
+use super::mail::send_recovery::SendRecovery;
+use super::people_cache::KnownPeople;
 use crate::outputs::ResultStore;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 

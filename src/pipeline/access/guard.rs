@@ -10,12 +10,12 @@
 //! to confirm it, or it is refused.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use url::Url;
 
+use super::taint::TaintTracker;
 use crate::access::Access;
 use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
@@ -29,7 +29,6 @@ use crate::provider::Account;
 use crate::provider::ListRequest;
 use crate::provider::mail::{OutgoingMessage, Person};
 use crate::query::{MessagePart, Query, Term};
-use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::cell;
@@ -136,44 +135,6 @@ pub(in crate::pipeline) enum Decision {
     Declined,
     /// The user was asked, and did not answer.
     Unanswered,
-}
-
-/// Records whether untrusted text was shown, and which recipients are known.
-#[derive(Debug, Default)]
-pub(in crate::pipeline) struct TaintTracker {
-    /// True once the process has shown untrusted text.
-    shown: AtomicBool,
-    /// True once other processes can know.
-    noted: AtomicBool,
-    /// True if the pending answer quotes untrusted text in any case.
-    quoted: AtomicBool,
-    /// Account and address, in lower case, of recipients that were written to.
-    known: Mutex<HashSet<(String, String)>>,
-}
-
-impl TaintTracker {
-    /// Returns true if an answer will show untrusted text.
-    fn is_untrusted(response: &Response) -> bool {
-        response.texts.iter().any(|text| !text.own)
-            || response.document.tables.iter().any(|rows| {
-                let columns = rows.columns();
-                rows.rows().any(|row| {
-                    row.iter().zip(columns).any(|(cell, column)| {
-                        column.untrusted.is_some() && matches!(cell, Cell::Text(_))
-                    })
-                })
-            })
-    }
-
-    fn knows(&self, account: &str, address: &str) -> bool {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.contains(&(account.to_owned(), address.to_lowercase()))
-    }
-
-    fn learn(&self, account: &str, address: &str) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert((account.to_owned(), address.to_lowercase()));
-    }
 }
 
 /// Returns the error that an operation needs a higher access level, and who can give it.

@@ -6,3 +6,5 @@ pub(super) mod audit;
 pub(in crate::pipeline) mod erasure;
 pub(super) mod guard;
 pub(super) mod sign_in;
+pub(in crate::pipeline) mod sign_ins;
+pub(in crate::pipeline) mod taint;

@@ -5,14 +5,11 @@
 //! sign in, and `add` only leads there. The sign-in itself is
 //! in `oauth`, the storage of accounts in `accounts`.
 
-use std::sync::{Mutex, PoisonError};
-
 use serde_json::{Value, json};
-use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 use url::Url;
 
 use super::guard::require_access;
+use super::sign_ins::{Pending, State};
 use crate::access::Access;
 use crate::accounts::{Accounts, SignedOut};
 use crate::budget::Response;
@@ -183,65 +180,6 @@ pub async fn finish(
         },
     );
     Ok(Finished { account, note })
-}
-
-/// Sign-ins that were started in this process and whose outcome was not yet reported.
-#[derive(Debug, Default)]
-pub(in crate::pipeline) struct SignIns {
-    waiting: Mutex<Vec<Pending>>,
-    changed: Notify,
-}
-
-#[derive(Debug)]
-struct Pending {
-    add: Add,
-    state: State,
-    /// The task that waits for the person.
-    task: Option<AbortHandle>,
-    number: u64,
-}
-
-#[derive(Debug)]
-enum State {
-    /// The person has not decided yet.
-    Open,
-    Failed(Error),
-    /// It succeeded, with a note.
-    Noted(String),
-}
-
-impl SignIns {
-    fn with<T>(&self, change: impl FnOnce(&mut Vec<Pending>) -> T) -> T {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut waiting)
-    }
-
-    fn open(&self) -> usize {
-        self.with(|waiting| waiting.iter().filter(|one| one.is_open()).count())
-    }
-}
-
-impl Pending {
-    fn is_open(&self) -> bool {
-        matches!(self.state, State::Open)
-    }
-
-    /// Returns the row of a sign-in that is pending or has failed.
-    fn row(&self) -> Option<Value> {
-        let (status, problem) = match &self.state {
-            State::Open if self.add.device => ("waiting for the code to be entered", None),
-            State::Open => ("waiting for the sign-in page", None),
-            State::Failed(error) => ("failed", Some(error.to_string())),
-            State::Noted(_) => return None,
-        };
-        let address = self.add.mailbox.as_ref().or(self.add.address.as_ref());
-        Some(json!({
-            "email": address.map_or("(new account)", String::as_str),
-            "provider": self.add.provider,
-            "status": status,
-            "problem": problem,
-        }))
-    }
 }
 
 /// The note for clients that show no questions. Some do not ask the user by themselves either.

@@ -3,12 +3,12 @@
 //! A message is answered by any later message of the account in its thread. A draft is no
 //! answer; it belongs to the newest message before it.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use serde_json::Value;
 
+use super::listed_threads::key_and_thread;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
@@ -21,49 +21,7 @@ use crate::text::{Note, note};
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";
 /// The column that it is looked up by.
-pub(super) const THREAD: &str = "thread";
-
-/// The most messages whose threads are remembered.
-const REMEMBERED: usize = 5_000;
-
-/// The threads of messages that were listed lately, by account and message: a message that is
-/// read next has its thread looked up at the same time.
-#[derive(Default)]
-pub(in crate::pipeline) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
-
-impl ListedThreads {
-    /// Remembers the threads of messages that were fetched with their ids and threads.
-    pub(super) fn note(&self, items: &[Value], context: &RowContext<'_>, account: &Account) {
-        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.len() > REMEMBERED {
-            threads.clear();
-        }
-        let known = items.iter().filter_map(|item| key_and_thread(&MESSAGE, item, context));
-        threads.extend(known.map(|(id, thread)| ((account.id.clone(), id), thread)));
-    }
-
-    /// Returns the threads of these messages, as far as they are remembered: each once.
-    fn of<'a>(&self, account: &str, ids: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
-        let found: BTreeSet<String> = ids.filter_map(of).collect();
-        found.into_iter().collect()
-    }
-}
-
-/// Returns the id of a message or thread and the thread that it is in.
-fn key_and_thread(
-    table: &'static Table,
-    item: &Value,
-    context: &RowContext<'_>,
-) -> Option<(String, String)> {
-    let id = flatten::key(table, item, context)?;
-    let thread = match *table == MESSAGE {
-        true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
-        false => id.clone(),
-    };
-    (!thread.is_empty()).then_some((id, thread))
-}
+pub(in crate::pipeline) const THREAD: &str = "thread";
 
 /// Whether a message was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,6 @@
 //! it is looked for among the sent messages; it is never sent again automatically. The
 //! next call for a draft in doubt looks for it, and sends nothing.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use super::compose::kept::discarded_before;
@@ -40,23 +38,6 @@ const SUBJECT: usize = 120;
 /// The next step for a message in doubt.
 const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that only checks, and sends \
                          nothing";
-
-/// How long a message in doubt is waited for.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::pipeline) struct SendRecovery {
-    /// How long it is looked for before it is reported as unknown.
-    pub(in crate::pipeline) look: Duration,
-    /// For how long after sending began it may still be sent: longer than any process
-    /// waits for its call.
-    pub(in crate::pipeline) open: Duration,
-}
-
-impl SendRecovery {
-    /// Sets that messages in doubt are looked for as long as other writes are.
-    pub(in crate::pipeline) fn new(look: Duration) -> Self {
-        Self { look, open: Duration::from_secs(180) }
-    }
-}
 
 /// A draft to be sent, and its mailbox.
 struct ReadyDraft<'a> {

@@ -1,8 +1,7 @@
 //! The calendars of an account: listed, remembered for a minute, chosen by name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -18,18 +17,8 @@ use crate::schemas::{CALENDAR, Field};
 use crate::store::HandleKind;
 use crate::text;
 
-/// How long a list stays valid.
-const GOOD: Duration = Duration::from_secs(60);
-
 /// Names of the main calendar, besides its own.
 const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
-
-/// A list, and when it was fetched.
-type CachedLists = (Instant, Arc<Vec<Value>>);
-
-/// The lists that were fetched lately, by account.
-#[derive(Default)]
-pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, CachedLists>>);
 
 /// A calendar as the pipeline knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -264,22 +253,4 @@ pub(in crate::pipeline) fn known_calendars(
         one.name = names.get(&one.id).cloned().unwrap_or_default();
     }
     all
-}
-
-impl Lists {
-    fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
-        let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (fetched, list) = lists.get(account)?;
-        (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
-    }
-
-    fn put(&self, account: &str, list: Arc<Vec<Value>>) {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.insert(account.to_owned(), (Instant::now(), list));
-    }
-
-    fn forget(&self, account: &str) {
-        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.remove(account);
-    }
 }

@@ -8,6 +8,7 @@ pub(super) mod by_id;
 pub(in crate::pipeline) mod calendars;
 mod clash;
 mod ics;
+pub(in crate::pipeline) mod lists;
 mod merge;
 mod pages;
 pub(in crate::pipeline) mod parts;

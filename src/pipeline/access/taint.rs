@@ -1,0 +1,45 @@
+//! Whether untrusted text was shown, and which recipients are known.
+
+use crate::budget::Response;
+use crate::row::Cell;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+/// Records whether untrusted text was shown, and which recipients are known.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct TaintTracker {
+    /// True once the process has shown untrusted text.
+    pub(in crate::pipeline) shown: AtomicBool,
+    /// True once other processes can know.
+    pub(in crate::pipeline) noted: AtomicBool,
+    /// True if the pending answer quotes untrusted text in any case.
+    pub(in crate::pipeline) quoted: AtomicBool,
+    /// Account and address, in lower case, of recipients that were written to.
+    pub(in crate::pipeline) known: Mutex<HashSet<(String, String)>>,
+}
+
+impl TaintTracker {
+    /// Returns true if an answer will show untrusted text.
+    pub(in crate::pipeline) fn is_untrusted(response: &Response) -> bool {
+        response.texts.iter().any(|text| !text.own)
+            || response.document.tables.iter().any(|rows| {
+                let columns = rows.columns();
+                rows.rows().any(|row| {
+                    row.iter().zip(columns).any(|(cell, column)| {
+                        column.untrusted.is_some() && matches!(cell, Cell::Text(_))
+                    })
+                })
+            })
+    }
+
+    pub(in crate::pipeline) fn knows(&self, account: &str, address: &str) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(&(account.to_owned(), address.to_lowercase()))
+    }
+
+    pub(in crate::pipeline) fn learn(&self, account: &str, address: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert((account.to_owned(), address.to_lowercase()));
+    }
+}

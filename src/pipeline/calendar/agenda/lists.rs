@@ -1,0 +1,34 @@
+//! The lists of calendars that were fetched lately.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A list, and when it was fetched.
+pub(in crate::pipeline) type CachedLists = (Instant, Arc<Vec<Value>>);
+
+/// The lists that were fetched lately, by account.
+#[derive(Default)]
+pub(in crate::pipeline) struct Lists(pub(in crate::pipeline) Mutex<HashMap<String, CachedLists>>);
+
+impl Lists {
+    pub(in crate::pipeline) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
+        let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (fetched, list) = lists.get(account)?;
+        (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
+    }
+
+    pub(in crate::pipeline) fn put(&self, account: &str, list: Arc<Vec<Value>>) {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.insert(account.to_owned(), (Instant::now(), list));
+    }
+
+    pub(in crate::pipeline) fn forget(&self, account: &str) {
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.remove(account);
+    }
+}
+
+/// How long a list stays valid.
+pub(in crate::pipeline) const GOOD: Duration = Duration::from_secs(60);

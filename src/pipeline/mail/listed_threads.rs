@@ -1,0 +1,61 @@
+//! The threads of messages that were listed lately.
+
+use super::answered::THREAD;
+use crate::flatten;
+use crate::flatten::RowContext;
+use crate::provider::Account;
+use crate::schemas::{MESSAGE, Table};
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+/// The most messages whose threads are remembered.
+pub(in crate::pipeline) const REMEMBERED: usize = 5_000;
+
+/// The threads of messages that were listed lately, by account and message: a message that is
+/// read next has its thread looked up at the same time.
+#[derive(Default)]
+pub(in crate::pipeline) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
+
+impl ListedThreads {
+    /// Remembers the threads of messages that were fetched with their ids and threads.
+    pub(in crate::pipeline) fn note(
+        &self,
+        items: &[Value],
+        context: &RowContext<'_>,
+        account: &Account,
+    ) {
+        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if threads.len() > REMEMBERED {
+            threads.clear();
+        }
+        let known = items.iter().filter_map(|item| key_and_thread(&MESSAGE, item, context));
+        threads.extend(known.map(|(id, thread)| ((account.id.clone(), id), thread)));
+    }
+
+    /// Returns the threads of these messages, as far as they are remembered: each once.
+    pub(in crate::pipeline) fn of<'a>(
+        &self,
+        account: &str,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Vec<String> {
+        let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
+        let found: BTreeSet<String> = ids.filter_map(of).collect();
+        found.into_iter().collect()
+    }
+}
+
+/// Returns the id of a message or thread and the thread that it is in.
+pub(in crate::pipeline) fn key_and_thread(
+    table: &'static Table,
+    item: &Value,
+    context: &RowContext<'_>,
+) -> Option<(String, String)> {
+    let id = flatten::key(table, item, context)?;
+    let thread = match *table == MESSAGE {
+        true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
+        false => id.clone(),
+    };
+    (!thread.is_empty()).then_some((id, thread))
+}

@@ -75,17 +75,13 @@ async fn people_of_account(ctx: &Context, account: &Account, mailbox: &dyn Mailb
 }
 
 /// Reads the people of an account, so that they need not be waited for later.
-pub(in crate::pipeline) async fn prefetch_people(
-    ctx: &Context,
-    account: &Account,
-    mailbox: &dyn Mailbox,
-) {
+pub(super) async fn prefetch_people(ctx: &Context, account: &Account, mailbox: &dyn Mailbox) {
     let _ = people_of_account(ctx, account, mailbox).await;
 }
 
 /// Returns a note on each of the senders who looks like somebody the account knows, and
 /// has never been written to. People are only read for it if there are senders.
-pub(in crate::pipeline) async fn look_alikes(
+pub(super) async fn look_alikes(
     ctx: &Context,
     account: &Account,
     mailbox: &dyn Mailbox,
@@ -173,7 +169,7 @@ pub(super) async fn mark_look_alikes(
 
 /// Returns a note on each address that has never been written to, and is similar to one
 /// that the account knows.
-pub(in crate::pipeline) async fn mistyped_notes(
+pub(super) async fn mistyped_notes(
     ctx: &Context,
     account: &Account,
     addresses: Vec<String>,

@@ -5,12 +5,12 @@ use crate::error::{Error, Kind, Result};
 use crate::files::{Folders, LocalFile};
 
 /// Returns the folders of this machine that files may be in.
-pub(in crate::pipeline) fn file_folders(ctx: &Context) -> Folders {
+pub(super) fn file_folders(ctx: &Context) -> Folders {
     Folders::new(&ctx.config.files, &ctx.config.home)
 }
 
 /// Reads a file of this machine, if it is in one of those folders and not too large.
-pub(in crate::pipeline) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
+pub(super) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
     if ctx.config.files.is_empty() {
         return Err(Error::argument(
             "this server is on another machine and reads no files of yours",
@@ -25,6 +25,6 @@ pub(in crate::pipeline) async fn local_file(ctx: &Context, path: &str) -> Result
 }
 
 /// Returns the person for whom files are read, if there are others.
-pub(in crate::pipeline) fn file_reader(ctx: &Context) -> Option<&str> {
+pub(super) fn file_reader(ctx: &Context) -> Option<&str> {
     ctx.config.shared.then(|| ctx.store.owner())
 }

@@ -4,11 +4,11 @@
 //! other, and our own schemas. A list is fetched again for every page; a cursor keeps
 //! the request and the position.
 
-pub(in crate::pipeline) mod lists;
+pub(crate) mod lists;
 pub(super) mod named;
 pub(super) mod people;
-pub(in crate::pipeline) mod plan;
-pub(in crate::pipeline) mod suggestions;
+pub(super) mod plan;
+pub(super) mod suggestions;
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ use crate::schemas::{ACCOUNT, Api, CALENDAR, ROOM, SCHEMA};
 use crate::text::{note, ours};
 use crate::tools::lookup::Lookup;
 
-pub(in crate::pipeline) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
+pub(crate) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
     let several = lookup.each();
     if several.is_empty() {
         let plan = plan_lookup(ctx, lookup).await?;

@@ -7,36 +7,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a list stays valid.
-pub(in crate::pipeline) const GOOD: Duration = Duration::from_secs(600);
+pub(super) const GOOD: Duration = Duration::from_secs(600);
 
 /// The people of accounts, and what was found out about senders.
 #[derive(Default)]
-pub(in crate::pipeline) struct KnownPeople {
-    pub(in crate::pipeline) circles: Mutex<HashMap<String, Circle>>,
-    pub(in crate::pipeline) written: Mutex<HashMap<String, Vec<Acquaintance>>>,
+pub(super) struct KnownPeople {
+    pub(super) circles: Mutex<HashMap<String, Circle>>,
+    pub(crate) written: Mutex<HashMap<String, Vec<Acquaintance>>>,
 }
 
 /// The people of one account.
 #[derive(Clone)]
-pub(in crate::pipeline) struct Circle {
-    pub(in crate::pipeline) since: Instant,
-    pub(in crate::pipeline) people: Arc<Vec<Acquaintance>>,
+pub(super) struct Circle {
+    pub(crate) since: Instant,
+    pub(crate) people: Arc<Vec<Acquaintance>>,
     /// Whom senders look like, by name and address; `None` for nobody.
-    pub(in crate::pipeline) looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
+    pub(super) looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
 }
 
 impl KnownPeople {
-    pub(in crate::pipeline) fn circle(&self, account: &str) -> Option<Circle> {
+    pub(super) fn circle(&self, account: &str) -> Option<Circle> {
         let circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner);
         circles.get(account).filter(|one| one.since.elapsed() < GOOD).cloned()
     }
 
     /// Adds people that an account has written to.
-    pub(in crate::pipeline) fn wrote_to<'a>(
-        &self,
-        account: &str,
-        addresses: impl Iterator<Item = &'a String>,
-    ) {
+    pub(super) fn wrote_to<'a>(&self, account: &str, addresses: impl Iterator<Item = &'a String>) {
         let address = |email: &String| Acquaintance::new(Address::new(None, email), true);
         let people = addresses.filter_map(address).collect();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +40,7 @@ impl KnownPeople {
     }
 
     /// Drops the people of an account, so that they are read again.
-    pub(in crate::pipeline) fn forget(&self, account: &str) {
+    pub(crate) fn forget(&self, account: &str) {
         self.circles.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
     }
 }

@@ -7,13 +7,13 @@ use crate::time_parse::TimeContext;
 use jiff::tz::TimeZone;
 
 /// Returns the current time, and the zone of the user.
-pub(in crate::pipeline) fn time_context(ctx: &Context) -> TimeContext {
+pub(super) fn time_context(ctx: &Context) -> TimeContext {
     let clock = ctx.date_context();
     TimeContext { now: clock.now, zone: clock.zone, named: false }
 }
 
 /// Returns the zone of that name, or the user's own.
-pub(in crate::pipeline) fn requested_zone(ctx: &Context, name: Option<&str>) -> Result<TimeZone> {
+pub(super) fn requested_zone(ctx: &Context, name: Option<&str>) -> Result<TimeZone> {
     let Some(name) = name else {
         return Ok(ctx.config.zone.clone());
     };

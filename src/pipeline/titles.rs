@@ -3,10 +3,10 @@
 use crate::text;
 
 /// The number of columns of a title in a line of ours.
-pub(in crate::pipeline) const TITLE: usize = 60;
+pub(super) const TITLE: usize = 60;
 
 /// Shortens untrusted text for a line of ours.
-pub(in crate::pipeline) fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     match text::clip(text::cell(text), TITLE).0 {
         empty if empty.is_empty() => "(no title)".to_owned(),
         title => title,

@@ -8,11 +8,11 @@ use crate::provider::Account;
 use crate::text::quoted;
 
 /// The labels of accounts in rows and notes, by their ids.
-pub(in crate::pipeline) struct AccountLabels(HashMap<String, String>);
+pub(crate) struct AccountLabels(HashMap<String, String>);
 
 impl AccountLabels {
     /// Returns the label of the account with this id; the id if it was removed.
-    pub(in crate::pipeline) fn of(&self, id: &str) -> String {
+    pub(crate) fn of(&self, id: &str) -> String {
         self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
     }
 }
@@ -23,20 +23,17 @@ fn is_all(names: &str) -> bool {
 }
 
 /// Returns true if there are several accounts, or if that is unknown.
-pub(in crate::pipeline) async fn several_accounts(ctx: &Context) -> bool {
+pub(crate) async fn several_accounts(ctx: &Context) -> bool {
     ctx.accounts.list().await.map_or(true, |all| all.len() > 1)
 }
 
-pub(in crate::pipeline) async fn account_labels(ctx: &Context) -> Result<AccountLabels> {
+pub(crate) async fn account_labels(ctx: &Context) -> Result<AccountLabels> {
     Ok(AccountLabels(ctx.accounts.labels().await?))
 }
 
 /// Returns the account meant by `name`, which may also be an address that an account
 /// sends from; without a name, the only account.
-pub(in crate::pipeline) async fn account_named(
-    ctx: &Context,
-    name: Option<&str>,
-) -> Result<Account> {
+pub(crate) async fn account_named(ctx: &Context, name: Option<&str>) -> Result<Account> {
     let error = match ctx.accounts.find(name).await {
         Err(error) if error.kind() == Kind::NoAccount => error,
         found => return found,
@@ -57,10 +54,7 @@ pub(in crate::pipeline) async fn account_named(
 }
 
 /// Returns the account of that name, or all that are signed in.
-pub(in crate::pipeline) async fn named_or_all(
-    ctx: &Context,
-    name: Option<&str>,
-) -> Result<Vec<Account>> {
+pub(crate) async fn named_or_all(ctx: &Context, name: Option<&str>) -> Result<Vec<Account>> {
     if name.is_some() {
         return Ok(vec![account_named(ctx, name).await?]);
     }
@@ -73,10 +67,7 @@ pub(in crate::pipeline) async fn named_or_all(
 }
 
 /// Returns the accounts that an argument names: one, several separated by commas, or `all`.
-pub(in crate::pipeline) async fn several_named(
-    ctx: &Context,
-    names: Option<&str>,
-) -> Result<Vec<Account>> {
+pub(crate) async fn several_named(ctx: &Context, names: Option<&str>) -> Result<Vec<Account>> {
     let Some(list) = names.filter(|names| names.contains(',') || is_all(names)) else {
         let all = |error: Error| match error.next_step() {
             Some(next) if names.is_none() && error.kind() == Kind::Argument => {
@@ -103,7 +94,7 @@ pub(in crate::pipeline) async fn several_named(
 /// Returns the account that a provider's own id belongs to: the one named, or the only
 /// one whose provider has such ids, which `fits` decides. An error suggests an id
 /// `such` as `m12 from mail_search`.
-pub(in crate::pipeline) async fn owner_of_id(
+pub(crate) async fn owner_of_id(
     ctx: &Context,
     id: &str,
     account: Option<&str>,
@@ -126,7 +117,7 @@ pub(in crate::pipeline) async fn owner_of_id(
 }
 
 /// Returns the account that a handle belongs to, if it is the one named.
-pub(in crate::pipeline) async fn owner_named(
+pub(crate) async fn owner_named(
     ctx: &Context,
     owner: &str,
     account: Option<&str>,

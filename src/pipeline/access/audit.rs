@@ -13,26 +13,26 @@ use crate::text::{Note, note, ours};
 use jiff::Timestamp;
 
 /// The tool that saves events, as the log names it: undoing is logged under its name, too.
-pub(in crate::pipeline) const CALENDAR_SAVE: &str = "calendar_save";
+pub(crate) const CALENDAR_SAVE: &str = "calendar_save";
 
 /// The outcome in the line that is written before a call.
-pub(in crate::pipeline) const BEGUN: &str = "begun";
+pub(crate) const BEGUN: &str = "begun";
 
 /// One write, or one that was refused.
 #[derive(Debug, Clone, Default)]
-pub(in crate::pipeline) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// The account's address.
-    pub(in crate::pipeline) account: &'a str,
+    pub(crate) account: &'a str,
     /// The tool.
-    pub(in crate::pipeline) tool: &'a str,
+    pub(crate) tool: &'a str,
     /// The operation.
-    pub(in crate::pipeline) op: &'a str,
+    pub(crate) op: &'a str,
     /// Handles or provider ids of its objects.
-    pub(in crate::pipeline) ids: Vec<String>,
+    pub(crate) ids: Vec<String>,
     /// Addresses of recipients; their domains are kept.
-    pub(in crate::pipeline) recipients: Vec<&'a str>,
+    pub(crate) recipients: Vec<&'a str>,
     /// The outcome.
-    pub(in crate::pipeline) outcome: &'a str,
+    pub(crate) outcome: &'a str,
 }
 
 /// Adds a line to the audit log.
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Entry<'a> {
 /// # Errors
 /// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
 /// nothing should be.
-pub(in crate::pipeline) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> Result<()> {
+pub(crate) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
     begin_writing(ctx).await?;
     let mut domains: Vec<&str> =
@@ -62,11 +62,7 @@ pub(in crate::pipeline) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> R
 
 /// Writes the line after a call. A completed write is reported even if the log
 /// fails: the failure becomes a note.
-pub(in crate::pipeline) async fn audit_after(
-    ctx: &Context,
-    entry: Entry<'_>,
-    notes: &mut Vec<Note>,
-) {
+pub(crate) async fn audit_after(ctx: &Context, entry: Entry<'_>, notes: &mut Vec<Note>) {
     if let Err(error) = log_entry(ctx, entry).await {
         notes.push(Note::from(&error));
     }
@@ -78,7 +74,7 @@ pub(in crate::pipeline) async fn audit_after(
 /// # Errors
 /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
 /// then nothing was done. Those of the write.
-pub(in crate::pipeline) async fn run_logged<T>(
+pub(crate) async fn run_logged<T>(
     ctx: &Context,
     entry: Entry<'_>,
     notes: &mut Vec<Note>,
@@ -98,7 +94,7 @@ pub(in crate::pipeline) async fn run_logged<T>(
 }
 
 /// Returns the outcome of a write, in the log's words.
-pub(in crate::pipeline) fn outcome<T>(written: &Result<T>) -> &'static str {
+pub(crate) fn outcome<T>(written: &Result<T>) -> &'static str {
     match written {
         Ok(_) => "done",
         Err(error) if error.is_open() => "unknown",
@@ -107,7 +103,7 @@ pub(in crate::pipeline) fn outcome<T>(written: &Result<T>) -> &'static str {
 }
 
 /// Returns lines about calls that were interrupted.
-pub(in crate::pipeline) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
+pub(crate) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
     let mut notes = Vec::new();
     for call in ctx.store.cut_off().await {
         let began = Timestamp::from_second(call.began).unwrap_or_default();

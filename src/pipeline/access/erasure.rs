@@ -6,7 +6,7 @@ use crate::pipeline::context::Context;
 
 /// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
 /// can be asked, the access level counts as the user's consent.
-pub(in crate::pipeline) async fn refused_erasure(
+pub(crate) async fn refused_erasure(
     ctx: &Context,
     question: &str,
     caller: &dyn ClientPrompts,
@@ -24,7 +24,7 @@ pub(in crate::pipeline) async fn refused_erasure(
 }
 
 /// Returns what a dry run says of something that cannot be undone.
-pub(in crate::pipeline) fn no_undo(caller: &dyn ClientPrompts) -> &'static str {
+pub(crate) fn no_undo(caller: &dyn ClientPrompts) -> &'static str {
     if caller.can_ask() {
         "the user will be asked first, and there is no undo"
     } else {

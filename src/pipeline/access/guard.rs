@@ -42,11 +42,11 @@ const MOST_NEW: usize = 200;
 const LOOKED_AT: usize = 5;
 
 /// The note of a dry run that the call asks the user.
-pub(in crate::pipeline) const WILL_ASK: &str = "the user will be asked first";
+pub(crate) const WILL_ASK: &str = "the user will be asked first";
 
 /// The people a write reaches, as far as known after reading its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::pipeline) struct Audience {
+pub(crate) struct Audience {
     /// Addresses, each once.
     people: Vec<String>,
     /// The same in lower case.
@@ -59,7 +59,7 @@ pub(in crate::pipeline) struct Audience {
 
 impl Audience {
     /// Adds people by their addresses.
-    pub(in crate::pipeline) fn add<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn add<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
         for address in addresses {
             if address.is_empty() {
                 self.join(&Self::unlisted("somebody without an address"));
@@ -72,17 +72,17 @@ impl Audience {
     }
 
     /// Creates the audience of a whole domain, all of which the allow-list must cover.
-    pub(in crate::pipeline) fn domain(domain: &str) -> Self {
+    pub(crate) fn domain(domain: &str) -> Self {
         Self { domains: vec![format!("@{}", domain.to_lowercase())], ..Self::default() }
     }
 
     /// Creates an audience that cannot be listed, which no allow-list covers.
-    pub(in crate::pipeline) fn unlisted(who: impl Into<String>) -> Self {
+    pub(crate) fn unlisted(who: impl Into<String>) -> Self {
         Self { unlisted: vec![who.into()], ..Self::default() }
     }
 
     /// Adds those of another.
-    pub(in crate::pipeline) fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.add(other.people.iter().map(String::as_str));
         let lists = [(&mut self.domains, &other.domains), (&mut self.unlisted, &other.unlisted)];
         for (own, others) in lists {
@@ -97,25 +97,25 @@ impl Audience {
 
 /// A write that is to reach an [`Audience`].
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct Act<'a> {
+pub(crate) struct Act<'a> {
     /// The access level that it needs, and its name in the error about that.
-    pub(in crate::pipeline) needs: Access,
-    pub(in crate::pipeline) what: &'a str,
+    pub(crate) needs: Access,
+    pub(crate) what: &'a str,
     /// The question to the user, without the new recipients: plain lines, the same for
     /// the same call. Untrusted text in it is cleaned and short.
-    pub(in crate::pipeline) question: String,
-    pub(in crate::pipeline) asks: Asks,
+    pub(crate) question: String,
+    pub(crate) asks: Asks,
     /// The account whose sent mail determines who is new; any account if `None`.
-    pub(in crate::pipeline) sent_from: Option<&'a Account>,
+    pub(crate) sent_from: Option<&'a Account>,
     /// What the user can do if it is refused; and the command with which they can do it here,
     /// unless this machine is not theirs.
-    pub(in crate::pipeline) instead: String,
-    pub(in crate::pipeline) command: String,
+    pub(crate) instead: String,
+    pub(crate) command: String,
 }
 
 /// The cases in which the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) enum Asks {
+pub(crate) enum Asks {
     /// When somebody is new.
     New,
     /// If the user can be asked.
@@ -126,7 +126,7 @@ pub(in crate::pipeline) enum Asks {
 
 /// The result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) enum Decision {
+pub(crate) enum Decision {
     /// The user agreed.
     Agreed,
     /// It may be done without a question.
@@ -138,7 +138,7 @@ pub(in crate::pipeline) enum Decision {
 }
 
 /// Returns the error that an operation needs a higher access level, and who can give it.
-pub(in crate::pipeline) fn above(what: &str, needed: Access, config: &Config) -> Error {
+pub(crate) fn above(what: &str, needed: Access, config: &Config) -> Error {
     let needed = needed.word();
     let (lowest, next) = match (config.access_by, &config.pages) {
         (AccessBy::Settings, None) => {
@@ -167,12 +167,12 @@ fn people_line<'a>(people: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// Returns all recipients of a message, including Bcc.
-pub(in crate::pipeline) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &Person> {
+pub(crate) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &Person> {
     message.to.iter().chain(&message.cc).chain(&message.bcc)
 }
 
 /// Records whether an answer will show untrusted text.
-pub(in crate::pipeline) async fn note_untrusted(ctx: &Context, response: &Response) -> Result<()> {
+pub(crate) async fn note_untrusted(ctx: &Context, response: &Response) -> Result<()> {
     match TaintTracker::is_untrusted(response) {
         true => mark_tainted(ctx).await,
         false => Ok(()),
@@ -181,12 +181,12 @@ pub(in crate::pipeline) async fn note_untrusted(ctx: &Context, response: &Respon
 
 /// Records that a line of ours quotes untrusted text. It counts as shown when the
 /// call has ended, because the call may be refused before.
-pub(in crate::pipeline) fn note_untrusted_quote(ctx: &Context) {
+pub(crate) fn note_untrusted_quote(ctx: &Context) {
     ctx.states.taint.quoted.store(true, Ordering::Relaxed);
 }
 
 /// Records that untrusted text quoted so far has been shown.
-pub(in crate::pipeline) async fn quotes_shown(ctx: &Context) -> Result<()> {
+pub(crate) async fn quotes_shown(ctx: &Context) -> Result<()> {
     match ctx.states.taint.quoted.swap(false, Ordering::Relaxed) {
         true => mark_tainted(ctx).await,
         false => Ok(()),
@@ -194,7 +194,7 @@ pub(in crate::pipeline) async fn quotes_shown(ctx: &Context) -> Result<()> {
 }
 
 /// Records that untrusted text was shown, once for this process and for those that follow.
-pub(in crate::pipeline) async fn mark_tainted(ctx: &Context) -> Result<()> {
+pub(crate) async fn mark_tainted(ctx: &Context) -> Result<()> {
     ctx.states.taint.shown.store(true, Ordering::Relaxed);
     if !ctx.states.taint.noted.load(Ordering::Relaxed) {
         ctx.store.note_strangers().await?;
@@ -209,12 +209,12 @@ pub fn distrust(ctx: &Context) {
 }
 
 /// Returns true if text of unknown senders was shown within a day.
-pub(in crate::pipeline) async fn is_tainted(ctx: &Context) -> Result<bool> {
+pub(crate) async fn is_tainted(ctx: &Context) -> Result<bool> {
     Ok(ctx.states.taint.shown.load(Ordering::Relaxed) || ctx.store.strangers_lately().await?)
 }
 
 /// Refuses what the access level does not allow.
-pub(in crate::pipeline) fn require_access(ctx: &Context, access: Access, what: &str) -> Result<()> {
+pub(crate) fn require_access(ctx: &Context, access: Access, what: &str) -> Result<()> {
     if ctx.config.access >= access {
         return Ok(());
     }
@@ -227,7 +227,7 @@ pub(in crate::pipeline) fn require_access(ctx: &Context, access: Access, what: &
 ///
 /// # Errors
 /// [`Kind::Argument`], which names the people it must not reach, or the reason.
-pub(in crate::pipeline) async fn decide_write(
+pub(crate) async fn decide_write(
     ctx: &Context,
     act: &Act<'_>,
     audience: &Audience,
@@ -298,7 +298,7 @@ pub(in crate::pipeline) async fn decide_write(
 
 /// Calls [`decide_write`] for a write that ends if the user refuses. Returns
 /// true if the user was asked.
-pub(in crate::pipeline) async fn confirm(
+pub(crate) async fn confirm(
     ctx: &Context,
     act: &Act<'_>,
     audience: &Audience,
@@ -319,7 +319,7 @@ pub(in crate::pipeline) async fn confirm(
 }
 
 /// Returns what the user can do to have a write done that was refused here.
-pub(in crate::pipeline) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
+pub(crate) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
     // On a server, no terminal is theirs.
     if ctx.config.shared {
         act.instead.clone()
@@ -330,7 +330,7 @@ pub(in crate::pipeline) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
 
 /// Returns true if a write may be refused because of its audience; only then the
 /// audience has to be read.
-pub(in crate::pipeline) async fn is_watchful(ctx: &Context) -> Result<bool> {
+pub(crate) async fn is_watchful(ctx: &Context) -> Result<bool> {
     Ok(ctx.config.access < Access::Send
         || ctx.config.always_confirm
         || !ctx.config.recipients.is_empty()
@@ -341,7 +341,7 @@ pub(in crate::pipeline) async fn is_watchful(ctx: &Context) -> Result<bool> {
 ///
 /// # Errors
 /// [`Kind::Argument`], which names them.
-pub(in crate::pipeline) fn check_allow_list<'p>(
+pub(crate) fn check_allow_list<'p>(
     ctx: &Context,
     people: impl Iterator<Item = &'p Person>,
 ) -> Result<()> {
@@ -372,7 +372,7 @@ fn allowed_audience(ctx: &Context, audience: &Audience) -> Result<()> {
 }
 
 /// Returns the people to whom the mailbox of one account, or of any, has never written.
-pub(in crate::pipeline) async fn new_among(
+pub(crate) async fn new_among(
     ctx: &Context,
     from: Option<&Account>,
     people: &[String],
@@ -455,7 +455,7 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
 }
 
 /// Records recipients that were just written to.
-pub(in crate::pipeline) fn written_to(ctx: &Context, account: &Account, message: &OutgoingMessage) {
+pub(crate) fn written_to(ctx: &Context, account: &Account, message: &OutgoingMessage) {
     for person in everybody(message) {
         ctx.states.taint.learn(&account.id, &person.address);
     }

@@ -3,8 +3,8 @@
 
 pub(super) mod accounts;
 pub(super) mod audit;
-pub(in crate::pipeline) mod erasure;
+pub(super) mod erasure;
 pub(super) mod guard;
 pub(super) mod sign_in;
-pub(in crate::pipeline) mod sign_ins;
-pub(in crate::pipeline) mod taint;
+pub(crate) mod sign_ins;
+pub(super) mod taint;

@@ -186,7 +186,7 @@ pub async fn finish(
 const UNASKED: &str =
     "this client shows no questions: mail_send sends without asking (`confirm` = `always` refuses)";
 
-pub(in crate::pipeline) async fn accounts(
+pub(crate) async fn accounts(
     ctx: &Context,
     op: AccountsOp,
     caller: &dyn ClientPrompts,
@@ -260,7 +260,7 @@ pub async fn signed_in(ctx: &Context) -> Result<Vec<String>> {
 }
 
 /// Returns the signed-in accounts as objects of ours.
-pub(in crate::pipeline) async fn account_objects(ctx: &Context) -> Result<Vec<Value>> {
+pub(crate) async fn account_objects(ctx: &Context) -> Result<Vec<Value>> {
     let object = |account: &Account| {
         json!({
             "email": account.email,
@@ -276,7 +276,7 @@ pub(in crate::pipeline) async fn account_objects(ctx: &Context) -> Result<Vec<Va
 }
 
 /// Returns the note that no account is signed in, and how to change that.
-pub(in crate::pipeline) fn no_account_note(ctx: &Context) -> Note {
+pub(crate) fn no_account_note(ctx: &Context) -> Note {
     note!("no account is signed in: {}", ours(ctx.accounts.how_to_add()))
 }
 

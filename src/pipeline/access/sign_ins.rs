@@ -9,22 +9,22 @@ use tokio::task::AbortHandle;
 
 /// Sign-ins that were started in this process and whose outcome was not yet reported.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct SignIns {
-    pub(in crate::pipeline) waiting: Mutex<Vec<Pending>>,
-    pub(in crate::pipeline) changed: Notify,
+pub(crate) struct SignIns {
+    pub(crate) waiting: Mutex<Vec<Pending>>,
+    pub(crate) changed: Notify,
 }
 
 #[derive(Debug)]
-pub(in crate::pipeline) struct Pending {
-    pub(in crate::pipeline) add: Add,
-    pub(in crate::pipeline) state: State,
+pub(crate) struct Pending {
+    pub(crate) add: Add,
+    pub(crate) state: State,
     /// The task that waits for the person.
-    pub(in crate::pipeline) task: Option<AbortHandle>,
-    pub(in crate::pipeline) number: u64,
+    pub(crate) task: Option<AbortHandle>,
+    pub(crate) number: u64,
 }
 
 #[derive(Debug)]
-pub(in crate::pipeline) enum State {
+pub(crate) enum State {
     /// The person has not decided yet.
     Open,
     Failed(Error),
@@ -33,23 +33,23 @@ pub(in crate::pipeline) enum State {
 }
 
 impl SignIns {
-    pub(in crate::pipeline) fn with<T>(&self, change: impl FnOnce(&mut Vec<Pending>) -> T) -> T {
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Vec<Pending>) -> T) -> T {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut waiting)
     }
 
-    pub(in crate::pipeline) fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         self.with(|waiting| waiting.iter().filter(|one| one.is_open()).count())
     }
 }
 
 impl Pending {
-    pub(in crate::pipeline) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
     }
 
     /// Returns the row of a sign-in that is pending or has failed.
-    pub(in crate::pipeline) fn row(&self) -> Option<Value> {
+    pub(crate) fn row(&self) -> Option<Value> {
         let (status, problem) = match &self.state {
             State::Open if self.add.device => ("waiting for the code to be entered", None),
             State::Open => ("waiting for the sign-in page", None),

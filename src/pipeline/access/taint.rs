@@ -8,20 +8,20 @@ use std::sync::{Mutex, PoisonError};
 
 /// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct TaintTracker {
+pub(crate) struct TaintTracker {
     /// True once the process has shown untrusted text.
-    pub(in crate::pipeline) shown: AtomicBool,
+    pub(crate) shown: AtomicBool,
     /// True once other processes can know.
-    pub(in crate::pipeline) noted: AtomicBool,
+    pub(crate) noted: AtomicBool,
     /// True if the pending answer quotes untrusted text in any case.
-    pub(in crate::pipeline) quoted: AtomicBool,
+    pub(crate) quoted: AtomicBool,
     /// Account and address, in lower case, of recipients that were written to.
-    pub(in crate::pipeline) known: Mutex<HashSet<(String, String)>>,
+    pub(crate) known: Mutex<HashSet<(String, String)>>,
 }
 
 impl TaintTracker {
     /// Returns true if an answer will show untrusted text.
-    pub(in crate::pipeline) fn is_untrusted(response: &Response) -> bool {
+    pub(super) fn is_untrusted(response: &Response) -> bool {
         response.texts.iter().any(|text| !text.own)
             || response.document.tables.iter().any(|rows| {
                 let columns = rows.columns();
@@ -33,12 +33,12 @@ impl TaintTracker {
             })
     }
 
-    pub(in crate::pipeline) fn knows(&self, account: &str, address: &str) -> bool {
+    pub(super) fn knows(&self, account: &str, address: &str) -> bool {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.contains(&(account.to_owned(), address.to_lowercase()))
     }
 
-    pub(in crate::pipeline) fn learn(&self, account: &str, address: &str) {
+    pub(super) fn learn(&self, account: &str, address: &str) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert((account.to_owned(), address.to_lowercase()));
     }

@@ -34,11 +34,7 @@ struct Belongs {
 ///
 /// The kind and the names of the plan's fields are stored on disk: a change of
 /// either invalidates existing cursors. A plan has no field `of`.
-pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
-    ctx: &Context,
-    kind: &str,
-    plan: &T,
-) -> Result<u64> {
+pub(crate) async fn save_cursor<T: Serialize>(ctx: &Context, kind: &str, plan: &T) -> Result<u64> {
     let state = serde_json::to_string(&Saved { of: kind, plan })
         .map_err(|_| Error::new(Kind::Internal, "a cursor could not be saved"))?;
     ctx.store.save_cursor(&state).await
@@ -49,7 +45,7 @@ pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
 /// # Errors
 /// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it belongs
 /// to a list of another kind.
-pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
+pub(crate) async fn load_cursor<T: DeserializeOwned>(
     ctx: &Context,
     kind: &str,
     cursor: &str,
@@ -70,7 +66,7 @@ pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
 }
 
 /// Returns the error for a cursor given together with another request.
-pub(in crate::pipeline) fn another_search(cursor: &str) -> Error {
+pub(crate) fn another_search(cursor: &str) -> Error {
     Error::argument(format!("the cursor {cursor} belongs to another search"))
         .next("give the cursor alone, or search without it")
 }
@@ -83,14 +79,14 @@ fn other_use(cursor: &str) -> Error {
 
 /// The digest of an id. With this many bytes, two in a mailbox of a million collide
 /// once in thirty million mailboxes.
-pub(in crate::pipeline) type IdDigest = [u8; 8];
+pub(crate) type IdDigest = [u8; 8];
 
 /// Ids of the rows shown last, as short digests.
 ///
 /// Ids are long, and a cursor only has to recognize one when it comes again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(in crate::pipeline) struct SeenIds(String);
+pub(crate) struct SeenIds(String);
 
 impl SeenIds {
     /// The number of digests stored: more than two of the longest pages, so that a page
@@ -99,19 +95,19 @@ impl SeenIds {
     const MOST: usize = 224;
 
     /// Returns the digests, the latest last.
-    pub(in crate::pipeline) fn digests(&self) -> Vec<IdDigest> {
+    pub(crate) fn digests(&self) -> Vec<IdDigest> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
         bytes.as_chunks().0.to_vec()
     }
 
     /// Returns the digest of an id.
-    pub(in crate::pipeline) fn digest(id: &str) -> IdDigest {
+    pub(crate) fn digest(id: &str) -> IdDigest {
         let digest = Sha256::digest(id.as_bytes());
         digest.first_chunk().copied().unwrap_or_default()
     }
 
     /// Adds ids to those stored, and drops the oldest.
-    pub(in crate::pipeline) fn with<'i>(&self, ids: impl Iterator<Item = &'i str>) -> Self {
+    pub(crate) fn with<'i>(&self, ids: impl Iterator<Item = &'i str>) -> Self {
         let mut digests = self.digests();
         digests.extend(ids.map(Self::digest));
         let start = digests.len().saturating_sub(Self::MOST);

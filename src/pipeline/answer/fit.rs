@@ -16,9 +16,9 @@ use crate::text::Note;
 /// Rows that are fitted on a thread of their own.
 const MANY: usize = 100;
 /// Tokens of the line with an answer's hash.
-pub(in crate::pipeline) const HASH: usize = 12;
+pub(crate) const HASH: usize = 12;
 /// Tokens reserved for notes about a part, or for an output's id beside the hash.
-pub(in crate::pipeline) const BESIDES: usize = HASH + 14;
+pub(crate) const BESIDES: usize = HASH + 14;
 
 /// The result of a tool call, before it is converted to MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,23 +62,23 @@ pub struct Stats {
 
 /// The form in which an answer is returned.
 #[derive(Clone, Copy)]
-pub(in crate::pipeline) struct AnswerOptions {
-    pub(in crate::pipeline) format: Format,
-    pub(in crate::pipeline) strategy: Strategy,
-    pub(in crate::pipeline) chunk: usize,
+pub(crate) struct AnswerOptions {
+    pub(crate) format: Format,
+    pub(crate) strategy: Strategy,
+    pub(crate) chunk: usize,
     /// True if further chunks can be requested.
-    pub(in crate::pipeline) chunks: bool,
-    pub(in crate::pipeline) budget: usize,
+    pub(crate) chunks: bool,
+    pub(crate) budget: usize,
     /// Tokens that the call reserves for the caller's answer.
-    pub(in crate::pipeline) reserve: usize,
+    pub(crate) reserve: usize,
     /// Tokens reserved for additional notes.
-    pub(in crate::pipeline) besides: usize,
+    pub(crate) besides: usize,
     /// The most bytes of all blocks.
-    pub(in crate::pipeline) ceiling: usize,
+    pub(crate) ceiling: usize,
 }
 
 /// Fits a response; stores the complete response as an output if it was shortened.
-pub(in crate::pipeline) async fn fit_response(
+pub(crate) async fn fit_response(
     ctx: &Context,
     response: &Arc<Response>,
     how: AnswerOptions,
@@ -121,12 +121,12 @@ pub(in crate::pipeline) async fn fit_response(
 }
 
 /// Returns the tokens that an answer leaves free: those the call names, or else the setting.
-pub(in crate::pipeline) fn reserved_tokens(ctx: &Context, reserve: Option<u32>) -> usize {
+pub(crate) fn reserved_tokens(ctx: &Context, reserve: Option<u32>) -> usize {
     reserve.map_or(ctx.config.reserve, |reserve| reserve as usize)
 }
 
 /// Tokens for the answer itself.
-pub(in crate::pipeline) fn answer_budget(
+pub(crate) fn answer_budget(
     ctx: &Context,
     budget: Option<u32>,
     reserve: Option<u32>,
@@ -143,7 +143,7 @@ pub(in crate::pipeline) fn answer_budget(
 }
 
 /// Adds a line to the notes.
-pub(in crate::pipeline) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
+pub(crate) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
     let notes = match fitted.notes {
         true => fitted.blocks.last_mut(),
         false => None,
@@ -162,7 +162,7 @@ pub(in crate::pipeline) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &N
 }
 
 /// Returns the answer to a caller that already has it.
-pub(in crate::pipeline) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> Answer {
+pub(crate) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> Answer {
     let document =
         Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };
     let text = document.encode(format);

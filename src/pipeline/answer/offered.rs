@@ -21,7 +21,7 @@ pub fn unoffered(tool: &Tool, config: &Config) -> Error {
 }
 
 /// Adds to an error what the user has to change before they can use the tools it names.
-pub(in crate::pipeline) fn with_unoffered(ctx: &Context, error: Error) -> Error {
+pub(crate) fn with_unoffered(ctx: &Context, error: Error) -> Error {
     let config = &ctx.config;
     let Some(next) = error.next_step() else {
         return error;
@@ -34,7 +34,7 @@ pub(in crate::pipeline) fn with_unoffered(ctx: &Context, error: Error) -> Error 
 }
 
 /// Adds to a response a note on each tool that it names and that is not offered.
-pub(in crate::pipeline) fn note_unoffered(ctx: &Context, response: &mut Response) {
+pub(crate) fn note_unoffered(ctx: &Context, response: &mut Response) {
     let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
     let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
         Cell::Text(text) => Some(text.as_str()),

@@ -19,15 +19,15 @@ use crate::text::{Note, note, ours};
 
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) struct Outcome {
-    pub(in crate::pipeline) item: String,
-    pub(in crate::pipeline) op: &'static str,
-    pub(in crate::pipeline) result: &'static str,
-    pub(in crate::pipeline) detail: String,
+pub(crate) struct Outcome {
+    pub(crate) item: String,
+    pub(crate) op: &'static str,
+    pub(crate) result: &'static str,
+    pub(crate) detail: String,
 }
 
 impl Outcome {
-    pub(in crate::pipeline) fn new(
+    pub(crate) fn new(
         item: impl Into<String>,
         op: &'static str,
         result: &'static str,
@@ -37,17 +37,13 @@ impl Outcome {
     }
 
     /// Returns the outcome of an item that a failure before it left unwritten.
-    pub(in crate::pipeline) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
+    pub(crate) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
         Self::new(item, op, "skipped", "not written, because an earlier one failed")
     }
 
     /// Returns the outcome of a failed write: `unknown` if the connection broke,
     /// because the write may have taken effect.
-    pub(in crate::pipeline) fn failed(
-        item: impl Into<String>,
-        op: &'static str,
-        error: &Error,
-    ) -> Self {
+    pub(crate) fn failed(item: impl Into<String>, op: &'static str, error: &Error) -> Self {
         match error.is_open() {
             true => Self::new(
                 item,
@@ -65,32 +61,29 @@ impl Outcome {
 
 /// The parts of the answer of a call that writes.
 #[derive(Default)]
-pub(in crate::pipeline) struct WriteReport {
-    pub(in crate::pipeline) events: Vec<(Owner, Value)>,
-    pub(in crate::pipeline) outcomes: Vec<Outcome>,
-    pub(in crate::pipeline) notes: Vec<Note>,
+pub(crate) struct WriteReport {
+    pub(crate) events: Vec<(Owner, Value)>,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) notes: Vec<Note>,
     /// The number of events that were written although they have conflicts.
-    pub(in crate::pipeline) clashing: usize,
+    pub(crate) clashing: usize,
     /// The series that were written, and their occurrences.
-    pub(in crate::pipeline) series: SeriesLog,
+    pub(crate) series: SeriesLog,
     /// Who was notified of the writes to events.
-    pub(in crate::pipeline) notified: NotifiedGuests,
+    pub(crate) notified: NotifiedGuests,
     /// The writes to events that can be undone.
-    pub(in crate::pipeline) undo: UndoLog,
+    pub(crate) undo: UndoLog,
 }
 
 impl WriteReport {
     /// Returns the report of a call that notifies guests as `notify` says.
-    pub(in crate::pipeline) fn notifying(notify: Option<Notify>) -> Self {
+    pub(crate) fn notifying(notify: Option<Notify>) -> Self {
         Self { notified: NotifiedGuests::new(notify), ..Self::default() }
     }
 }
 
 /// Builds the response of a call that writes.
-pub(in crate::pipeline) async fn write_report(
-    ctx: &Context,
-    report: WriteReport,
-) -> Result<Response> {
+pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<Response> {
     let mut response = Response::default();
     // Before any row gets a handle: known handles move to the new occurrences first.
     let occurrences = occurrences::follow(ctx, report.series, &mut response.notes).await;
@@ -135,7 +128,7 @@ pub(in crate::pipeline) async fn write_report(
     Ok(response)
 }
 
-pub(in crate::pipeline) fn outcome_rows(ctx: &Context, outcomes: &[Outcome]) -> RowTable {
+pub(crate) fn outcome_rows(ctx: &Context, outcomes: &[Outcome]) -> RowTable {
     let objects: Vec<Value> = outcomes
         .iter()
         .map(|one| {

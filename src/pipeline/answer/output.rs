@@ -25,10 +25,10 @@ const BESIDES: usize = 120;
 
 /// The call that produced an answer, as the store keeps it.
 #[derive(Serialize, Deserialize)]
-pub(in crate::pipeline) struct Recipe {
-    pub(in crate::pipeline) tool: String,
+pub(crate) struct Recipe {
+    pub(crate) tool: String,
     /// `None` for calls that write: they are not repeated.
-    pub(in crate::pipeline) arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Option<Map<String, Value>>,
 }
 
 /// Stores a complete answer that concerns these accounts, by their ids; returns its hash.
@@ -37,7 +37,7 @@ pub(in crate::pipeline) struct Recipe {
 ///
 /// # Errors
 /// [`Kind::Internal`].
-pub(in crate::pipeline) async fn keep_output(
+pub(crate) async fn keep_output(
     ctx: &Context,
     call: &Call,
     text: &str,
@@ -59,7 +59,7 @@ pub async fn has_output(ctx: &Context, hash: &str) -> Result<bool> {
 }
 
 /// Returns the part of an output's `text` that a request reads.
-pub(in crate::pipeline) async fn output_page(
+pub(crate) async fn output_page(
     ctx: &Context,
     text: Arc<str>,
     request: OutputRead,
@@ -109,7 +109,7 @@ fn count(lines: usize) -> Cell {
 }
 
 /// Returns the error for an id that no output has.
-pub(in crate::pipeline) fn unknown(id: &str) -> Error {
+pub(crate) fn unknown(id: &str) -> Error {
     Error::new(Kind::NotFound, format!("there is no output `{}`, or it expired", brief(id)))
         .next("use the id from the notes of a shortened answer")
 }

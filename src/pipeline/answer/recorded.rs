@@ -10,14 +10,14 @@ tokio::task_local! {
 }
 
 /// Records the objects of a provider, if the running call is inspected.
-pub(in crate::pipeline) fn record(objects: &[Value]) {
+pub(crate) fn record(objects: &[Value]) {
     let _ = OBJECTS.try_with(|all| {
         all.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(objects);
     });
 }
 
 /// Awaits a call; returns its result, and the objects that it made rows from.
-pub(in crate::pipeline) async fn recording<T>(call: impl Future<Output = T>) -> (T, Vec<Value>) {
+pub(super) async fn recording<T>(call: impl Future<Output = T>) -> (T, Vec<Value>) {
     let recorded = async {
         let result = call.await;
         let take = |all: &Mutex<Vec<Value>>| {

@@ -21,15 +21,15 @@ const COLUMNS: [[&str; 4]; 3] = [
 
 /// What a row showed: time, person and subject.
 #[derive(Clone)]
-pub(in crate::pipeline) struct ShownRow {
-    pub(in crate::pipeline) cells: [Cell; 3],
+pub(crate) struct ShownRow {
+    pub(crate) cells: [Cell; 3],
     /// The zone of its time, as the document named it.
-    pub(in crate::pipeline) zone: Option<String>,
+    pub(crate) zone: Option<String>,
 }
 
 /// The rows that were shown lately.
 #[derive(Default)]
-pub(in crate::pipeline) struct ShownRows(Mutex<Rows>);
+pub(crate) struct ShownRows(Mutex<Rows>);
 
 #[derive(Default)]
 struct Rows {
@@ -40,7 +40,7 @@ struct Rows {
 
 impl ShownRows {
     /// Remembers the rows of a document.
-    pub(in crate::pipeline) fn note(&self, document: &Document) {
+    pub(crate) fn note(&self, document: &Document) {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let zone = document.scalars.iter().find_map(|(name, cell)| match (*name, cell) {
             ("zone", Cell::Text(zone)) => Some(zone.clone()),
@@ -71,13 +71,13 @@ impl ShownRows {
     }
 
     /// Returns the row of a handle, if it was shown recently.
-    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<ShownRow> {
+    pub(crate) fn find(&self, id: &str) -> Option<ShownRow> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rows.cells.get(id).cloned()
     }
 
     /// Forgets all: somebody was signed out.
-    pub(in crate::pipeline) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Rows::default();
     }
 }

@@ -17,20 +17,20 @@ const BYTES: usize = 32 * 1024 * 1024;
 
 /// Answers recently returned in chunks, the latest last.
 #[derive(Default)]
-pub(in crate::pipeline) struct Snapshots(Mutex<VecDeque<Snapshot>>);
+pub(crate) struct Snapshots(Mutex<VecDeque<Snapshot>>);
 
 /// An answer that was returned in chunks.
-pub(in crate::pipeline) struct Snapshot {
-    pub(in crate::pipeline) call: Call,
-    pub(in crate::pipeline) response: Arc<Response>,
+pub(crate) struct Snapshot {
+    pub(crate) call: Call,
+    pub(crate) response: Arc<Response>,
     /// The signed-in accounts, and since when.
-    pub(in crate::pipeline) accounts: Vec<String>,
+    pub(crate) accounts: Vec<String>,
     /// The budget that the chunks were made for.
-    pub(in crate::pipeline) budget: usize,
+    pub(crate) budget: usize,
     /// The size limit of the client that received them: another limit gives other chunks.
-    pub(in crate::pipeline) limit: Option<usize>,
-    pub(in crate::pipeline) format: Format,
-    pub(in crate::pipeline) made: Instant,
+    pub(crate) limit: Option<usize>,
+    pub(crate) format: Format,
+    pub(crate) made: Instant,
 }
 
 impl Snapshot {
@@ -40,7 +40,7 @@ impl Snapshot {
 }
 
 impl Snapshots {
-    pub(in crate::pipeline) fn keep(&self, snapshot: Snapshot) {
+    pub(crate) fn keep(&self, snapshot: Snapshot) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.call != snapshot.call && one.made.elapsed() < KEPT);
         all.push_back(snapshot);
@@ -50,7 +50,7 @@ impl Snapshots {
     }
 
     /// Returns the stored answer to a call, if the same accounts are still signed in.
-    pub(in crate::pipeline) fn find(
+    pub(crate) fn find(
         &self,
         call: &Call,
         accounts: &[String],
@@ -63,7 +63,7 @@ impl Snapshots {
     }
 
     /// Forgets all: somebody was signed out.
-    pub(in crate::pipeline) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }

@@ -11,7 +11,7 @@ use crate::provider::mail::MailState;
 /// What is kept for an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(in crate::pipeline) enum UndoState {
+pub(crate) enum UndoState {
     /// A change to messages, by account.
     Mail(Vec<AccountUndo>),
     /// An edit of a draft.
@@ -22,79 +22,79 @@ pub(in crate::pipeline) enum UndoState {
 
 /// A change in one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct AccountUndo {
+pub(crate) struct AccountUndo {
     /// The account's id.
-    pub(in crate::pipeline) account: String,
-    pub(in crate::pipeline) mail: Vec<MessageUndo>,
+    pub(crate) account: String,
+    pub(crate) mail: Vec<MessageUndo>,
     /// The folders and labels that were created for it, which stay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::pipeline) created: Vec<CreatedUndo>,
+    pub(crate) created: Vec<CreatedUndo>,
 }
 
 /// A folder or label that a change created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct CreatedUndo {
+pub(crate) struct CreatedUndo {
     /// The provider's id.
-    pub(in crate::pipeline) id: String,
+    pub(crate) id: String,
     /// True for a label that is no folder: a category.
-    pub(in crate::pipeline) category: bool,
+    pub(crate) category: bool,
 }
 
 /// A change to one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct MessageUndo {
-    pub(in crate::pipeline) before: MailState,
+pub(crate) struct MessageUndo {
+    pub(crate) before: MailState,
     /// Nothing if nobody knows.
-    pub(in crate::pipeline) after: Option<MailState>,
+    pub(crate) after: Option<MailState>,
 }
 
 /// An edit of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct DraftUndo {
+pub(crate) struct DraftUndo {
     /// The account's id.
-    pub(in crate::pipeline) account: String,
+    pub(crate) account: String,
     /// The provider's id of the draft.
-    pub(in crate::pipeline) draft: String,
+    pub(crate) draft: String,
     /// The sealed content before the edit.
-    pub(in crate::pipeline) sealed: String,
+    pub(crate) sealed: String,
     /// The hash of the content after it; empty if unknown.
-    pub(in crate::pipeline) after: String,
+    pub(crate) after: String,
 }
 
 /// A write to an event. Without `sealed` it was created, without `version` deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct EventUndo {
+pub(crate) struct EventUndo {
     /// The handle, which a restored event keeps even if its id is a new one.
-    pub(in crate::pipeline) event: String,
+    pub(crate) event: String,
     /// The sealed event before the write.
-    pub(in crate::pipeline) sealed: Option<String>,
+    pub(crate) sealed: Option<String>,
     /// The version after it; empty if unknown.
-    pub(in crate::pipeline) version: Option<String>,
+    pub(crate) version: Option<String>,
     /// The hash of the content after it, by which a state that was restored is recognized.
-    pub(in crate::pipeline) content: String,
+    pub(crate) content: String,
 }
 
 /// The writes to events of one call, as far as they can be undone.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct UndoLog {
+pub(crate) struct UndoLog {
     /// The number of its id, once it is stored.
-    pub(in crate::pipeline) number: Option<u64>,
+    pub(crate) number: Option<u64>,
     /// The number of writes that were made, whether they can be undone or not.
-    pub(in crate::pipeline) writes: usize,
+    pub(crate) writes: usize,
     /// The ids of the accounts.
-    pub(in crate::pipeline) accounts: BTreeSet<String>,
-    pub(in crate::pipeline) events: Vec<EventUndo>,
+    pub(crate) accounts: BTreeSet<String>,
+    pub(crate) events: Vec<EventUndo>,
 }
 
 impl UndoState {
     /// Reads the stored state of the undo id `id`.
-    pub(in crate::pipeline) fn read(id: &str, state: &str) -> Result<Self> {
+    pub(crate) fn read(id: &str, state: &str) -> Result<Self> {
         serde_json::from_str(state)
             .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))
     }
 
     /// Returns the form that is stored.
-    pub(in crate::pipeline) fn write(&self) -> Result<String> {
+    pub(crate) fn write(&self) -> Result<String> {
         serde_json::to_string(self)
             .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
     }
@@ -104,7 +104,7 @@ impl UndoState {
 ///
 /// # Errors
 /// [`Kind::Store`].
-pub(in crate::pipeline) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
+pub(crate) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
     let state = UndoState::Events { events: log.events.clone() }.write()?;
     let state = Some(state).filter(|_| !log.events.is_empty());
     match (log.number, state) {

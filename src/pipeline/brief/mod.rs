@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use self::mail::{Mail, Window, brief_mail, draft_rows, message_rows};
 use self::rules::{BriefMessage, Sorted, Why};
-use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
+use super::calendar::agenda::ranged::Ranged;
 use super::calendar::clashes::{clashes, is_declined};
 use super::times::requested_zone;
 use crate::budget::plan::Tier;

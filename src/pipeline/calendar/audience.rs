@@ -20,7 +20,7 @@ use crate::text::{cell, clip};
 const SHOWN: usize = 200;
 
 /// A write to an event, as far as it concerns others.
-pub(in crate::pipeline) enum EventWrite<'a> {
+pub(super) enum EventWrite<'a> {
     /// It is changed.
     Change(&'a Change),
     /// It is deleted; true if those concerned are notified.
@@ -29,20 +29,20 @@ pub(in crate::pipeline) enum EventWrite<'a> {
 
 impl Audience {
     /// Adds the guests, without the account's owner and rooms.
-    pub(in crate::pipeline) fn guests(&mut self, list: &[Guest], own: &str) {
+    pub(crate) fn guests(&mut self, list: &[Guest], own: &str) {
         let addresses = others(list, own).into_iter().map(|one| &*one.address);
         self.add(addresses);
     }
 
     /// Adds the guests of an imported document, except the account's owner. Rooms are
     /// included, because the document could call anyone a room.
-    pub(in crate::pipeline) fn add_guests(&mut self, list: &[Guest], own: &str) {
+    pub(super) fn add_guests(&mut self, list: &[Guest], own: &str) {
         let addresses = list.iter().map(|one| &*one.address);
         self.add(addresses.filter(|address| !address.eq_ignore_ascii_case(own)));
     }
 
     /// Adds everyone on an event except its organizer.
-    pub(in crate::pipeline) fn everybody_on(&mut self, facts: &EventData, own: &str) {
+    pub(super) fn everybody_on(&mut self, facts: &EventData, own: &str) {
         self.guests(&facts.guests, own);
         if facts.omitted {
             self.join(&Self::unlisted("people the service does not name"));
@@ -50,7 +50,7 @@ impl Audience {
     }
 
     /// Adds the organizer of an event, unless that is the account's owner.
-    pub(in crate::pipeline) fn organizer(&mut self, facts: &EventData) {
+    pub(crate) fn organizer(&mut self, facts: &EventData) {
         match &facts.organizer {
             _ if facts.own => {}
             Some(organizer) => self.add([organizer.as_str()]),
@@ -59,7 +59,7 @@ impl Audience {
     }
 
     /// Adds the owner of a calendar, if that is someone else.
-    pub(in crate::pipeline) fn calendar(&mut self, place: &KnownCalendar, own: &str) {
+    pub(crate) fn calendar(&mut self, place: &KnownCalendar, own: &str) {
         match place.of_others(own) {
             None => {}
             Some("") => self.join(&Self::unlisted(format!(
@@ -73,7 +73,7 @@ impl Audience {
 
 /// Describes a write to an event with other participants; `question` begins the
 /// question about it.
-pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
+pub(crate) fn act(question: String) -> Act<'static> {
     Act {
         needs: Access::Send,
         what: "writing an event with other people",
@@ -86,7 +86,7 @@ pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
 }
 
 /// Formats an argument of the call as a line of a question.
-pub(in crate::pipeline) fn line(name: &str, value: Option<&str>) -> String {
+pub(crate) fn line(name: &str, value: Option<&str>) -> String {
     match value.map(|value| clip(cell(value), SHOWN).0) {
         Some(value) if !value.is_empty() => format!("\n{name}: {value}"),
         _ => String::new(),
@@ -99,7 +99,7 @@ pub(in crate::pipeline) fn line(name: &str, value: Option<&str>) -> String {
 ///
 /// # Errors
 /// Those of reading the calendars, and the occurrences of a series.
-pub(in crate::pipeline) async fn find_audience(
+pub(super) async fn find_audience(
     ctx: &Context,
     target: &EventTarget,
     planned: &EventWrite<'_>,
@@ -162,7 +162,7 @@ async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<Guest>> {
 
 /// Refuses changes or deletions of events that must not reach their audience. Checks again,
 /// after the user has agreed, what the events' own versions do not cover.
-pub(in crate::pipeline) async fn agreed_for(
+pub(super) async fn agreed_for(
     ctx: &Context,
     planned: &[(&EventTarget, EventWrite<'_>)],
     question: String,

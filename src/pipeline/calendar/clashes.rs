@@ -23,24 +23,24 @@ const NAMED: usize = 4;
 /// An event that overlaps others, by their positions; each pair is in the row of the
 /// event that starts first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) struct Clash {
-    pub(in crate::pipeline) first: usize,
-    pub(in crate::pipeline) with: Vec<usize>,
+pub(crate) struct Clash {
+    pub(crate) first: usize,
+    pub(crate) with: Vec<usize>,
 }
 
 /// The properties of an event that decide whether it competes for the reader's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) struct Claim {
-    pub(in crate::pipeline) show: Show,
+pub(crate) struct Claim {
+    pub(crate) show: Show,
     /// True for a tentative event, and for an invitation that is not accepted.
-    pub(in crate::pipeline) uncertain: bool,
+    pub(crate) uncertain: bool,
     /// True if it is in the main calendar or has guests who are people.
-    pub(in crate::pipeline) personal: bool,
+    pub(crate) personal: bool,
 }
 
 impl Claim {
     /// Returns the claim of an event; `main` if it is in the account's main calendar.
-    pub(in crate::pipeline) fn of(facts: &EventData, main: bool) -> Self {
+    pub(crate) fn of(facts: &EventData, main: bool) -> Self {
         let invited = !facts.own && facts.answer.is_none();
         Self {
             show: match facts.busy {
@@ -55,11 +55,7 @@ impl Claim {
     }
 
     /// Returns true if an event of this length competes with others.
-    pub(in crate::pipeline) fn competes(
-        &self,
-        (from, to): (EventTime, EventTime),
-        zone: &TimeZone,
-    ) -> bool {
+    pub(super) fn competes(&self, (from, to): (EventTime, EventTime), zone: &TimeZone) -> bool {
         let length = to.instant(zone).duration_since(from.instant(zone));
         let away = matches!(self.show, Show::Free | Show::Oof | Show::Elsewhere);
         // An event that takes no time overlaps nothing.
@@ -67,11 +63,7 @@ impl Claim {
     }
 
     /// Returns true for an event so long that others take place in it, or beside it.
-    pub(in crate::pipeline) fn is_container(
-        &self,
-        (from, to): (EventTime, EventTime),
-        zone: &TimeZone,
-    ) -> bool {
+    pub(super) fn is_container(&self, (from, to): (EventTime, EventTime), zone: &TimeZone) -> bool {
         let length = to.instant(zone).duration_since(from.instant(zone));
         let is_long = |least| from.is_day() || length >= least;
         self.uncertain && is_long(LONG_UNCERTAIN) || !self.personal && is_long(LONG_WITHOUT_PEOPLE)
@@ -79,7 +71,7 @@ impl Claim {
 }
 
 /// Returns what does not compete, in words.
-pub(in crate::pipeline) fn not_competing() -> String {
+pub(super) fn not_competing() -> String {
     format!(
         "free, out-of-office and working-elsewhere events; timed against all-day events; tentative \
          or unanswered events of {} h or more; outside the main calendar, your own events without guests of \
@@ -91,7 +83,7 @@ pub(in crate::pipeline) fn not_competing() -> String {
 
 /// Returns true if two times overlap. A whole day overlaps whole days only: it is about
 /// the day, and the events of the day take place in it.
-pub(in crate::pipeline) fn overlap(
+pub(super) fn overlap(
     one: (EventTime, EventTime),
     other: (EventTime, EventTime),
     zone: &TimeZone,
@@ -103,13 +95,13 @@ pub(in crate::pipeline) fn overlap(
 
 /// Returns the word for an event that does not compete but says that the reader is not there:
 /// out of office, or working elsewhere, whether or not the service counts it as busy.
-pub(in crate::pipeline) fn away(facts: &EventData) -> Option<&'static str> {
+pub(crate) fn away(facts: &EventData) -> Option<&'static str> {
     let is_away = matches!(facts.show, Show::Oof | Show::Elsewhere);
     (is_away && !facts.cancelled && !is_declined(facts)).then(|| facts.show.word())
 }
 
 /// Returns true if a time is within an event of [`away`], or partly, be it a whole day.
-pub(in crate::pipeline) fn meets_absence(
+pub(super) fn meets_absence(
     time: (EventTime, EventTime),
     away: &EventData,
     zone: &TimeZone,
@@ -118,13 +110,13 @@ pub(in crate::pipeline) fn meets_absence(
 }
 
 /// Returns the note on events of [`away`], each in words; `None` if there are none.
-pub(in crate::pipeline) fn absences(events: Vec<String>) -> Option<Note> {
+pub(super) fn absences(events: Vec<String>) -> Option<Note> {
     (!events.is_empty())
         .then(|| note!("you are away then, which is no clash: {}", ours(named(events))))
 }
 
 /// Joins the first few of some events, each in words, and the number of the others.
-pub(in crate::pipeline) fn named(mut events: Vec<String>) -> String {
+pub(crate) fn named(mut events: Vec<String>) -> String {
     let more = events.len().saturating_sub(NAMED);
     events.truncate(NAMED);
     if more > 0 {
@@ -134,16 +126,13 @@ pub(in crate::pipeline) fn named(mut events: Vec<String>) -> String {
 }
 
 /// Returns true for an event that the reader has declined.
-pub(in crate::pipeline) fn is_declined(facts: &EventData) -> bool {
+pub(crate) fn is_declined(facts: &EventData) -> bool {
     facts.answer == Some(Answer::Declined)
 }
 
 /// Returns the overlaps among events, in the order of their first events. The events are
 /// sorted by their start; `true` if one is in its account's main calendar.
-pub(in crate::pipeline) fn clashes(
-    events: &[(usize, &EventData, bool)],
-    zone: &TimeZone,
-) -> Vec<Clash> {
+pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<Clash> {
     let busy: Vec<_> = events
         .iter()
         .map(|(at, facts, main)| (*at, *facts, Claim::of(facts, *main)))

@@ -23,7 +23,7 @@ const NAMED: usize = 12;
 /// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `*` marks
 /// optional attendance, and the signs of answers that rows show are passed over.
 /// Warnings go into `notes`.
-pub(in crate::pipeline) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<Guest> {
+pub(crate) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<Guest> {
     let (who, optional) = without_signs(text);
     let mut read = people::read(field, &[who.to_owned()])?;
     notes.append(&mut read.warnings);
@@ -67,7 +67,7 @@ fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
 
 /// Checks the guests of an imported document: an invalid or deceptive address is left
 /// out, and so is a name that contains another address.
-pub(in crate::pipeline) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
+pub(super) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
     let Some(all) = list.take() else {
         return;
     };
@@ -93,10 +93,7 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
 }
 
 /// Returns the guests of a new event: `people` and `add` mean the same here.
-pub(in crate::pipeline) fn guests_of(
-    words: &EventWords,
-    notes: &mut Vec<Note>,
-) -> Result<Vec<Guest>> {
+pub(crate) fn guests_of(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
             "`remove` names {}, but a new event has no guests yet",
@@ -110,7 +107,7 @@ pub(in crate::pipeline) fn guests_of(
 }
 
 /// Returns the guests after a change, if they differ from those before.
-pub(in crate::pipeline) fn changed(
+pub(crate) fn changed(
     words: &EventWords,
     now: &EventData,
     notes: &mut Vec<Note>,
@@ -177,7 +174,7 @@ fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
 }
 
 /// Lists the first addresses.
-pub(in crate::pipeline) fn guest_line(list: &[Guest]) -> String {
+pub(super) fn guest_line(list: &[Guest]) -> String {
     let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
     let more = list.len().saturating_sub(NAMED);
     match more {
@@ -187,7 +184,7 @@ pub(in crate::pipeline) fn guest_line(list: &[Guest]) -> String {
 }
 
 /// Refuses more guests than a service allows for one event.
-pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
+pub(super) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
     let many = list.len();
     let (most, provider) = match (can.max_guests, can.name) {
         (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
@@ -204,7 +201,7 @@ pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabiliti
 
 /// Returns the addresses of those who are notified of a write to an event: its guests
 /// before and after. None with [`Notify::Nobody`].
-pub(in crate::pipeline) fn notified<'g>(
+pub(crate) fn notified<'g>(
     before: &'g [Guest],
     after: Option<&'g Vec<Guest>>,
     own: &str,
@@ -226,7 +223,7 @@ pub(in crate::pipeline) fn notified<'g>(
 
 /// Who was notified of the writes of a call, for a line of its answer.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct NotifiedGuests {
+pub(crate) struct NotifiedGuests {
     addresses: Vec<String>,
     /// True if the service notifies only those of them who use another one.
     is_external: bool,
@@ -240,17 +237,17 @@ pub(in crate::pipeline) struct NotifiedGuests {
 
 impl NotifiedGuests {
     /// Returns nobody, for a call that notifies as `notify` says.
-    pub(in crate::pipeline) fn new(notify: Option<Notify>) -> Self {
+    pub(crate) fn new(notify: Option<Notify>) -> Self {
         Self { is_external: notify == Some(Notify::External), ..Self::default() }
     }
 
     /// Returns nobody, for deletions, or for the rehearsal of some.
-    pub(in crate::pipeline) fn of_deletion(self, is_planned: bool) -> Self {
+    pub(super) fn of_deletion(self, is_planned: bool) -> Self {
         Self { is_deletion: true, is_planned, ..self }
     }
 
     /// Adds a write that notified `recipients` of an event with or without guests.
-    pub(in crate::pipeline) fn add(&mut self, recipients: &[&str], has_guests: bool) {
+    pub(crate) fn add(&mut self, recipients: &[&str], has_guests: bool) {
         self.has_guests |= has_guests || !recipients.is_empty();
         for one in recipients {
             if !self.addresses.iter().any(|known| known.eq_ignore_ascii_case(one)) {
@@ -260,7 +257,7 @@ impl NotifiedGuests {
     }
 
     /// Returns the line, or none if no event has guests.
-    pub(in crate::pipeline) fn note(&self) -> Option<Note> {
+    pub(crate) fn note(&self) -> Option<Note> {
         let count = self.addresses.len();
         let named = self.addresses.iter().take(NOTIFIED).map(|one| brief(one));
         let named = named.collect::<Vec<_>>().join(", ");
@@ -287,7 +284,7 @@ impl NotifiedGuests {
 }
 
 /// Returns notes on guests that a write adds, and whose addresses were perhaps mistyped.
-pub(in crate::pipeline) async fn doubtful_guests(
+pub(super) async fn doubtful_guests(
     ctx: &Context,
     account: &Account,
     before: &[Guest],
@@ -299,7 +296,7 @@ pub(in crate::pipeline) async fn doubtful_guests(
 }
 
 /// Returns the guests without the account's owner and rooms.
-pub(in crate::pipeline) fn others<'g>(list: &'g [Guest], own: &str) -> Vec<&'g Guest> {
+pub(crate) fn others<'g>(list: &'g [Guest], own: &str) -> Vec<&'g Guest> {
     list.iter()
         .filter(|one| !one.room && !one.me && !one.address.eq_ignore_ascii_case(own))
         .collect()

@@ -9,4 +9,4 @@ pub(super) mod occurrences;
 pub(super) mod outward;
 pub(super) mod save;
 pub(super) mod target;
-pub(in crate::pipeline) mod undo;
+pub(crate) mod undo;

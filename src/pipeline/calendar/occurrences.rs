@@ -32,7 +32,7 @@ const NEAR: SignedDuration = SignedDuration::from_hours(84);
 const LISTED: usize = 10;
 
 /// An occurrence that the reader has a handle of.
-pub(in crate::pipeline) struct KnownOccurrence {
+pub(crate) struct KnownOccurrence {
     account: String,
     number: u64,
     id: String,
@@ -41,7 +41,7 @@ pub(in crate::pipeline) struct KnownOccurrence {
 }
 
 /// A series that was written, for the rows of its occurrences.
-pub(in crate::pipeline) struct WrittenSeries {
+struct WrittenSeries {
     owner: Owner,
     facts: EventData,
 }
@@ -49,19 +49,19 @@ pub(in crate::pipeline) struct WrittenSeries {
 /// The occurrences that a report is about: those known before its writes, and the series
 /// that were written.
 #[derive(Default)]
-pub(in crate::pipeline) struct SeriesLog {
+pub(crate) struct SeriesLog {
     known: Vec<KnownOccurrence>,
     written: Vec<WrittenSeries>,
 }
 
 impl SeriesLog {
     /// Adds the occurrences known before a write, once it is done.
-    pub(in crate::pipeline) fn knew(&mut self, known: Vec<KnownOccurrence>) {
+    pub(super) fn knew(&mut self, known: Vec<KnownOccurrence>) {
         self.known.extend(known);
     }
 
     /// Adds an event that was written, if it recurs.
-    pub(in crate::pipeline) fn wrote(&mut self, owner: &Owner, event: &Value) {
+    pub(crate) fn wrote(&mut self, owner: &Owner, event: &Value) {
         let facts = owner.port.event_data(event);
         if let Some(facts) = facts.filter(|facts| facts.repeat.is_some()) {
             self.written.push(WrittenSeries { owner: owner.clone(), facts });
@@ -70,7 +70,7 @@ impl SeriesLog {
 }
 
 /// Returns true for a change that makes the occurrences of a series other ones than were shown.
-pub(in crate::pipeline) fn is_visible(change: &Change) -> bool {
+pub(super) fn is_visible(change: &Change) -> bool {
     change.time.is_some()
         || change.repeat.is_some()
         || change.title.is_some()
@@ -80,7 +80,7 @@ pub(in crate::pipeline) fn is_visible(change: &Change) -> bool {
 /// Returns the occurrences of a series that the reader has handles of, from an instant on if
 /// one is given, before the series is written. A failure costs no more than these handles,
 /// which may be dead after the write.
-pub(in crate::pipeline) async fn known_before(
+pub(super) async fn known_before(
     ctx: &Context,
     owner: &Owner,
     series: &EventData,
@@ -121,7 +121,7 @@ async fn known_occurrences(
 /// Moves the known handles to the occurrences of the series that were written, and returns
 /// rows of the first occurrences, none without a series. What fails is noted: the writes
 /// themselves are done.
-pub(in crate::pipeline) async fn follow(
+pub(crate) async fn follow(
     ctx: &Context,
     log: SeriesLog,
     notes: &mut Vec<Note>,

@@ -30,21 +30,21 @@ const NAMED: usize = 10;
 
 /// One account's calendars, and its label in answers.
 #[derive(Clone)]
-pub(in crate::pipeline) struct Owner {
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) port: Arc<dyn Calendars>,
+pub(crate) struct Owner {
+    pub(crate) account: Account,
+    pub(crate) label: String,
+    pub(crate) port: Arc<dyn Calendars>,
 }
 
 /// An event that a call is about.
-pub(in crate::pipeline) struct EventTarget {
-    pub(in crate::pipeline) owner: Owner,
+pub(super) struct EventTarget {
+    pub(crate) owner: Owner,
     /// The handle by which the reader knows it.
-    pub(in crate::pipeline) handle: String,
+    pub(crate) handle: String,
     number: Option<u64>,
     /// The event, whole.
-    pub(in crate::pipeline) value: Value,
-    pub(in crate::pipeline) facts: EventData,
+    pub(crate) value: Value,
+    pub(crate) facts: EventData,
 }
 
 impl EventTarget {
@@ -59,7 +59,7 @@ impl EventTarget {
     }
 
     /// Returns the zone of its times; `zone` if that is not reported.
-    pub(in crate::pipeline) fn zone(&self, zone: &TimeZone) -> TimeZone {
+    pub(crate) fn zone(&self, zone: &TimeZone) -> TimeZone {
         let own = self.facts.zone.as_deref().and_then(event_time::find_zone);
         own.unwrap_or_else(|| zone.clone())
     }
@@ -77,11 +77,7 @@ impl EventTarget {
     ///
     /// # Errors
     /// [`Kind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
-    pub(in crate::pipeline) fn scope(
-        &self,
-        scope: Option<Scope>,
-        choices: &str,
-    ) -> Result<Option<Scope>> {
+    pub(crate) fn scope(&self, scope: Option<Scope>, choices: &str) -> Result<Option<Scope>> {
         if !self.recurs() {
             return Ok(None);
         }
@@ -139,12 +135,12 @@ pub(super) fn event_line(facts: &EventData, zone: &TimeZone) -> String {
 }
 
 /// Returns the title of an event, clean and short.
-pub(in crate::pipeline) fn title(facts: &EventData) -> String {
+pub(crate) fn title(facts: &EventData) -> String {
     short(&facts.title)
 }
 
 /// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
-pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
+pub(crate) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
     let start = event_time::start(from, zone);
     let end = event_time::end(from, to, zone);
     match start.ends_with(&end) {
@@ -154,7 +150,7 @@ pub(in crate::pipeline) fn span(from: EventTime, to: EventTime, zone: &TimeZone)
 }
 
 /// Returns the calendars of an account.
-pub(in crate::pipeline) async fn calendar_owner(ctx: &Context, account: Account) -> Result<Owner> {
+pub(crate) async fn calendar_owner(ctx: &Context, account: Account) -> Result<Owner> {
     let label = account_labels(ctx).await?.of(&account.id);
     Ok(Owner { label, port: ctx.connect.calendars(&account)?, account })
 }
@@ -222,7 +218,7 @@ async fn read_event(
 }
 
 /// Returns the target for a complete event that was fetched already.
-pub(in crate::pipeline) async fn as_target(
+pub(super) async fn as_target(
     ctx: &Context,
     owner: &Owner,
     value: Value,
@@ -314,7 +310,7 @@ pub(super) async fn event_handles(
 
 /// Returns rows of events that were written, as their services have them, in order; from then
 /// on they count as shown. A completed write is reported, even if none of this can be stored.
-pub(in crate::pipeline) async fn written_rows(
+pub(crate) async fn written_rows(
     ctx: &Context,
     events: &[(Owner, Value)],
     document: &mut Document,

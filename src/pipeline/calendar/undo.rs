@@ -52,7 +52,7 @@ enum Plan {
 ///
 /// # Errors
 /// Those of the log and of the write.
-pub(in crate::pipeline) async fn write_event(
+pub(super) async fn write_event(
     ctx: &Context,
     target: &EventTarget,
     change: Option<&Change>,
@@ -122,10 +122,7 @@ async fn keep_event(
 
 /// Returns a note on why a write cannot be undone, if that is up to the event or its
 /// provider.
-pub(in crate::pipeline) async fn no_undo(
-    target: &EventTarget,
-    change: Option<&Change>,
-) -> Option<Note> {
+pub(crate) async fn no_undo(target: &EventTarget, change: Option<&Change>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
         return Some("no undo: other people take part in it".into());
     }
@@ -140,7 +137,7 @@ pub(in crate::pipeline) async fn no_undo(
 }
 
 /// Keeps the version of an event that was created, unless somebody was notified.
-pub(in crate::pipeline) async fn keep_created(
+pub(crate) async fn keep_created(
     ctx: &Context,
     owner: &Owner,
     value: &Value,
@@ -179,7 +176,7 @@ async fn has_exceptions(series: &EventTarget, change: Option<&Change>) -> bool {
 }
 
 /// Undoes writes to events. That can be undone, too.
-pub(in crate::pipeline) async fn undo_events(
+pub(crate) async fn undo_events(
     ctx: &Context,
     events: Vec<EventUndo>,
     dry_run: bool,

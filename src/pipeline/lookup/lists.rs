@@ -18,15 +18,15 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 /// The list of one account, or of ours.
-pub(in crate::pipeline) struct LookupPart {
-    pub(in crate::pipeline) place: LookupPosition,
-    pub(in crate::pipeline) account: Option<Account>,
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) list: Listed,
+pub(super) struct LookupPart {
+    pub(crate) place: LookupPosition,
+    pub(crate) account: Option<Account>,
+    pub(crate) label: String,
+    pub(crate) list: Listed,
 }
 
 /// Fetches the requested lists; returns also why some are missing.
-pub(in crate::pipeline) async fn fetch_lists(
+pub(super) async fn fetch_lists(
     ctx: &Context,
     plan: &LookupPlan,
 ) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
@@ -63,7 +63,7 @@ pub(in crate::pipeline) async fn fetch_lists(
 }
 
 /// Fetches the list of one account, or of ours.
-pub(in crate::pipeline) async fn fetch_list(
+async fn fetch_list(
     ctx: &Context,
     plan: &LookupPlan,
     place: &LookupPosition,
@@ -111,7 +111,7 @@ pub(in crate::pipeline) async fn fetch_list(
 }
 
 /// Converts what crosses the port as plain types to objects of ours.
-pub(in crate::pipeline) async fn fetch_objects(
+async fn fetch_objects(
     ctx: &Context,
     table: &Table,
     account: &Account,

@@ -61,10 +61,7 @@ impl Naming {
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if several names are left, in whichever
 /// arguments; and errors of the store, which has to know that untrusted text was shown.
-pub(in crate::pipeline) async fn resolve_names(
-    ctx: &Context,
-    action: &mut Action,
-) -> Result<Vec<Note>> {
+pub(crate) async fn resolve_names(ctx: &Context, action: &mut Action) -> Result<Vec<Note>> {
     // A draft is shown before it is sent, and free times reach nobody.
     let naming = match action {
         Action::Draft(_) | Action::Free(_) => Naming::Beginning,

@@ -200,12 +200,7 @@ pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Liste
 }
 
 /// Returns the lower-case texts of a column of everything that was listed.
-pub(in crate::pipeline) fn texts(
-    ctx: &Context,
-    table: &Table,
-    column: &str,
-    list: &Listed,
-) -> Vec<String> {
+pub(crate) fn texts(ctx: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
     let context = |api: Api| RowContext { api, room: Room::List, ..ctx.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {

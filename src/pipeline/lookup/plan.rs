@@ -14,53 +14,53 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The kind of its cursors.
-pub(in crate::pipeline) const KIND: &str = "lookup";
+pub(crate) const KIND: &str = "lookup";
 
 /// The column that says whom a row was found for.
-pub(in crate::pipeline) const ASKED: &str = "asked";
+pub(crate) const ASKED: &str = "asked";
 
 /// The request and the position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct LookupPlan {
+pub(super) struct LookupPlan {
     #[serde(rename = "kind", with = "by_word")]
-    pub(in crate::pipeline) listing: &'static Listing,
-    pub(in crate::pipeline) q: Option<String>,
-    pub(in crate::pipeline) emails: Vec<String>,
+    pub(crate) listing: &'static Listing,
+    pub(crate) q: Option<String>,
+    pub(crate) emails: Vec<String>,
     /// The name or address that it is about, if several were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::pipeline) asked: Option<String>,
+    pub(crate) asked: Option<String>,
     #[serde(default)]
-    pub(in crate::pipeline) fields: Vec<String>,
-    pub(in crate::pipeline) limit: usize,
+    pub(crate) fields: Vec<String>,
+    pub(crate) limit: usize,
     /// True if several accounts are queried.
-    pub(in crate::pipeline) merged: bool,
+    pub(crate) merged: bool,
     /// The number of rows of the accounts that are shown completely.
-    pub(in crate::pipeline) done: usize,
+    pub(crate) done: usize,
     /// The requested addresses that somebody on a page so far has.
     #[serde(default)]
-    pub(in crate::pipeline) met: Vec<String>,
+    pub(crate) met: Vec<String>,
     /// The accounts that may have more, in their order.
-    pub(in crate::pipeline) places: Vec<LookupPosition>,
+    pub(crate) places: Vec<LookupPosition>,
 }
 
 /// The position in the list of one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct LookupPosition {
+pub(super) struct LookupPosition {
     /// The account's id; `None` for our own lists.
-    pub(in crate::pipeline) account: Option<String>,
-    pub(in crate::pipeline) shown: usize,
+    pub(crate) account: Option<String>,
+    pub(crate) shown: usize,
 }
 
 /// What was fetched for one account.
-pub(in crate::pipeline) struct Listed {
-    pub(in crate::pipeline) api: Api,
-    pub(in crate::pipeline) page: Page,
+pub(super) struct Listed {
+    pub(crate) api: Api,
+    pub(crate) page: Page,
     /// People or rooms that events name, as objects of ours; they come last.
-    pub(in crate::pipeline) of_events: Vec<Value>,
+    pub(super) of_events: Vec<Value>,
 }
 
 /// Returns the plan: as requested, or from the cursor.
-pub(in crate::pipeline) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupPlan> {
+pub(super) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupPlan> {
     let Some(cursor) = &lookup.cursor else {
         let place = |account: Option<String>| LookupPosition { account, shown: 0 };
         let places = match lookup.kind.origin {
@@ -116,11 +116,7 @@ pub(in crate::pipeline) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> R
 
 impl LookupPlan {
     /// Returns the plan of the people of some accounts, up to `limit` of each.
-    pub(in crate::pipeline) fn contacts(
-        q: Option<String>,
-        limit: usize,
-        accounts: &[Account],
-    ) -> Option<Self> {
+    pub(crate) fn contacts(q: Option<String>, limit: usize, accounts: &[Account]) -> Option<Self> {
         let (_, listing) = schemas::LISTINGS.iter().find(|(_, one)| one.is_people())?;
         let place =
             |account: &Account| LookupPosition { account: Some(account.id.clone()), shown: 0 };
@@ -140,7 +136,7 @@ impl LookupPlan {
 
     /// Returns the columns to show: by default those up to the core, otherwise those requested
     /// and the one that names a row. Rows of several accounts name their account.
-    pub(in crate::pipeline) fn columns(&self) -> Result<Vec<&'static Field>> {
+    pub(crate) fn columns(&self) -> Result<Vec<&'static Field>> {
         let table = self.listing.table;
         if self.fields.is_empty() {
             let mut columns = match self.listing.origin {
@@ -163,7 +159,7 @@ impl LookupPlan {
 
     /// Returns the people to request from a mailbox, one more than shown: it shows
     /// whether there are more.
-    pub(in crate::pipeline) fn people(&self, place: &LookupPosition) -> People {
+    pub(crate) fn people(&self, place: &LookupPosition) -> People {
         People {
             q: self.q.clone(),
             emails: self.emails.clone(),
@@ -172,13 +168,13 @@ impl LookupPlan {
     }
 
     /// Returns the text that filters rows here; people are filtered by the provider.
-    pub(in crate::pipeline) fn filter(&self) -> Option<&str> {
+    pub(crate) fn filter(&self) -> Option<&str> {
         self.q.as_deref().filter(|_| !self.listing.is_people())
     }
 }
 
 /// Returns true if a text has `q`, in capital or small letters.
-pub(in crate::pipeline) fn contains(text: &str, q: &str) -> bool {
+pub(crate) fn contains(text: &str, q: &str) -> bool {
     text.to_lowercase().contains(&q.to_lowercase())
 }
 

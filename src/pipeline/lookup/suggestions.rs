@@ -14,19 +14,19 @@ use crate::schemas::{Api, CONTACT};
 use crate::text::{Note, is_machine, note, ours, quoted, quoted_end};
 
 /// People that are compared with an address nobody has.
-pub(in crate::pipeline) const COMPARED: usize = 500;
+pub(super) const COMPARED: usize = 500;
 
 /// People that an error suggests.
-pub(in crate::pipeline) const SUGGESTED: usize = 3;
+pub(crate) const SUGGESTED: usize = 3;
 
 /// The most names that people are suggested for.
-pub(in crate::pipeline) const SUGGESTED_FOR: usize = 5;
+const SUGGESTED_FOR: usize = 5;
 
 /// The minimum similarity of a name for suggesting it, as `strsim` measures it.
-pub(in crate::pipeline) const ALIKE: f64 = 0.75;
+pub(crate) const ALIKE: f64 = 0.75;
 
 /// Adds to an error about names in place of addresses whom they may mean.
-pub(in crate::pipeline) async fn suggest_people(ctx: &Context, error: Error) -> Error {
+pub(crate) async fn suggest_people(ctx: &Context, error: Error) -> Error {
     let names = error.people();
     let mut suggestions = Vec::new();
     for name in names.iter().take(SUGGESTED_FOR) {
@@ -54,7 +54,7 @@ pub(in crate::pipeline) async fn suggest_people(ctx: &Context, error: Error) -> 
 
 /// Returns the people that any account knows by a name, or else the one with the most similar
 /// name: names and addresses.
-pub(in crate::pipeline) async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
+async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
     let accounts = named_or_all(ctx, None).await.unwrap_or_default();
     let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
         return Vec::new();
@@ -73,10 +73,7 @@ pub(in crate::pipeline) async fn people_like(ctx: &Context, name: &str) -> Vec<(
 }
 
 /// Returns the names and first addresses of the people that a plan lists, each address once.
-pub(in crate::pipeline) async fn people_listed(
-    ctx: &Context,
-    plan: &LookupPlan,
-) -> Vec<(String, String)> {
+async fn people_listed(ctx: &Context, plan: &LookupPlan) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (parts, _) = fetch_lists(ctx, plan).await.unwrap_or_default();
     for part in &parts {
@@ -100,7 +97,7 @@ pub(in crate::pipeline) async fn people_listed(
 
 /// Returns notes on requested people whom none of the accounts `asked` knows, with
 /// who was perhaps meant.
-pub(in crate::pipeline) async fn unknown_people(
+pub(super) async fn unknown_people(
     ctx: &Context,
     plan: &LookupPlan,
     asked: Vec<LookupPosition>,
@@ -137,7 +134,7 @@ pub(in crate::pipeline) async fn unknown_people(
 }
 
 /// Returns the name or address that is most similar to `wanted`, if one is.
-pub(in crate::pipeline) fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
     let wanted = wanted.trim().to_lowercase();
     names
         .iter()

@@ -20,9 +20,6 @@ use crate::text::{Note, note};
 
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";
-/// The column that it is looked up by.
-pub(in crate::pipeline) const THREAD: &str = "thread";
-
 /// Whether a message was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answered {

@@ -5,7 +5,7 @@ use crate::provider::mail::{AttachmentInfo, SourceMessage};
 use sha2::Digest;
 
 /// Returns the message of an attachment, and what is known of the attachment.
-pub(in crate::pipeline) async fn file_named(
+pub(super) async fn file_named(
     mailbox: &dyn crate::provider::Mailbox,
     handle: &str,
     id: &str,
@@ -16,11 +16,7 @@ pub(in crate::pipeline) async fn file_named(
 }
 
 /// Returns the attachment of a message that has this lasting id.
-pub(in crate::pipeline) fn file_of(
-    original: &SourceMessage,
-    handle: &str,
-    id: &str,
-) -> Result<AttachmentInfo> {
+pub(super) fn file_of(original: &SourceMessage, handle: &str, id: &str) -> Result<AttachmentInfo> {
     let (_, part) = split_id(id);
     let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
     original.files.iter().find(is_it).cloned().ok_or_else(|| {
@@ -31,6 +27,6 @@ pub(in crate::pipeline) fn file_of(
 
 /// The message and the part of an attachment's lasting id: `MESSAGE/PART`, or
 /// `MESSAGE:ATTACHMENT` where ids hold slashes.
-pub(in crate::pipeline) fn split_id(id: &str) -> (&str, &str) {
+pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }

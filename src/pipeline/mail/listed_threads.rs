@@ -1,6 +1,5 @@
 //! The threads of messages that were listed lately.
 
-use super::answered::THREAD;
 use crate::flatten;
 use crate::flatten::RowContext;
 use crate::provider::Account;
@@ -10,21 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 /// The most messages whose threads are remembered.
-pub(in crate::pipeline) const REMEMBERED: usize = 5_000;
+const REMEMBERED: usize = 5_000;
 
 /// The threads of messages that were listed lately, by account and message: a message that is
 /// read next has its thread looked up at the same time.
 #[derive(Default)]
-pub(in crate::pipeline) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
+pub(crate) struct ListedThreads(Mutex<HashMap<(String, String), String>>);
 
 impl ListedThreads {
     /// Remembers the threads of messages that were fetched with their ids and threads.
-    pub(in crate::pipeline) fn note(
-        &self,
-        items: &[Value],
-        context: &RowContext<'_>,
-        account: &Account,
-    ) {
+    pub(crate) fn note(&self, items: &[Value], context: &RowContext<'_>, account: &Account) {
         let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.len() > REMEMBERED {
             threads.clear();
@@ -34,11 +28,7 @@ impl ListedThreads {
     }
 
     /// Returns the threads of these messages, as far as they are remembered: each once.
-    pub(in crate::pipeline) fn of<'a>(
-        &self,
-        account: &str,
-        ids: impl Iterator<Item = &'a str>,
-    ) -> Vec<String> {
+    pub(crate) fn of<'a>(&self, account: &str, ids: impl Iterator<Item = &'a str>) -> Vec<String> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();
         let found: BTreeSet<String> = ids.filter_map(of).collect();
@@ -47,7 +37,7 @@ impl ListedThreads {
 }
 
 /// Returns the id of a message or thread and the thread that it is in.
-pub(in crate::pipeline) fn key_and_thread(
+pub(super) fn key_and_thread(
     table: &'static Table,
     item: &Value,
     context: &RowContext<'_>,
@@ -59,3 +49,6 @@ pub(in crate::pipeline) fn key_and_thread(
     };
     (!thread.is_empty()).then_some((id, thread))
 }
+
+/// The column that it is looked up by.
+pub(crate) const THREAD: &str = "thread";

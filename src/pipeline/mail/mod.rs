@@ -3,13 +3,13 @@
 pub(super) mod answered;
 pub(super) mod attachment;
 pub(super) mod compose;
-pub(in crate::pipeline) mod files;
+pub(crate) mod files;
 mod listed;
-pub(in crate::pipeline) mod listed_threads;
+pub(super) mod listed_threads;
 pub(super) mod modify;
 mod pages;
 pub mod read;
 pub(super) mod search;
 pub(super) mod send;
-pub(in crate::pipeline) mod send_recovery;
+pub(super) mod send_recovery;
 pub(super) mod senders;

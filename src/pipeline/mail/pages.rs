@@ -25,18 +25,18 @@ const MOST_PAGES: usize = 12;
 
 /// The position at which one account's part of a search continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct PagePosition {
+pub(super) struct PagePosition {
     /// The account's id.
-    pub(in crate::pipeline) account: String,
+    pub(crate) account: String,
     /// The provider's cursor of the page to continue with; `None` for the first.
-    pub(in crate::pipeline) page: Option<String>,
+    pub(crate) page: Option<String>,
     /// The rows shown recently.
-    pub(in crate::pipeline) seen: SeenIds,
+    pub(crate) seen: SeenIds,
 }
 
 /// One row to be, or one that could not be fetched.
 #[derive(Debug)]
-pub(in crate::pipeline) enum ListedRow {
+pub(super) enum ListedRow {
     Item(Value),
     Failed(String, Error),
 }
@@ -62,28 +62,28 @@ pub(super) struct GatheredMessages {
     next: Option<String>,
     place: PagePosition,
     /// The total number of results.
-    pub(in crate::pipeline) total: Option<Total>,
+    pub(crate) total: Option<Total>,
     /// Names by id, for the rows.
-    pub(in crate::pipeline) names: HashMap<String, String>,
+    pub(crate) names: HashMap<String, String>,
     /// Notes on parts of the query that the provider could not evaluate.
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// The messages in spam and trash that match and were left out; `None` if unknown.
     hidden: Option<HashSet<String>>,
     /// What is known about answers.
     pub(super) answers: Answers,
     /// The number of provider pages fetched.
-    pub(in crate::pipeline) looked: usize,
+    pub(crate) looked: usize,
 }
 
 /// The list of the mailbox to query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListOptions<'a> {
-    pub(in crate::pipeline) table: &'static Table,
-    pub(in crate::pipeline) context: &'a RowContext<'a>,
+    pub(crate) table: &'static Table,
+    pub(crate) context: &'a RowContext<'a>,
     /// The conditions to check on the rows.
-    pub(in crate::pipeline) listed: ListedConditions,
+    pub(crate) listed: ListedConditions,
     /// The number of rows to fetch before it stops.
-    pub(in crate::pipeline) enough: usize,
+    pub(crate) enough: usize,
 }
 
 /// Fetches pages of one mailbox from `place` on.
@@ -235,7 +235,7 @@ impl GatheredMessages {
     }
 
     /// Takes the next row.
-    pub(in crate::pipeline) fn take(&mut self) -> Option<ListedRow> {
+    pub(crate) fn take(&mut self) -> Option<ListedRow> {
         let row = self.rows.pop_front()?;
         self.taken.extend(row.id);
         Some(row.found)
@@ -243,12 +243,12 @@ impl GatheredMessages {
 
     /// Returns true if the rows after those fetched are unknown: no later row may be
     /// shown before they are fetched.
-    pub(in crate::pipeline) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.rows.is_empty() && self.next.is_some()
     }
 
     /// Returns where the next page continues; `None` if all rows were taken.
-    pub(in crate::pipeline) fn rest(&self) -> Option<PagePosition> {
+    pub(crate) fn rest(&self) -> Option<PagePosition> {
         let unused = self.rows.iter().map(|row| row.page).min();
         let page = match unused.and_then(|page| self.pages.get(page)) {
             Some(start) => start.clone(),

@@ -4,9 +4,9 @@
 //! fetched again with the next page. A row is shown only when every account has returned
 //! everything before it, so the result is sorted. A single account is a merge of one.
 
-pub(in crate::pipeline) mod accounts;
+pub(crate) mod accounts;
 mod by_sender;
-pub(in crate::pipeline) mod plan;
+pub(crate) mod plan;
 
 use self::by_sender::search_senders;
 use super::pages::ListedRow;
@@ -34,7 +34,7 @@ use crate::words::Words;
 const NOT_ATTACHED: &str = "has:attachment leaves out pictures within the text and parts without \
                             a file name; mail_read lists them";
 
-pub(in crate::pipeline) async fn mail_search(ctx: &Context, search: Search) -> Result<Response> {
+pub(crate) async fn mail_search(ctx: &Context, search: Search) -> Result<Response> {
     if search.by == Some(By::Sender) {
         return search_senders(ctx, search).await;
     }

@@ -49,7 +49,7 @@ struct ReadyDraft<'a> {
     id: String,
 }
 
-pub(in crate::pipeline) async fn mail_send(
+pub(crate) async fn mail_send(
     ctx: &Context,
     request: mail::Send,
     caller: &dyn ClientPrompts,

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 /// How long a message in doubt is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::pipeline) struct SendRecovery {
+pub(crate) struct SendRecovery {
     /// How long it is looked for before it is reported as unknown.
-    pub(in crate::pipeline) look: Duration,
+    pub(crate) look: Duration,
     /// For how long after sending began it may still be sent: longer than any process
     /// waits for its call.
-    pub(in crate::pipeline) open: Duration,
+    pub(crate) open: Duration,
 }
 
 impl SendRecovery {
     /// Sets that messages in doubt are looked for as long as other writes are.
-    pub(in crate::pipeline) fn new(look: Duration) -> Self {
+    pub(crate) fn new(look: Duration) -> Self {
         Self { look, open: Duration::from_secs(180) }
     }
 }

@@ -15,7 +15,7 @@ use crate::schemas::{Api, MESSAGE};
 use crate::text::{Address, Note, NoteKey, note, ours};
 
 /// The column with the warnings.
-pub(in crate::pipeline) const WARNINGS: &str = "warn";
+pub(crate) const WARNINGS: &str = "warn";
 /// The word for a sender who looks like somebody else.
 const LOOKALIKE: &str = "lookalike";
 /// The note on a new account in the quoted history.
@@ -24,11 +24,11 @@ const QUOTED_ACCOUNT: &str = "its quoted history, which may be made up, names a 
 
 /// Senders of one account's messages who look like somebody it knows.
 #[derive(Default)]
-pub(in crate::pipeline) struct LookAlikes(HashMap<Address, Note>);
+pub(crate) struct LookAlikes(HashMap<Address, Note>);
 
 impl LookAlikes {
     /// Returns true if the sender of a message is one.
-    pub(in crate::pipeline) fn sent(&self, item: &Value, context: &RowContext<'_>) -> bool {
+    pub(crate) fn sent(&self, item: &Value, context: &RowContext<'_>) -> bool {
         self.of(item, context).is_some()
     }
 
@@ -40,12 +40,7 @@ impl LookAlikes {
     }
 
     /// Adds them to the warnings of rows that were made from `items`.
-    pub(in crate::pipeline) fn mark(
-        &self,
-        rows: &mut RowTable,
-        items: &[Value],
-        context: &RowContext<'_>,
-    ) {
+    pub(crate) fn mark(&self, rows: &mut RowTable, items: &[Value], context: &RowContext<'_>) {
         for (at, item) in items.iter().enumerate() {
             if self.sent(item, context) {
                 add(rows, at, LOOKALIKE);
@@ -55,7 +50,7 @@ impl LookAlikes {
 
     /// Marks the rows, which have their handles, and returns a note for each message with
     /// warnings. `text` returns the text that was read of a message.
-    pub(in crate::pipeline) fn noted<'t>(
+    pub(crate) fn noted<'t>(
         &self,
         rows: &mut RowTable,
         items: &[Value],
@@ -111,7 +106,7 @@ fn add(rows: &mut RowTable, at: usize, word: &str) {
 }
 
 /// Returns those of the [`senders`] who look like somebody the account knows.
-pub(in crate::pipeline) async fn look_alikes_of(
+pub(crate) async fn look_alikes_of(
     ctx: &Context,
     account: &Account,
     mailbox: &dyn Mailbox,
@@ -121,7 +116,7 @@ pub(in crate::pipeline) async fn look_alikes_of(
 }
 
 /// Returns true if the warnings about one of these messages depend on its folder's name.
-pub(in crate::pipeline) fn needs_folders<'a>(
+pub(super) fn needs_folders<'a>(
     items: impl IntoIterator<Item = &'a Value>,
     context: &RowContext<'_>,
 ) -> bool {
@@ -129,10 +124,7 @@ pub(in crate::pipeline) fn needs_folders<'a>(
 }
 
 /// Returns the senders of messages.
-pub(in crate::pipeline) fn senders<'a>(
-    items: impl Iterator<Item = &'a Value>,
-    api: Api,
-) -> Vec<Address> {
+pub(crate) fn senders<'a>(items: impl Iterator<Item = &'a Value>, api: Api) -> Vec<Address> {
     let context = RowContext::bare(api);
     items.filter_map(|item| flatten::sender(&MESSAGE, item, &context)).collect()
 }

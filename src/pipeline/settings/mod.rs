@@ -9,7 +9,7 @@ mod contacts;
 mod folders;
 pub(super) mod reply;
 pub(super) mod rules;
-pub(in crate::pipeline) mod target;
+pub(crate) mod target;
 mod words;
 
 use self::contacts::manage_contact;
@@ -25,7 +25,7 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 use crate::words::Words;
 
 /// Carries out `manage`, of a calendar or of a mailbox.
-pub(in crate::pipeline) async fn manage(
+pub(crate) async fn manage(
     ctx: &Context,
     request: Manage,
     caller: &dyn ClientPrompts,

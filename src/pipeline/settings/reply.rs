@@ -133,7 +133,7 @@ fn add(all: &mut Response, one: Response) {
 }
 
 /// Returns an automatic reply as an object of ours, for the table `auto_reply`.
-pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
+pub(crate) fn object(reply: &AutoReply) -> Value {
     let at = |at: Option<jiff::Timestamp>| at.map(|at| json!({"dateTime": at.to_string()}));
     let status = match (reply.on, reply.from.or(reply.to)) {
         (false, _) => "off",

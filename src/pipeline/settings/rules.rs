@@ -18,8 +18,9 @@ use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::pipeline::mail::modify::actions::{With, find};
+use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
-use crate::pipeline::mail::modify::{With, change_messages, find};
 use crate::pipeline::titles::short;
 use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
@@ -76,7 +77,7 @@ fn may_create(error: Error) -> Error {
 }
 
 /// Returns a rule as an object of ours, for the table `rule`, in its provider's words.
-pub(in crate::pipeline) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
+pub(crate) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
     let when = rule.when.as_ref().map(query);
     let other = (!rule.other.is_empty()).then(|| rule.other.join("; "));
     json!({

@@ -24,39 +24,33 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The mailbox that is set up.
-pub(in crate::pipeline) struct SettingsContext {
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
+pub(super) struct SettingsContext {
+    pub(crate) account: Account,
+    pub(crate) label: String,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
     /// Notes from after the write, for its answer.
-    pub(in crate::pipeline) late: Mutex<Vec<Note>>,
+    pub(crate) late: Mutex<Vec<Note>>,
 }
 
 impl SettingsContext {
-    pub(in crate::pipeline) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
+    pub(crate) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The fields to set.
-pub(in crate::pipeline) struct Set<'a> {
-    pub(in crate::pipeline) members: Cow<'a, Map<String, Value>>,
-    pub(in crate::pipeline) name: Option<&'a str>,
+pub(crate) struct Set<'a> {
+    pub(crate) members: Cow<'a, Map<String, Value>>,
+    pub(crate) name: Option<&'a str>,
 }
 
 /// Returns the mailbox of an account, of the only one if none is named.
-pub(in crate::pipeline) async fn mail_context(
-    ctx: &Context,
-    account: Option<&str>,
-) -> Result<SettingsContext> {
+pub(super) async fn mail_context(ctx: &Context, account: Option<&str>) -> Result<SettingsContext> {
     let account = account_named(ctx, account).await?;
     context_of(ctx, account).await
 }
 
-pub(in crate::pipeline) async fn context_of(
-    ctx: &Context,
-    account: Account,
-) -> Result<SettingsContext> {
+pub(super) async fn context_of(ctx: &Context, account: Account) -> Result<SettingsContext> {
     Ok(SettingsContext {
         label: account_labels(ctx).await?.of(&account.id),
         mailbox: ctx.connect.mailbox(&account)?,
@@ -66,7 +60,7 @@ pub(in crate::pipeline) async fn context_of(
 }
 
 /// Changes something, with a line in the audit log before and after.
-pub(in crate::pipeline) async fn apply_settings(
+pub(super) async fn apply_settings(
     ctx: &Context,
     owner: &SettingsContext,
     op: &str,
@@ -76,7 +70,7 @@ pub(in crate::pipeline) async fn apply_settings(
     logged_set_up(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
 }
 
-pub(in crate::pipeline) async fn logged_set_up<T>(
+pub(super) async fn logged_set_up<T>(
     ctx: &Context,
     owner: &SettingsContext,
     op: &str,
@@ -98,7 +92,7 @@ pub(in crate::pipeline) async fn logged_set_up<T>(
 }
 
 /// Returns the answer about one object: as its provider has it, or its outcome.
-pub(in crate::pipeline) async fn settings_row(
+pub(super) async fn settings_row(
     ctx: &Context,
     owner: &SettingsContext,
     table: &'static Table,
@@ -129,7 +123,7 @@ pub(in crate::pipeline) async fn settings_row(
 }
 
 /// Returns the row of one object that was written, whatever fails afterwards.
-pub(in crate::pipeline) async fn one_row(
+pub(super) async fn one_row(
     ctx: &Context,
     owner: &SettingsContext,
     table: &'static Table,
@@ -155,7 +149,7 @@ pub(in crate::pipeline) async fn one_row(
 }
 
 /// Returns the plan, if the provider would not refuse it.
-pub(in crate::pipeline) async fn rehearse_settings(
+pub(super) async fn rehearse_settings(
     ctx: &Context,
     owner: &SettingsContext,
     change: &SettingsChange,
@@ -165,7 +159,7 @@ pub(in crate::pipeline) async fn rehearse_settings(
     planned_change(ctx, owner, about).await
 }
 
-pub(in crate::pipeline) async fn planned_change(
+pub(super) async fn planned_change(
     ctx: &Context,
     owner: &SettingsContext,
     about: (&str, &'static str, &str),
@@ -176,7 +170,7 @@ pub(in crate::pipeline) async fn planned_change(
     Ok(response)
 }
 
-pub(in crate::pipeline) async fn one_outcome(
+pub(super) async fn one_outcome(
     ctx: &Context,
     item: &str,
     op: &'static str,
@@ -199,7 +193,7 @@ impl<'a> Set<'a> {
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
-    pub(in crate::pipeline) fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
+    pub(crate) fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {
             let other = |column: &&&str| is_other_number(column, name);
@@ -220,12 +214,12 @@ impl<'a> Set<'a> {
         Ok(Self { members, name: request.name.as_deref() })
     }
 
-    pub(in crate::pipeline) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty() && self.name.is_none()
     }
 
     /// Returns the new name.
-    pub(in crate::pipeline) fn name(&self) -> Result<Option<String>> {
+    pub(crate) fn name(&self) -> Result<Option<String>> {
         let name = match self.text("name")? {
             Some(name) => Some(name),
             None => self.name.map(str::to_owned),
@@ -239,7 +233,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    pub(in crate::pipeline) fn text(&self, name: &str) -> Result<Option<String>> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>> {
         match self.members.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -248,7 +242,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    pub(in crate::pipeline) fn flag(&self, name: &str) -> Result<Option<bool>> {
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>> {
         match self.members.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -259,7 +253,7 @@ impl<'a> Set<'a> {
     }
 
     /// Returns a list, or splits a text at its commas.
-    pub(in crate::pipeline) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
+    pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
         let parts: Vec<String> = match self.members.get(name) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::String(text)) => text.split(',').map(|one| one.trim().to_owned()).collect(),
@@ -275,29 +269,29 @@ impl<'a> Set<'a> {
 }
 
 /// Returns true if one name is the other with an `s` at its end.
-pub(in crate::pipeline) fn is_other_number(one: &str, other: &str) -> bool {
+fn is_other_number(one: &str, other: &str) -> bool {
     one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one)
 }
 
 /// Returns the columns of a table that can be set.
-pub(in crate::pipeline) fn settable(table: &Table) -> Vec<&'static str> {
+pub(super) fn settable(table: &Table) -> Vec<&'static str> {
     let fields = table.fields.iter().filter(|field| field.settable);
     fields.map(|field| field.name).collect()
 }
 
-pub(in crate::pipeline) fn wrong(name: &str, kind: &str) -> Error {
+pub(crate) fn wrong(name: &str, kind: &str) -> Error {
     Error::argument(format!("`{name}` in `set` must be {kind}"))
 }
 
 /// Returns the id of the object, which is required.
-pub(in crate::pipeline) fn id<'a>(request: &'a Manage, example: &str) -> Result<&'a str> {
+pub(crate) fn id<'a>(request: &'a Manage, example: &str) -> Result<&'a str> {
     request.id.as_deref().ok_or_else(|| {
         Error::argument(format!("`id` is missing: which {}?", request.kind.word()))
             .next(format!("give {example}"))
     })
 }
 
-pub(in crate::pipeline) fn no_id(request: &Manage) -> Result<()> {
+pub(super) fn no_id(request: &Manage) -> Result<()> {
     match request.id {
         None => Ok(()),
         Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))
@@ -305,6 +299,6 @@ pub(in crate::pipeline) fn no_id(request: &Manage) -> Result<()> {
     }
 }
 
-pub(in crate::pipeline) fn nothing(next: &str) -> Error {
+pub(crate) fn nothing(next: &str) -> Error {
     Error::argument("there is nothing to change").next(next)
 }

@@ -234,7 +234,7 @@ pub(super) async fn fetch_whole(
 
 /// Returns the account and the provider's id of an event that is named by its
 /// handle, or by that id.
-pub(in crate::pipeline) async fn event_target(
+pub(crate) async fn event_target(
     ctx: &Context,
     handle: &str,
     account: Option<&str>,

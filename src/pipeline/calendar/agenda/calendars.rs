@@ -22,33 +22,33 @@ const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 
 /// A calendar as the pipeline knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) struct KnownCalendar {
+pub(crate) struct KnownCalendar {
     /// The provider's id.
-    pub(in crate::pipeline) id: String,
+    pub(crate) id: String,
     /// The name in answers.
-    pub(in crate::pipeline) name: String,
+    pub(crate) name: String,
     /// The name that its service has.
-    pub(in crate::pipeline) own_name: String,
+    pub(crate) own_name: String,
     /// The word of the column `access`.
-    pub(in crate::pipeline) access: String,
+    pub(crate) access: String,
     /// True for the main one.
-    pub(in crate::pipeline) main: bool,
+    pub(crate) main: bool,
     /// The name of its zone; empty if not reported.
-    pub(in crate::pipeline) zone: String,
+    pub(crate) zone: String,
     /// The address of its owner; empty if not reported.
-    pub(in crate::pipeline) owner: String,
+    pub(crate) owner: String,
     /// The address of the person whose main calendar it is, if its id shows it.
-    pub(in crate::pipeline) person: Option<String>,
+    pub(crate) person: Option<String>,
 }
 
 impl KnownCalendar {
     /// Returns true if events can be written to it.
-    pub(in crate::pipeline) fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         matches!(self.access.as_str(), "owner" | "writer")
     }
 
     /// Creates the entry of a calendar that the user has not listed.
-    pub(in crate::pipeline) fn unlisted(port: &dyn Calendars, id: &str) -> Self {
+    pub(crate) fn unlisted(port: &dyn Calendars, id: &str) -> Self {
         Self {
             id: id.to_owned(),
             name: id.to_owned(),
@@ -63,7 +63,7 @@ impl KnownCalendar {
 
     /// Returns the address of the calendar's owner if that is someone else, empty if
     /// not reported; `None` for a calendar of the account `own`.
-    pub(in crate::pipeline) fn of_others(&self, own: &str) -> Option<&str> {
+    pub(crate) fn of_others(&self, own: &str) -> Option<&str> {
         match &self.person {
             _ if self.main => None,
             // Whoever may share it on has the access `owner`, too.
@@ -74,14 +74,14 @@ impl KnownCalendar {
     }
 
     /// Returns true if it shows its events, and not only free/busy.
-    pub(in crate::pipeline) fn is_shown(&self) -> bool {
+    pub(crate) fn is_shown(&self) -> bool {
         self.access != "busy"
     }
 }
 
 /// A calendar as named in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) enum CalendarSelector {
+pub(crate) enum CalendarSelector {
     /// The one of this account with this id.
     Id(String, String),
     /// Those of this name or id, in any account.
@@ -90,7 +90,7 @@ pub(in crate::pipeline) enum CalendarSelector {
 
 impl CalendarSelector {
     /// Returns true if it means a calendar of `account`.
-    pub(in crate::pipeline) fn is(&self, calendar: &KnownCalendar, account: &str) -> bool {
+    pub(crate) fn is(&self, calendar: &KnownCalendar, account: &str) -> bool {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
@@ -108,7 +108,7 @@ impl CalendarSelector {
 }
 
 /// Returns the calendars of an account, from a list that may be a minute old unless `fresh`.
-pub(in crate::pipeline) async fn calendar_list(
+pub(crate) async fn calendar_list(
     ctx: &Context,
     account: &Account,
     port: &dyn Calendars,
@@ -123,13 +123,13 @@ pub(in crate::pipeline) async fn calendar_list(
 }
 
 /// Forgets the list of an account, because its calendars have changed.
-pub(in crate::pipeline) fn forget_calendars(ctx: &Context, account: &str) {
+pub(crate) fn forget_calendars(ctx: &Context, account: &str) {
     ctx.states.lists.forget(account);
 }
 
 /// Returns the calendars of an account that a call means: those named, or all that
 /// show their events.
-pub(in crate::pipeline) async fn find_calendars(
+pub(super) async fn find_calendars(
     ctx: &Context,
     account: &Account,
     port: &dyn Calendars,
@@ -160,7 +160,7 @@ pub(in crate::pipeline) async fn find_calendars(
 }
 
 /// Resolves names, handles and ids of calendars.
-pub(in crate::pipeline) async fn calendar_selectors(
+pub(crate) async fn calendar_selectors(
     ctx: &Context,
     name: &[String],
 ) -> Result<Vec<CalendarSelector>> {
@@ -179,12 +179,12 @@ pub(in crate::pipeline) async fn calendar_selectors(
 }
 
 /// Returns the names of calendars in answers, by id.
-pub(in crate::pipeline) fn names_by_id(all: &[KnownCalendar]) -> HashMap<String, String> {
+pub(crate) fn names_by_id(all: &[KnownCalendar]) -> HashMap<String, String> {
     all.iter().map(|one| (one.id.clone(), one.name.clone())).collect()
 }
 
 /// Returns the calendars of an account that one name means.
-pub(in crate::pipeline) fn select_calendars<'l>(
+pub(crate) fn select_calendars<'l>(
     all: &'l [KnownCalendar],
     selector: &CalendarSelector,
     account: &str,
@@ -198,7 +198,7 @@ pub(in crate::pipeline) fn select_calendars<'l>(
 }
 
 /// Returns the error for a name that no calendar has, with the existing names.
-pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Error {
+pub(super) fn unknown_calendar(name: &str, known: &[String]) -> Error {
     let name = text::brief(name);
     let error = Error::argument(format!("there is no calendar `{name}`"));
     // Only the main calendars of others are called by an address.
@@ -214,10 +214,7 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
 }
 
 /// Reads the calendars from the objects of a service.
-pub(in crate::pipeline) fn known_calendars(
-    port: &dyn Calendars,
-    objects: &[Value],
-) -> Vec<KnownCalendar> {
+pub(crate) fn known_calendars(port: &dyn Calendars, objects: &[Value]) -> Vec<KnownCalendar> {
     let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner", "zone"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))

@@ -194,16 +194,16 @@ fn organizer(facts: &EventData, name: &str, address: String, account: &Account) 
 }
 
 /// An event that was fetched whole.
-pub(in crate::pipeline) struct FetchedEvent {
-    pub(in crate::pipeline) item: Value,
+pub(super) struct FetchedEvent {
+    pub(crate) item: Value,
     /// The position of its account.
-    pub(in crate::pipeline) account: usize,
+    pub(crate) account: usize,
 }
 
 /// The events fetched by id.
-pub(in crate::pipeline) struct FetchedEvents {
-    pub(in crate::pipeline) accounts: Vec<(Account, Arc<dyn Calendars>)>,
-    pub(in crate::pipeline) events: Vec<FetchedEvent>,
+pub(super) struct FetchedEvents {
+    pub(crate) accounts: Vec<(Account, Arc<dyn Calendars>)>,
+    pub(crate) events: Vec<FetchedEvent>,
     /// Why some are missing, a line each.
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }

@@ -6,29 +6,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A list, and when it was fetched.
-pub(in crate::pipeline) type CachedLists = (Instant, Arc<Vec<Value>>);
+type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.
 #[derive(Default)]
-pub(in crate::pipeline) struct Lists(pub(in crate::pipeline) Mutex<HashMap<String, CachedLists>>);
+pub(crate) struct Lists(pub(crate) Mutex<HashMap<String, CachedLists>>);
 
 impl Lists {
-    pub(in crate::pipeline) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
+    pub(crate) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (fetched, list) = lists.get(account)?;
         (fetched.elapsed() < GOOD).then(|| (list.clone(), *fetched))
     }
 
-    pub(in crate::pipeline) fn put(&self, account: &str, list: Arc<Vec<Value>>) {
+    pub(crate) fn put(&self, account: &str, list: Arc<Vec<Value>>) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.insert(account.to_owned(), (Instant::now(), list));
     }
 
-    pub(in crate::pipeline) fn forget(&self, account: &str) {
+    pub(crate) fn forget(&self, account: &str) {
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lists.remove(account);
     }
 }
 
 /// How long a list stays valid.
-pub(in crate::pipeline) const GOOD: Duration = Duration::from_secs(60);
+pub(crate) const GOOD: Duration = Duration::from_secs(60);

@@ -5,17 +5,17 @@
 //! the reader's own is shown.
 
 pub(super) mod by_id;
-pub(in crate::pipeline) mod calendars;
+pub(crate) mod calendars;
 mod clash;
 mod ics;
-pub(in crate::pipeline) mod lists;
+pub(crate) mod lists;
 mod merge;
 mod pages;
-pub(in crate::pipeline) mod parts;
+pub(crate) mod parts;
 mod plan;
 mod position;
-pub(in crate::pipeline) mod range;
-pub(in crate::pipeline) mod ranged;
+pub(crate) mod range;
+pub(crate) mod ranged;
 pub(super) mod seen;
 mod words;
 
@@ -31,7 +31,6 @@ use self::ics::ics_document;
 use self::merge::{Merged, merge};
 use self::pages::{AgendaPart, AgendaRequest};
 use self::plan::AgendaPlan;
-pub(in crate::pipeline) use self::ranged::Ranged;
 use super::agenda::parts::{agenda_parts, event_rows};
 use crate::budget::LongText;
 use crate::budget::Response;
@@ -57,10 +56,7 @@ use crate::words::Words;
 /// The kind of its cursors.
 const KIND: &str = "agenda";
 
-pub(in crate::pipeline) async fn calendar_search(
-    ctx: &Context,
-    request: Agenda,
-) -> Result<Response> {
+pub(crate) async fn calendar_search(ctx: &Context, request: Agenda) -> Result<Response> {
     if !request.ids.is_empty() {
         return events_by_id(ctx, &request).await;
     }

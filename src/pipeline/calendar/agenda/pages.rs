@@ -302,10 +302,10 @@ impl GatheredEvents {
 }
 
 /// One account of a search.
-pub(in crate::pipeline) struct AgendaPart {
-    pub(in crate::pipeline) account: Account,
+pub(super) struct AgendaPart {
+    pub(crate) account: Account,
     /// The label of the account in rows and notes.
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) port: Arc<dyn Calendars>,
-    pub(in crate::pipeline) gathered: GatheredEvents,
+    pub(crate) label: String,
+    pub(crate) port: Arc<dyn Calendars>,
+    pub(super) gathered: GatheredEvents,
 }

@@ -25,13 +25,13 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// The number of series per account whose rules a page shows.
-pub(in crate::pipeline) const MOST_SERIES: usize = 50;
+const MOST_SERIES: usize = 50;
 
 /// The most rows that are shown at length.
-pub(in crate::pipeline) const FEW: usize = 3;
+const FEW: usize = 3;
 
 /// Queries all accounts of a plan: returns the parts, and why some are missing.
-pub(in crate::pipeline) async fn agenda_parts(
+pub(super) async fn agenda_parts(
     ctx: &Context,
     plan: &AgendaPlan,
     selectors: &[CalendarSelector],
@@ -60,7 +60,7 @@ pub(in crate::pipeline) async fn agenda_parts(
 }
 
 /// Queries one account for its part.
-pub(in crate::pipeline) async fn agenda_part(
+async fn agenda_part(
     ctx: &Context,
     place: &AccountPosition,
     plan: &AgendaPlan,
@@ -96,7 +96,7 @@ pub(in crate::pipeline) async fn agenda_part(
 }
 
 /// Returns rows of events, with handles, and remembers them as shown.
-pub(in crate::pipeline) async fn event_rows(
+pub(super) async fn event_rows(
     ctx: &Context,
     parts: &[AgendaPart],
     shown: &[(usize, EventRow)],
@@ -138,7 +138,7 @@ pub(in crate::pipeline) async fn event_rows(
 
 /// Writes the rules of their series into rows of occurrences, which the services' objects
 /// lack; `facts` are those of the rows, in order. Returns a note on series left out.
-pub(in crate::pipeline) async fn fill_rules(
+pub(super) async fn fill_rules(
     rows: &mut RowTable,
     facts: &[Option<EventData>],
     port: &dyn Calendars,
@@ -181,7 +181,7 @@ pub(in crate::pipeline) async fn fill_rules(
 }
 
 /// Returns a note on descriptions that lists show only the beginning of.
-pub(in crate::pipeline) fn beginnings(
+fn beginnings(
     can: &CalendarCapabilities,
     columns: &[&'static Field],
     items: &[Value],

@@ -18,34 +18,34 @@ const AHEAD: i32 = 365;
 
 /// A stretch of time: events that end after `from` and start before `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Range {
+pub(crate) struct Range {
     from: i64,
     to: i64,
 }
 
 impl Range {
     /// Creates the range from one instant to another.
-    pub(in crate::pipeline) fn new(from: Timestamp, to: Timestamp) -> Self {
+    pub(crate) fn new(from: Timestamp, to: Timestamp) -> Self {
         Self { from: from.as_microsecond(), to: to.as_microsecond() }
     }
 
     /// Returns its beginning.
-    pub(in crate::pipeline) fn from(self) -> Timestamp {
+    pub(crate) fn from(self) -> Timestamp {
         Timestamp::from_microsecond(self.from).unwrap_or(Timestamp::MIN)
     }
 
     /// Returns its end, which is not part of it.
-    pub(in crate::pipeline) fn to(self) -> Timestamp {
+    pub(crate) fn to(self) -> Timestamp {
         Timestamp::from_microsecond(self.to).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns true for an event that takes place in it.
-    pub(in crate::pipeline) fn has(self, start: Timestamp, end: Timestamp) -> bool {
+    pub(crate) fn has(self, start: Timestamp, end: Timestamp) -> bool {
         start < self.to() && (end > self.from() || start >= self.from())
     }
 
     /// Returns its first day and its last.
-    pub(in crate::pipeline) fn dates(self, zone: &TimeZone) -> (Date, Date) {
+    pub(crate) fn dates(self, zone: &TimeZone) -> (Date, Date) {
         let last = self.to().checked_sub(1.microsecond()).unwrap_or(self.to());
         let date = |at: Timestamp| zone.to_datetime(at).date();
         (date(self.from()), date(last))
@@ -53,7 +53,7 @@ impl Range {
 
     /// Formats the range, with the last day that is in it: `Tue 2026-02-03 10h12 to Mon
     /// 2026-02-09`.
-    pub(in crate::pipeline) fn tell(self, zone: &TimeZone) -> String {
+    pub(crate) fn tell(self, zone: &TimeZone) -> String {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
             (EventTime::Day(day).instant(zone) == at).then_some(day)
@@ -95,7 +95,7 @@ pub(super) fn search(
 }
 
 /// Refuses a range that ends before it begins.
-pub(in crate::pipeline) fn check_range(range: Range, here: &TimeContext) -> Result<Range> {
+fn check_range(range: Range, here: &TimeContext) -> Result<Range> {
     if range.from < range.to {
         return Ok(range);
     }
@@ -109,7 +109,7 @@ pub(in crate::pipeline) fn check_range(range: Range, here: &TimeContext) -> Resu
 }
 
 /// Reads a range whose ends may both be left out: from now on, for a number of days.
-pub(in crate::pipeline) fn ahead(
+pub(crate) fn ahead(
     from: Option<&str>,
     to: Option<&str>,
     here: &TimeContext,
@@ -125,11 +125,7 @@ pub(in crate::pipeline) fn ahead(
 }
 
 /// Reads a range of days: today if neither end is given, the day of `from` if only that is.
-pub(in crate::pipeline) fn days(
-    from: Option<&str>,
-    to: Option<&str>,
-    here: &TimeContext,
-) -> Result<Range> {
+pub(crate) fn days(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> Result<Range> {
     let (from, to) = (first(from, here)?, over(from, to, here)?);
     let from = from.unwrap_or_else(|| {
         let today = here.zone.to_datetime(here.now).date();

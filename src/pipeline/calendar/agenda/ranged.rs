@@ -39,24 +39,24 @@ const CALENDAR: usize = 12;
 const FACTS: usize = 24;
 
 /// The events of a range, each once, by their start.
-pub(in crate::pipeline) struct Ranged {
+pub(crate) struct Ranged {
     plan: AgendaPlan,
     parts: Vec<AgendaPart>,
     rows: Vec<(usize, EventRow)>,
     /// Why calendars of some accounts are missing; each names the account.
-    pub(in crate::pipeline) missing: Vec<Error>,
+    pub(crate) missing: Vec<Error>,
     /// Notes on what else is missing.
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Ranged {
     /// Returns true if no calendar could be read.
-    pub(in crate::pipeline) fn is_unknown(&self) -> bool {
+    pub(crate) fn is_unknown(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// Returns the events in order: the facts of each, and its calendar.
-    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&EventData, &KnownCalendar)> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = (&EventData, &KnownCalendar)> {
         self.rows.iter().filter_map(|(part, row)| {
             let sheet = self.parts.get(*part)?.gathered.sheets.get(row.calendar)?;
             Some((&row.facts, &sheet.calendar))
@@ -160,7 +160,7 @@ fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r C
 impl Ranged {
     /// Returns a note if times are in UTC and the main calendar is in another zone, as
     /// on a machine whose zone nobody has set.
-    pub(in crate::pipeline) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
+    pub(crate) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
         let sheets = self.parts.iter().flat_map(|part| &part.gathered.sheets);
         let mut mains = sheets.map(|sheet| &sheet.calendar).filter(|calendar| calendar.main);
         let named = mains.find_map(|main| event_time::find_zone(&main.zone))?;
@@ -189,7 +189,7 @@ impl AgendaPart {
 
 /// Fetches the events of a range over some accounts. A failed account is reported
 /// in the result.
-pub(in crate::pipeline) async fn ranged_agenda(
+pub(crate) async fn ranged_agenda(
     ctx: &Context,
     range: Range,
     accounts: &[Account],
@@ -234,7 +234,7 @@ pub(in crate::pipeline) async fn ranged_agenda(
 }
 
 /// Returns rows of some of the events, by their positions, as a search shows them.
-pub(in crate::pipeline) async fn ranged_rows(
+pub(crate) async fn ranged_rows(
     ctx: &Context,
     ranged: &Ranged,
     keep: &[usize],
@@ -250,7 +250,7 @@ pub(in crate::pipeline) async fn ranged_rows(
 /// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
 /// whose handles are used. At the level `more` the rows say what decides which event gives
 /// way.
-pub(in crate::pipeline) fn clash_rows(
+pub(crate) fn clash_rows(
     ctx: &Context,
     found: &[Clash],
     ranged: &Ranged,

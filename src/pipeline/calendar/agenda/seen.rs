@@ -10,7 +10,7 @@ use crate::row::{Cell, RowTable};
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.
-pub(in crate::pipeline) fn substance(facts: &EventData) -> [u8; 8] {
+pub(crate) fn substance(facts: &EventData) -> [u8; 8] {
     let time = |when: EventTime| match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_second().to_string(),
@@ -31,7 +31,7 @@ pub(in crate::pipeline) fn substance(facts: &EventData) -> [u8; 8] {
 }
 
 /// Remembers the shown events that have a handle.
-pub(in crate::pipeline) async fn remember_events(
+pub(crate) async fn remember_events(
     ctx: &Context,
     rows: &RowTable,
     facts: impl Iterator<Item = Option<EventData>>,

@@ -199,4 +199,4 @@ fn begins(text: &[String], phrase: &[String]) -> bool {
 }
 
 /// The query.
-pub(in crate::pipeline) const QUERY: &str = "is:clash";
+pub(super) const QUERY: &str = "is:clash";

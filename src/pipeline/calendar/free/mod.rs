@@ -62,7 +62,7 @@ const NAMED: usize = 5;
 /// The schedule of a person as an account sees it.
 type SeenSchedule = Result<(Schedule, Api)>;
 
-pub(in crate::pipeline) async fn calendar_free(ctx: &Context, request: Free) -> Result<Response> {
+pub(crate) async fn calendar_free(ctx: &Context, request: Free) -> Result<Response> {
     request.check_people()?;
     let zone = requested_zone(ctx, request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };

@@ -27,7 +27,7 @@ use crate::time_parse;
 use crate::tools::outward::{Manage, ManageOp};
 
 /// Carries out a `manage` of a calendar.
-pub(in crate::pipeline) async fn manage_calendar(
+pub(crate) async fn manage_calendar(
     ctx: &Context,
     request: Manage,
     caller: &dyn ClientPrompts,

@@ -1,14 +1,15 @@
 //! `calendar_delete`, `calendar_respond` and `manage`: writes that reach other people,
 //! or delete something.
 
-pub(in crate::pipeline) mod manage;
-pub(in crate::pipeline) mod respond;
+pub(crate) mod manage;
+pub(crate) mod respond;
 
 use super::guests::{notified, others};
+use super::save::create::unsaid;
 use super::save::destination::may_write;
+use super::save::follow::cut;
 use super::save::follow::{find_exceptions, shorten_series};
-use super::save::ready::passed_over;
-use super::save::{cut, reference, unsaid};
+use super::save::ready::{passed_over, reference};
 use super::target::{
     EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
     title,
@@ -96,7 +97,7 @@ impl PlannedDeletion {
     }
 }
 
-pub(in crate::pipeline) async fn calendar_delete(
+pub(crate) async fn calendar_delete(
     ctx: &Context,
     request: Delete,
     caller: &dyn ClientPrompts,

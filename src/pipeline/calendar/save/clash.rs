@@ -44,15 +44,15 @@ const NAMED: usize = 4;
 
 /// Something that is to be written, as far as it may clash.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct ClashCandidate {
-    pub(in crate::pipeline) title: String,
-    pub(in crate::pipeline) uid: Option<String>,
+pub(crate) struct ClashCandidate {
+    pub(crate) title: String,
+    pub(crate) uid: Option<String>,
     /// Whether it competes with others.
-    pub(in crate::pipeline) claim: Claim,
+    pub(crate) claim: Claim,
     /// When it is, and then when it is again.
-    pub(in crate::pipeline) times: Vec<(EventTime, EventTime)>,
+    pub(crate) times: Vec<(EventTime, EventTime)>,
     /// The event it becomes, and then its series: no clash with itself.
-    pub(in crate::pipeline) itself: Vec<String>,
+    pub(crate) itself: Vec<String>,
 }
 
 impl ClashCandidate {
@@ -76,11 +76,11 @@ impl ClashCandidate {
 
 /// The conflicts of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::pipeline) struct Clashes {
+pub(crate) struct Clashes {
     /// A line each.
-    pub(in crate::pipeline) lines: Vec<Note>,
+    pub(crate) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
-    pub(in crate::pipeline) twins: Vec<(String, String)>,
+    pub(super) twins: Vec<(String, String)>,
 }
 
 /// An event that is there.
@@ -108,7 +108,7 @@ struct SeenEvents {
 }
 
 /// Returns the times of an event: its own, or those of its occurrences in the next weeks.
-pub(in crate::pipeline) fn times(
+pub(crate) fn times(
     start: &ZonedTime,
     end: &ZonedTime,
     repeat: Option<&Repeat>,
@@ -138,7 +138,7 @@ pub(in crate::pipeline) fn times(
 }
 
 /// Returns the claim of a new or changed event; `main` if it is in the main calendar.
-pub(in crate::pipeline) fn claim(change: &Change, now: Option<&EventData>, main: bool) -> Claim {
+pub(crate) fn claim(change: &Change, now: Option<&EventData>, main: bool) -> Claim {
     let known = now.map(|facts| Claim::of(facts, main));
     let guests = change.guests.iter().flatten();
     let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(Show::Busy);
@@ -158,7 +158,7 @@ pub(in crate::pipeline) fn claim(change: &Change, now: Option<&EventData>, main:
 ///
 /// # Errors
 /// Only with `strict`, if an account could not be read.
-pub(in crate::pipeline) async fn find_clashes(
+pub(crate) async fn find_clashes(
     ctx: &Context,
     candidates: &[ClashCandidate],
     strict: bool,

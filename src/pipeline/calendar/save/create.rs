@@ -329,6 +329,6 @@ fn in_context(several: bool, name: &str, error: Error) -> Error {
 }
 
 /// Returns the error that an event with guests needs `notify`.
-pub(in crate::pipeline) fn unsaid() -> Error {
+pub(crate) fn unsaid() -> Error {
     Error::argument("an event with guests needs `notify`").next("give notify=all, external or none")
 }

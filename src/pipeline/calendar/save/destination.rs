@@ -18,20 +18,20 @@ const NAMED: usize = 12;
 
 /// The calendar for new events; with `None`, the main one.
 #[derive(Clone)]
-pub(in crate::pipeline) struct Destination {
-    pub(in crate::pipeline) owner: Owner,
-    pub(in crate::pipeline) calendar: Option<KnownCalendar>,
+pub(super) struct Destination {
+    pub(crate) owner: Owner,
+    pub(crate) calendar: Option<KnownCalendar>,
 }
 
 impl Destination {
     /// Returns true for the account's main calendar.
-    pub(in crate::pipeline) fn is_main(&self) -> bool {
+    pub(crate) fn is_main(&self) -> bool {
         self.calendar.as_ref().is_none_or(|calendar| calendar.main)
     }
 }
 
 /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
-pub(in crate::pipeline) async fn account_calendars(
+pub(crate) async fn account_calendars(
     ctx: &Context,
     owner: &Owner,
     fresh: bool,
@@ -43,7 +43,7 @@ pub(in crate::pipeline) async fn account_calendars(
 
 /// Returns the calendar for new events: the one named, or the main one of the
 /// account that is named, or of the only account.
-pub(in crate::pipeline) async fn find_destination(
+pub(super) async fn find_destination(
     ctx: &Context,
     account: Option<&str>,
     calendar: Option<&str>,
@@ -71,7 +71,7 @@ pub(in crate::pipeline) async fn find_destination(
 }
 
 /// Finds the calendar with this name, handle or id, of the account that is named or of all.
-pub(in crate::pipeline) async fn find_calendar(
+pub(crate) async fn find_calendar(
     ctx: &Context,
     account: Option<&str>,
     name: &str,
@@ -186,7 +186,7 @@ async fn named_places(
 }
 
 /// Refuses events of calendars that can only be read.
-pub(in crate::pipeline) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
+pub(crate) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()> {
     let Some(calendar) = &target.facts.calendar else {
         return Ok(());
     };

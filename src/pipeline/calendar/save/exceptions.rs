@@ -55,7 +55,7 @@ pub(super) async fn finish_import(
 }
 
 /// Writes exceptions of a series from a document; returns how many were changed.
-pub(in crate::pipeline) async fn put_exceptions(
+pub(crate) async fn put_exceptions(
     ctx: &Context,
     name: &str,
     series: &EventTarget,
@@ -131,7 +131,7 @@ async fn put_exception(
 }
 
 /// Returns the occurrence of a series at the original time `at`, wherever it was moved.
-pub(in crate::pipeline) async fn find_occurrence(
+pub(crate) async fn find_occurrence(
     ctx: &Context,
     series: &EventTarget,
     at: EventTime,

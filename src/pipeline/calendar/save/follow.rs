@@ -27,16 +27,16 @@ use crate::words::Words;
 const NAMED: usize = 3;
 
 /// A series, cut in two.
-pub(in crate::pipeline) struct SplitSeries {
+pub(crate) struct SplitSeries {
     /// The rule of the part that stays.
-    pub(in crate::pipeline) before: Repeat,
+    pub(crate) before: Repeat,
     /// The series that begins with the occurrence.
-    pub(in crate::pipeline) base: Base,
+    pub(crate) base: Base,
 }
 
 /// The occurrences of a series that differ from its rule.
 #[derive(Default)]
-pub(in crate::pipeline) struct Exceptions {
+pub(crate) struct Exceptions {
     /// Those changed individually: the time by the rule, and the present one.
     changed: Vec<(EventTime, EventTime)>,
     /// Those cancelled, by the rule.
@@ -46,7 +46,7 @@ pub(in crate::pipeline) struct Exceptions {
 }
 
 /// Returns where the series splits at an occurrence; `None` if that is its first.
-pub(in crate::pipeline) fn cut(
+pub(crate) fn cut(
     master: &EventTarget,
     at: EventTime,
     zone: &TimeZone,
@@ -95,7 +95,7 @@ impl SplitSeries {
 
 /// Cuts the rule of a series. When the line breaks, the series is looked at
 /// to see whether that was done: a look is no second try.
-pub(in crate::pipeline) async fn shorten_series(
+pub(crate) async fn shorten_series(
     ctx: &Context,
     master: &EventTarget,
     change: &Change,
@@ -120,7 +120,7 @@ pub(in crate::pipeline) async fn shorten_series(
 }
 
 /// Returns the exceptions of a series: all, or those from an occurrence on.
-pub(in crate::pipeline) async fn find_exceptions(
+pub(crate) async fn find_exceptions(
     ctx: &Context,
     master: &EventTarget,
     from: Option<EventTime>,
@@ -200,7 +200,7 @@ impl Exceptions {
     }
 
     /// Describes those that a deletion of the series deletes, too.
-    pub(in crate::pipeline) fn deleted(&self, zone: &TimeZone) -> String {
+    pub(crate) fn deleted(&self, zone: &TimeZone) -> String {
         let line = self.changed_line(zone);
         line.map_or_else(String::new, |(who, lines)| format!(", with {who}: {lines}"))
     }
@@ -233,7 +233,7 @@ fn first_of(times: &[String]) -> String {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-pub(in crate::pipeline) fn copied(master: &EventTarget, change: Change) -> Change {
+pub(crate) fn copied(master: &EventTarget, change: Change) -> Change {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {
@@ -265,7 +265,7 @@ pub(in crate::pipeline) fn copied(master: &EventTarget, change: Change) -> Chang
 }
 
 /// Removes the count of hidden members from a list.
-pub(in crate::pipeline) fn whole(list: &str) -> String {
+pub(crate) fn whole(list: &str) -> String {
     let counted = list.rsplit_once(" +");
     match counted.filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit())) {
         Some((named, _)) => named.to_owned(),

@@ -9,20 +9,20 @@ use crate::text::html;
 use crate::text::words::words;
 
 /// An event of a document, with the exceptions of its series.
-pub(in crate::pipeline) struct ImportItem {
-    pub(in crate::pipeline) name: String,
-    pub(in crate::pipeline) entry: Entry,
-    pub(in crate::pipeline) exceptions: Vec<Entry>,
-    pub(in crate::pipeline) change: Change,
+pub(super) struct ImportItem {
+    pub(crate) name: String,
+    pub(crate) entry: Entry,
+    pub(crate) exceptions: Vec<Entry>,
+    pub(crate) change: Change,
     /// The event that it is already.
-    pub(in crate::pipeline) there: Option<EventTarget>,
+    pub(crate) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
-    pub(in crate::pipeline) twin: bool,
-    pub(in crate::pipeline) met: Clashes,
+    pub(super) twin: bool,
+    pub(crate) met: Clashes,
 }
 
 /// The outcome of an item: the event, and notes about what was left out.
-pub(in crate::pipeline) enum Put {
+pub(super) enum Put {
     Created(EventTarget),
     Changed(EventTarget),
     Same(EventTarget),
@@ -30,7 +30,7 @@ pub(in crate::pipeline) enum Put {
 
 /// Returns the fields of a change that differ from the event. Guests are not compared,
 /// because they have answered since.
-pub(in crate::pipeline) fn differing(change: &Change, now: &EventData) -> Change {
+pub(super) fn differing(change: &Change, now: &EventData) -> Change {
     let fresh = |value: &Option<String>, now: &str| {
         let plain = html::html(now, html::Style::Text, false).text;
         value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))

@@ -21,15 +21,15 @@ use crate::tools::save::EventWords;
 
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
-pub(in crate::pipeline) struct PlannedChange {
-    pub(in crate::pipeline) change: Change,
-    pub(in crate::pipeline) span: Option<EventSpan>,
+pub(super) struct PlannedChange {
+    pub(crate) change: Change,
+    pub(crate) span: Option<EventSpan>,
     /// Notes on how arguments were understood.
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Reads the argument about recurrence.
-pub(in crate::pipeline) fn repeats(input: Option<&str>) -> Result<Option<Option<String>>> {
+pub(crate) fn repeats(input: Option<&str>) -> Result<Option<Option<String>>> {
     match input.map(str::trim) {
         None => Ok(None),
         Some(none) if none.eq_ignore_ascii_case("none") => Ok(Some(None)),
@@ -41,7 +41,7 @@ pub(in crate::pipeline) fn repeats(input: Option<&str>) -> Result<Option<Option<
 }
 
 /// Builds a new event.
-pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChange> {
+pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChange> {
     let title = words.title.clone().unwrap_or_default();
     if title.is_empty() {
         return Err(Error::argument("an event needs `title`").next("give its title"));
@@ -83,7 +83,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result
 }
 
 /// Refuses a rule that does not include the start, because services disagree about such an event.
-pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &EventSpan) -> Result<()> {
+pub(crate) fn begins(repeat: &Repeat, span: &EventSpan) -> Result<()> {
     let (start, _) = span.moments();
     match repeat.first(&start) {
         Some(first) if first == start => Ok(()),
@@ -101,7 +101,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &EventSpan) -> Result<(
 }
 
 /// Returns a note on an event that is already over.
-pub(in crate::pipeline) fn past(
+pub(crate) fn past(
     span: &EventSpan,
     now: Timestamp,
     zone: &TimeZone,
@@ -113,7 +113,7 @@ pub(in crate::pipeline) fn past(
 
 /// Builds the change of an existing event: only the given fields, and of those only the
 /// ones that differ. The caller handles the time and the rule of a series.
-pub(in crate::pipeline) fn changed(
+pub(crate) fn changed(
     words: &EventWords,
     here: &TimeContext,
     now: &EventData,
@@ -156,7 +156,7 @@ pub(in crate::pipeline) fn changed(
 }
 
 /// Refuses what the service does not support.
-pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
+pub(crate) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
         guests::not_too_many(guests, can)?;
     }
@@ -168,7 +168,7 @@ pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> 
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.
-pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> String {
+pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         let (from, to) = (start.when(), end.when());
@@ -242,7 +242,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Describes a new event to the user.
-pub(in crate::pipeline) fn description(change: &Change, zone: &TimeZone) -> String {
+pub(crate) fn description(change: &Change, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         parts.push(shown(start.when(), end.when(), zone));

@@ -4,25 +4,19 @@
 //! out once and never repeated; the answer reports what the service has afterwards.
 
 pub(super) mod change;
-pub(in crate::pipeline) mod clash;
-mod create;
-pub(in crate::pipeline) mod destination;
+pub(crate) mod clash;
+pub(crate) mod create;
+pub(crate) mod destination;
 pub(super) mod exceptions;
 pub(super) mod follow;
 mod import;
-pub(in crate::pipeline) mod import_item;
+mod import_item;
 mod make;
-pub(in crate::pipeline) mod ready;
+pub(crate) mod ready;
 mod series;
 pub(super) mod source;
-mod span;
-pub(in crate::pipeline) mod split;
-
-pub(super) use create::unsaid;
-pub(super) use follow::cut;
-pub(super) use ready::reference;
-pub(super) use source::change as change_of;
-pub(super) use span::{Before, read};
+pub(crate) mod span;
+pub(crate) mod split;
 
 use self::change::change_events;
 use self::create::create_events;
@@ -33,7 +27,7 @@ use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::tools::save::Save;
 
-pub(in crate::pipeline) async fn calendar_save(
+pub(crate) async fn calendar_save(
     ctx: &Context,
     request: Save,
     caller: &dyn ClientPrompts,

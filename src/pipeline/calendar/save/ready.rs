@@ -22,30 +22,30 @@ use crate::tools::save::{EventWords, Save, Scope};
 use jiff::tz::TimeZone;
 
 /// A change that passed the checks, and the event it is of.
-pub(in crate::pipeline) struct ReadyChange {
+pub(super) struct ReadyChange {
     /// The event that is written: of a series that is split, the series.
-    pub(in crate::pipeline) target: EventTarget,
-    pub(in crate::pipeline) change: Change,
+    pub(crate) target: EventTarget,
+    pub(crate) change: Change,
     /// The resulting rule, for the conflict check.
-    pub(in crate::pipeline) repeat: Option<Repeat>,
-    pub(in crate::pipeline) notify: Notify,
+    pub(crate) repeat: Option<Repeat>,
+    pub(crate) notify: Notify,
     /// The event in the answer.
-    pub(in crate::pipeline) name: String,
+    pub(crate) name: String,
     /// The event in a question.
-    pub(in crate::pipeline) line: String,
+    pub(crate) line: String,
     /// Notes on how the arguments were understood.
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// Where the series splits, for a change of an occurrence and all later ones.
-    pub(in crate::pipeline) cut: Option<SplitSeries>,
+    pub(crate) cut: Option<SplitSeries>,
 }
 
 impl ReadyChange {
-    pub(in crate::pipeline) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.change == Change::default()
     }
 
     /// Describes the change to the user.
-    pub(in crate::pipeline) fn difference(&self, zone: &TimeZone) -> String {
+    pub(crate) fn difference(&self, zone: &TimeZone) -> String {
         match &self.cut {
             Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
             None => make::difference(&self.change, &self.target.facts, zone),
@@ -54,7 +54,7 @@ impl ReadyChange {
 }
 
 /// Checks one change.
-pub(in crate::pipeline) async fn ready_change(
+pub(super) async fn ready_change(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
@@ -71,7 +71,7 @@ pub(in crate::pipeline) async fn ready_change(
 }
 
 /// Checks the change of a single event, or of one occurrence of a series.
-pub(in crate::pipeline) async fn ready_one(
+async fn ready_one(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
@@ -105,7 +105,7 @@ pub(in crate::pipeline) async fn ready_one(
 }
 
 /// Checks the change of all occurrences of a series.
-pub(in crate::pipeline) async fn ready_series(
+async fn ready_series(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
@@ -164,7 +164,7 @@ pub(in crate::pipeline) async fn ready_series(
 
 /// Separates the time from the other changes of a series: it is given relative to
 /// the occurrence at `seen`.
-pub(in crate::pipeline) fn separate_time(
+fn separate_time(
     ctx: &Context,
     master: &EventTarget,
     seen: (EventTime, EventTime),
@@ -190,7 +190,7 @@ pub(in crate::pipeline) fn separate_time(
 }
 
 /// Checks a change against the organizer, the calendar, and the guests to notify.
-pub(in crate::pipeline) async fn check_change(
+async fn check_change(
     ctx: &Context,
     target: EventTarget,
     change: Change,
@@ -223,11 +223,7 @@ pub(in crate::pipeline) async fn check_change(
 }
 
 /// Describes a failed write; for a conflict, reports the event as it is now.
-pub(in crate::pipeline) async fn passed_over(
-    ctx: &Context,
-    target: &EventTarget,
-    error: Error,
-) -> Error {
+pub(crate) async fn passed_over(ctx: &Context, target: &EventTarget, error: Error) -> Error {
     if error.kind() != Kind::Conflict {
         return error.context(&target.handle);
     }
@@ -240,7 +236,7 @@ pub(in crate::pipeline) async fn passed_over(
 
 /// Returns the time by which the reader knows an event: the one of the rule, for a
 /// moved occurrence.
-pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime) {
+pub(crate) fn reference(facts: &EventData) -> (EventTime, EventTime) {
     let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
         return (facts.start, facts.end);
     };
@@ -261,12 +257,12 @@ pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime
 }
 
 /// Returns the span of an event that is not moved.
-pub(in crate::pipeline) fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
+fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
     EventSpan { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 
 /// Refuses changes that only the organizer of a meeting can make.
-pub(in crate::pipeline) fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
+fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),
         ("people", change.guests.is_some()),
@@ -284,7 +280,7 @@ pub(in crate::pipeline) fn check_permitted(target: &EventTarget, change: &Change
 }
 
 /// Checks the change of an occurrence and all later ones.
-pub(in crate::pipeline) async fn ready_following(
+async fn ready_following(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,

@@ -59,7 +59,7 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
 }
 
 /// Reads the invitation in a message.
-pub(in crate::pipeline) async fn invitation_document(
+pub(crate) async fn invitation_document(
     ctx: &Context,
     account: &Account,
     id: &str,
@@ -88,7 +88,7 @@ pub(super) fn is_cursor(input: &str) -> bool {
 
 /// Converts an imported event to a change that creates it; returns what is left out. Adds notes
 /// about guests that no service accepts.
-pub(in crate::pipeline) fn change(
+pub(crate) fn change(
     entry: &Entry,
     can: &CalendarCapabilities,
     own: &str,
@@ -149,26 +149,26 @@ pub(in crate::pipeline) fn change(
 }
 
 /// The kind of its cursors.
-pub(in crate::pipeline) const KIND: &str = "import";
+pub(crate) const KIND: &str = "import";
 
 /// The rest of a document still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct ImportRest {
+pub(super) struct ImportRest {
     /// The source of the document, as given in the call.
-    pub(in crate::pipeline) ics: String,
+    pub(crate) ics: String,
     /// A digest of its content.
-    pub(in crate::pipeline) document: IdDigest,
+    pub(crate) document: IdDigest,
     /// The number of its events already imported.
-    pub(in crate::pipeline) done: usize,
-    pub(in crate::pipeline) account: Option<String>,
-    pub(in crate::pipeline) calendar: Option<String>,
-    pub(in crate::pipeline) if_conflict: IfConflict,
-    pub(in crate::pipeline) dry_run: bool,
+    pub(crate) done: usize,
+    pub(crate) account: Option<String>,
+    pub(crate) calendar: Option<String>,
+    pub(crate) if_conflict: IfConflict,
+    pub(crate) dry_run: bool,
 }
 
 impl ImportRest {
     /// Applies the arguments of the first call to the next one.
-    pub(in crate::pipeline) fn of(&self, request: &Save) -> Result<Save> {
+    pub(crate) fn of(&self, request: &Save) -> Result<Save> {
         if request.account.is_some() || request.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));
@@ -184,6 +184,6 @@ impl ImportRest {
 }
 
 /// Returns where an import continues.
-pub(in crate::pipeline) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
+pub(super) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
     load_cursor(ctx, KIND, input.trim()).await
 }

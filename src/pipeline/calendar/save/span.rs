@@ -21,31 +21,31 @@ const DAY: i64 = 24 * 60;
 
 /// When an event starts and ends, and in which zone that is written.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct EventSpan {
-    pub(in crate::pipeline) start: EventTime,
-    pub(in crate::pipeline) end: EventTime,
-    pub(in crate::pipeline) zone: TimeZone,
+pub(crate) struct EventSpan {
+    pub(crate) start: EventTime,
+    pub(crate) end: EventTime,
+    pub(crate) zone: TimeZone,
     /// Notes on how relative or unusual words were understood.
-    pub(in crate::pipeline) echo: Vec<Note>,
+    pub(crate) echo: Vec<Note>,
 }
 
 /// The current time of the event, for the parts that are not given.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct Before {
-    pub(in crate::pipeline) start: EventTime,
-    pub(in crate::pipeline) end: EventTime,
-    pub(in crate::pipeline) zone: TimeZone,
+pub(crate) struct Before {
+    pub(crate) start: EventTime,
+    pub(crate) end: EventTime,
+    pub(crate) zone: TimeZone,
 }
 
 impl EventSpan {
     /// Returns both ends as they are written.
-    pub(in crate::pipeline) fn moments(&self) -> (ZonedTime, ZonedTime) {
+    pub(super) fn moments(&self) -> (ZonedTime, ZonedTime) {
         (moment(self.start, &self.zone), moment(self.end, &self.zone))
     }
 }
 
 /// Returns a time as it is written in a zone.
-pub(in crate::pipeline) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
+pub(crate) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
     match when {
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(zone),
@@ -53,7 +53,7 @@ pub(in crate::pipeline) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime
 }
 
 /// Returns the local time of a moment; a day begins at midnight.
-pub(in crate::pipeline) fn civil(moment: &ZonedTime) -> DateTime {
+pub(crate) fn civil(moment: &ZonedTime) -> DateTime {
     match moment {
         ZonedTime::Day(day) => day.at(0, 0, 0, 0),
         ZonedTime::At(local, _) => *local,
@@ -61,7 +61,7 @@ pub(in crate::pipeline) fn civil(moment: &ZonedTime) -> DateTime {
 }
 
 /// Reads the time of an event; `None` if nothing is given for an existing event.
-pub(in crate::pipeline) fn read(
+pub(crate) fn read(
     words: &EventWords,
     here: &TimeContext,
     before: Option<&Before>,

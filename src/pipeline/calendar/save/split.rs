@@ -16,7 +16,7 @@ use crate::text::{note, ours};
 use serde_json::Value;
 
 /// Writes the change of an occurrence and all later ones.
-pub(in crate::pipeline) async fn split_series(
+pub(super) async fn split_series(
     ctx: &Context,
     ready: &ReadyChange,
     cut: &SplitSeries,
@@ -137,7 +137,7 @@ pub(in crate::pipeline) async fn split_series(
 }
 
 /// Returns true if an event is still the version that was fetched.
-pub(in crate::pipeline) async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
+async fn is_untouched(ctx: &Context, target: &EventTarget) -> bool {
     let version = &target.facts.version;
     let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
     version.is_some() && now.is_ok_and(|now| now.facts.version == *version)

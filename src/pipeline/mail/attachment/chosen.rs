@@ -23,40 +23,36 @@ use sha2::Digest;
 use std::collections::HashMap;
 
 /// The maximum columns of a name that is shown.
-pub(in crate::pipeline) const NAME: usize = 120;
+const NAME: usize = 120;
 
 /// Attachments that are fetched at once, and the most that one call saves.
-pub(in crate::pipeline) const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 
 /// A requested attachment, before it is fetched.
-pub(in crate::pipeline) struct NamedFile {
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) message: String,
-    pub(in crate::pipeline) file: AttachmentInfo,
+pub(super) struct NamedFile {
+    pub(crate) account: Account,
+    pub(crate) message: String,
+    pub(crate) file: AttachmentInfo,
 }
 
 /// An attachment to save: its handle, its account and its lasting id.
-pub(in crate::pipeline) struct Chosen {
-    pub(in crate::pipeline) handle: String,
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) id: String,
+pub(super) struct Chosen {
+    pub(crate) handle: String,
+    pub(crate) account: Account,
+    pub(crate) id: String,
 }
 
 impl Chosen {
     /// Returns the ids of the account and of the message.
-    pub(in crate::pipeline) fn message(&self) -> (String, String) {
+    pub(crate) fn message(&self) -> (String, String) {
         (self.account.id.clone(), split_id(&self.id).0.to_owned())
     }
 }
 
 /// Messages that have attachments, by the ids of account and message.
-pub(in crate::pipeline) type Sources = HashMap<(String, String), Result<SourceMessage>>;
+pub(super) type Sources = HashMap<(String, String), Result<SourceMessage>>;
 
-pub(in crate::pipeline) async fn file_bytes(
-    ctx: &Context,
-    request: &NamedFile,
-    most: u64,
-) -> Result<Vec<u8>> {
+pub(super) async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
     if request.file.size > most {
         return Err(Error::argument(format!(
             "{} is {} bytes, more than {most}",
@@ -70,10 +66,7 @@ pub(in crate::pipeline) async fn file_bytes(
 }
 
 /// Reads the messages of attachments, each once.
-pub(in crate::pipeline) async fn read_sources(
-    ctx: &Context,
-    chosen: impl Iterator<Item = &Chosen>,
-) -> Sources {
+pub(super) async fn read_sources(ctx: &Context, chosen: impl Iterator<Item = &Chosen>) -> Sources {
     let mut keys: Vec<(String, String)> = Vec::new();
     for one in chosen {
         let key = one.message();
@@ -89,17 +82,13 @@ pub(in crate::pipeline) async fn read_sources(
     sources
 }
 
-pub(in crate::pipeline) async fn source_of(
-    ctx: &Context,
-    account: &str,
-    id: &str,
-) -> Result<SourceMessage> {
+async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessage> {
     let account = ctx.accounts.by_id(account).await?;
     ctx.connect.mailbox(&account)?.source_message(id).await
 }
 
 /// Returns the file that is chosen, as its message names it.
-pub(in crate::pipeline) fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
+pub(super) fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
     let key = one.message();
     let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
     let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
@@ -108,7 +97,7 @@ pub(in crate::pipeline) fn named_attachment(one: &Chosen, sources: &Sources) -> 
 }
 
 /// Returns the attachment with this id, or those of the message or thread.
-pub(in crate::pipeline) async fn chosen_by(
+pub(super) async fn chosen_by(
     ctx: &Context,
     id: &String,
     notes: &mut Vec<Note>,
@@ -144,7 +133,7 @@ pub(in crate::pipeline) async fn chosen_by(
 }
 
 /// Returns the messages that an id stands for, without those in the trash or in spam.
-pub(in crate::pipeline) async fn message_targets(
+pub(super) async fn message_targets(
     ctx: &Context,
     id: &String,
     notes: &mut Vec<Note>,
@@ -160,7 +149,7 @@ pub(in crate::pipeline) async fn message_targets(
 }
 
 /// Returns the tables of messages' attachments, without handles.
-pub(in crate::pipeline) async fn files_of(
+pub(super) async fn files_of(
     ctx: &Context,
     messages: Vec<MessageTarget>,
     notes: &mut Vec<Note>,
@@ -177,7 +166,7 @@ pub(in crate::pipeline) async fn files_of(
     Ok(tables)
 }
 
-pub(in crate::pipeline) async fn message_files(
+async fn message_files(
     ctx: &Context,
     message: &MessageTarget,
 ) -> Result<(Account, RowTable, Vec<Note>)> {
@@ -200,28 +189,28 @@ pub(in crate::pipeline) async fn message_files(
     Ok((account, rows, notes))
 }
 
-pub(in crate::pipeline) fn no_attachments(id: &str) -> Error {
+pub(super) fn no_attachments(id: &str) -> Error {
     Error::new(Kind::NotFound, format!("{} has no attachments", text::brief(id)))
         .next("mail_read lists the attachments of messages")
 }
 
-pub(in crate::pipeline) fn reads_none() -> Error {
+pub(super) fn reads_none() -> Error {
     Error::argument("this program reads no files")
         .next("save it with as=file, or get its link with as=link")
 }
 
-pub(in crate::pipeline) fn display_name(name: &str) -> String {
+pub(super) fn display_name(name: &str) -> String {
     text::clip(text::cell(name), NAME).0
 }
 
-pub(in crate::pipeline) fn media(file: &AttachmentInfo) -> String {
+pub(crate) fn media(file: &AttachmentInfo) -> String {
     match text::cell(&file.media) {
         empty if empty.is_empty() => "application/octet-stream".to_owned(),
         media => media,
     }
 }
 
-pub(in crate::pipeline) async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(work)

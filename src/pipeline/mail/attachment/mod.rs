@@ -1,6 +1,6 @@
 //! Attachments: listed, saved, returned, read.
 
-pub(in crate::pipeline) mod chosen;
+pub(crate) mod chosen;
 #[cfg(feature = "documents")]
 pub(super) mod reading;
 #[cfg(feature = "documents")]
@@ -49,10 +49,7 @@ const LARGEST_INLINE: u64 = 1 << 20;
 const BESIDES: usize = 200;
 const MOST_SAVED: usize = 100;
 
-pub(in crate::pipeline) async fn mail_attachment(
-    ctx: &Context,
-    request: AttachmentRequest,
-) -> Result<Response> {
+pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -> Result<Response> {
     let is_attachment =
         |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
     let form = match request.ids.iter().all(is_attachment) {

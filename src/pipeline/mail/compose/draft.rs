@@ -7,17 +7,17 @@ use crate::text::Note;
 use std::sync::Arc;
 
 /// Shorter texts, in bytes, are worked on at once.
-pub(in crate::pipeline) const LONG: usize = 64 << 10;
+pub(crate) const LONG: usize = 64 << 10;
 
 /// The mailbox that a draft is in.
-pub(in crate::pipeline) struct DraftContext {
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
+pub(super) struct DraftContext {
+    pub(crate) account: Account,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
 }
 
 /// Works on the text of a message of this size, on a thread of its own if it is long: it may
 /// have many megabytes, and the session has to respond meanwhile.
-pub(in crate::pipeline) async fn off_loop<T: Send + 'static>(
+pub(super) async fn off_loop<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
@@ -30,9 +30,9 @@ pub(in crate::pipeline) async fn off_loop<T: Send + 'static>(
 }
 
 /// A message that is to become a draft, with its notes.
-pub(in crate::pipeline) struct NewDraft {
-    pub(in crate::pipeline) content: OutgoingMessage,
-    pub(in crate::pipeline) notes: Vec<Note>,
+pub(super) struct NewDraft {
+    pub(crate) content: OutgoingMessage,
+    pub(crate) notes: Vec<Note>,
     /// True if its text is known to be the user's: nobody else has a part in it.
-    pub(in crate::pipeline) own: bool,
+    pub(crate) own: bool,
 }

@@ -12,26 +12,26 @@ use crate::words::Words;
 use serde::{Deserialize, Serialize};
 
 /// The longest content that is kept, in bytes.
-pub(in crate::pipeline) const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// The content of a draft, as far as an edit changes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::pipeline) struct KeptContent {
-    pub(in crate::pipeline) from: Person,
-    pub(in crate::pipeline) to: Vec<Person>,
-    pub(in crate::pipeline) cc: Vec<Person>,
-    pub(in crate::pipeline) bcc: Vec<Person>,
-    pub(in crate::pipeline) reply_to: Vec<Person>,
-    pub(in crate::pipeline) subject: String,
-    pub(in crate::pipeline) text: String,
-    pub(in crate::pipeline) html: String,
-    pub(in crate::pipeline) importance: String,
+pub(super) struct KeptContent {
+    pub(crate) from: Person,
+    pub(crate) to: Vec<Person>,
+    pub(crate) cc: Vec<Person>,
+    pub(crate) bcc: Vec<Person>,
+    pub(crate) reply_to: Vec<Person>,
+    pub(crate) subject: String,
+    pub(crate) text: String,
+    pub(crate) html: String,
+    pub(crate) importance: String,
     /// Names and sizes.
-    pub(in crate::pipeline) files: Vec<(String, u64)>,
+    pub(crate) files: Vec<(String, u64)>,
 }
 
 impl KeptContent {
-    pub(in crate::pipeline) fn of(content: &OutgoingMessage) -> Self {
+    pub(crate) fn of(content: &OutgoingMessage) -> Self {
         let content = content.clone();
         let file = |file: crate::provider::mail::Attachment| {
             let size = attachments::size(&file.content);
@@ -51,16 +51,13 @@ impl KeptContent {
         }
     }
 
-    pub(in crate::pipeline) fn json(&self) -> Result<String> {
+    pub(crate) fn json(&self) -> Result<String> {
         serde_json::to_string(self)
             .map_err(|_| Error::new(Kind::Internal, "a draft could not be recorded"))
     }
 
     /// Returns this content in the place of `now`, and the names of files that are gone.
-    pub(in crate::pipeline) fn restored(
-        self,
-        now: &OutgoingMessage,
-    ) -> (OutgoingMessage, Vec<String>) {
+    pub(crate) fn restored(self, now: &OutgoingMessage) -> (OutgoingMessage, Vec<String>) {
         let mut left = now.files.clone();
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         for (name, size) in self.files {
@@ -91,7 +88,7 @@ impl KeptContent {
 
 /// Stores the content of a draft that is about to be edited. If that is not
 /// possible, a note says so.
-pub(in crate::pipeline) async fn keep_edit(
+pub(super) async fn keep_edit(
     ctx: &Context,
     context: &DraftContext,
     stored: &StoredDraft,
@@ -115,7 +112,7 @@ pub(in crate::pipeline) async fn keep_edit(
 
 /// Records the outcome of an edit; returns the number for undoing it, if that is
 /// possible.
-pub(in crate::pipeline) async fn edit_kept(
+pub(super) async fn edit_kept(
     ctx: &Context,
     kept: Option<(u64, DraftUndo)>,
     made: &Result<StoredDraft>,
@@ -145,7 +142,7 @@ pub(in crate::pipeline) async fn edit_kept(
 
 /// Stores the state of a draft that is about to be discarded. If that is not possible, a
 /// note says so.
-pub(in crate::pipeline) async fn keep_discard(
+pub(super) async fn keep_discard(
     ctx: &Context,
     context: &DraftContext,
     stored: &StoredDraft,
@@ -165,7 +162,7 @@ pub(in crate::pipeline) async fn keep_discard(
 
 /// Records the outcome of a discard; returns the number for undoing it, if that is
 /// possible.
-pub(in crate::pipeline) async fn discard_kept(
+pub(super) async fn discard_kept(
     ctx: &Context,
     context: &DraftContext,
     kept: Option<(u64, MailState)>,
@@ -195,7 +192,7 @@ pub(in crate::pipeline) async fn discard_kept(
 }
 
 /// Adds to the error of a draft that is not found that it was discarded, if it was.
-pub(in crate::pipeline) async fn discarded_before(
+pub(crate) async fn discarded_before(
     ctx: &Context,
     account: &str,
     (name, id): (&str, &str),
@@ -212,12 +209,12 @@ pub(in crate::pipeline) async fn discarded_before(
 }
 
 /// Returns the name of the change that discards a draft.
-pub(in crate::pipeline) fn discard_of(draft: &str) -> String {
+fn discard_of(draft: &str) -> String {
     format!("discard {draft}")
 }
 
 /// Returns the form in which a discard is stored.
-pub(in crate::pipeline) fn discarded(
+pub(super) fn discarded(
     context: &DraftContext,
     before: &MailState,
     after: Option<MailState>,
@@ -232,6 +229,6 @@ pub(in crate::pipeline) fn discarded(
 }
 
 /// Returns what the sealed content of a draft is bound to.
-pub(in crate::pipeline) fn identity(draft: &str) -> String {
+pub(crate) fn identity(draft: &str) -> String {
     format!("undo of {draft}")
 }

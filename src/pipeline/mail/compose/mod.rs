@@ -4,12 +4,12 @@
 //! write. Sender and recipients are in [`people`], attachments in [`attachments`], the
 //! preview of a draft in [`preview`], the way back in [`undo`].
 
-pub(in crate::pipeline) mod attachments;
-pub(in crate::pipeline) mod draft;
-pub(in crate::pipeline) mod kept;
+pub(super) mod attachments;
+pub(crate) mod draft;
+pub(crate) mod kept;
 pub(super) mod people;
 mod preview;
-pub(in crate::pipeline) mod undo;
+pub(crate) mod undo;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn drop_remote_pictures(html: &mut String) -> Result<Option<Note>> {
     Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
 }
 
-pub(in crate::pipeline) async fn mail_draft(
+pub(crate) async fn mail_draft(
     ctx: &Context,
     request: DraftOf,
     caller: &dyn ClientPrompts,
@@ -517,10 +517,7 @@ async fn join_body(
 
 /// Removes remote pictures from HTML, unless the settings allow them; returns a
 /// note. They would tell their server when the message is opened.
-pub(in crate::pipeline) fn remove_remote_pictures(
-    ctx: &Context,
-    html: &mut String,
-) -> Result<Option<Note>> {
+pub(crate) fn remove_remote_pictures(ctx: &Context, html: &mut String) -> Result<Option<Note>> {
     if ctx.config.remote_pictures {
         return Ok(None);
     }
@@ -528,10 +525,7 @@ pub(in crate::pipeline) fn remove_remote_pictures(
 }
 
 /// Returns the signatures of an account's addresses, as objects of the table.
-pub(in crate::pipeline) async fn account_signatures(
-    ctx: &Context,
-    account: &Account,
-) -> Result<Vec<Value>> {
+pub(crate) async fn account_signatures(ctx: &Context, account: &Account) -> Result<Vec<Value>> {
     let context = draft_context(ctx, account.clone())?;
     let mut objects = Vec::new();
     for alias in context.mailbox.senders().await? {

@@ -49,7 +49,7 @@ pub(super) async fn doubtful_recipients(
 
 /// Returns the message of a draft's handle, or the message that it was sent as; `None`
 /// if it is no such handle.
-pub(in crate::pipeline) async fn message_of_draft(
+pub(crate) async fn message_of_draft(
     ctx: &Context,
     name: &str,
     account: Option<&str>,
@@ -67,7 +67,7 @@ pub(in crate::pipeline) async fn message_of_draft(
 }
 
 /// Finds the message that is meant, and its account.
-pub(in crate::pipeline) async fn named_message(
+pub(super) async fn named_message(
     ctx: &Context,
     name: &str,
     account: Option<&str>,
@@ -178,7 +178,7 @@ pub(super) fn once(
 }
 
 /// Returns a new, unique Message-ID in the domain of the sender.
-pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
+pub(crate) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(Kind::Internal, format!("the system random generator failed ({error})"))

@@ -24,7 +24,7 @@ use crate::text::{note, quoted_list};
 use crate::words::Words;
 
 /// Restores the content that a draft had before an edit. That can be undone, too.
-pub(in crate::pipeline) async fn undo_edit(
+pub(crate) async fn undo_edit(
     ctx: &Context,
     id: &str,
     undo: &DraftUndo,

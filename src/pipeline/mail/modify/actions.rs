@@ -20,8 +20,8 @@ use crate::words::Words;
 
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct PlannedAction {
-    pub(in crate::pipeline) step: MessageAction,
+pub(super) struct PlannedAction {
+    pub(crate) step: MessageAction,
     expected: ExpectedState,
 }
 
@@ -50,15 +50,15 @@ enum ExpectedState {
 
 /// The arguments besides the verb.
 #[derive(Debug, Clone, Default)]
-pub(in crate::pipeline) struct With {
-    pub(in crate::pipeline) to: Vec<String>,
+pub(crate) struct With {
+    pub(crate) to: Vec<String>,
     /// Labels that are removed in the same step.
-    pub(in crate::pipeline) without: Vec<String>,
-    pub(in crate::pipeline) create: bool,
+    pub(crate) without: Vec<String>,
+    pub(crate) create: bool,
     /// True for an action that could have had a missing folder or label created.
-    pub(in crate::pipeline) may_create: bool,
-    pub(in crate::pipeline) due: Option<Timestamp>,
-    pub(in crate::pipeline) dry_run: bool,
+    pub(crate) may_create: bool,
+    pub(crate) due: Option<Timestamp>,
+    pub(crate) dry_run: bool,
 }
 
 impl PlannedAction {
@@ -140,7 +140,7 @@ pub(super) fn signed(verb: Verb, names: &[String]) -> (Vec<String>, Vec<String>)
 }
 
 /// Refuses arguments that do not fit together, whatever the account.
-pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
+pub(crate) fn check(verb: Verb, with: &With) -> Result<()> {
     let word = verb.word();
     let is_removed = |name: &&String| {
         with.without.iter().any(|one| one.to_lowercase() == name.trim().to_lowercase())
@@ -171,25 +171,25 @@ pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
 
 /// A folder or label that was created for a change; in a dry run, one that would be.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::pipeline) struct CreatedFolder {
+pub(crate) struct CreatedFolder {
     /// The provider's id; empty in a dry run.
-    pub(in crate::pipeline) id: String,
-    pub(in crate::pipeline) name: String,
+    pub(crate) id: String,
+    pub(crate) name: String,
     /// True for a label that is no folder: a category.
-    pub(in crate::pipeline) category: bool,
+    pub(crate) category: bool,
     /// The levels above it that were created with it.
-    pub(in crate::pipeline) above: Vec<String>,
+    pub(crate) above: Vec<String>,
 }
 
 impl CreatedFolder {
     /// Stores the levels above it, which are deleted with it while they are empty. If that fails,
     /// they only stay when the folder is deleted.
-    pub(in crate::pipeline) async fn keep_levels(&self, store: &Store, account: &str) {
+    pub(crate) async fn keep_levels(&self, store: &Store, account: &str) {
         store.keep_created(account, &self.id, &self.above).await.ok();
     }
 
     /// Returns a note about it.
-    pub(in crate::pipeline) fn note(&self) -> Note {
+    pub(crate) fn note(&self) -> Note {
         let above = quoted_list(self.above.clone());
         match (self.id.is_empty(), self.above.is_empty()) {
             (true, true) => note!("{} would be created", quoted(&self.name)),
@@ -203,7 +203,7 @@ impl CreatedFolder {
 }
 
 /// Returns the levels above a new folder or label that are missing, the highest first.
-pub(in crate::pipeline) async fn missing_above(
+pub(crate) async fn missing_above(
     mailbox: &dyn Mailbox,
     name: &str,
     kind: FolderKind,
@@ -223,7 +223,7 @@ pub(in crate::pipeline) async fn missing_above(
 
 /// Translates a verb into the steps of a mailbox. Folders and labels that were created for it
 /// are added to `created`.
-pub(in crate::pipeline) async fn plan_actions(
+pub(super) async fn plan_actions(
     mailbox: &dyn Mailbox,
     verb: Verb,
     with: &With,
@@ -389,7 +389,7 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
 
 /// Finds the folder or label of a name; in a dry run, one that would be created has no id.
 /// If it may be created, the error about a missing one says how.
-pub(in crate::pipeline) async fn find(
+pub(crate) async fn find(
     mailbox: &dyn Mailbox,
     name: &str,
     kind: FolderKind,

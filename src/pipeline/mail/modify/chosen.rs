@@ -28,22 +28,22 @@ const PAGE: usize = 500;
 const PAGES: usize = 30;
 
 /// Messages of one account.
-pub(in crate::pipeline) struct ChosenMessages {
-    pub(in crate::pipeline) account: Account,
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
-    pub(in crate::pipeline) ids: Vec<String>,
+pub(super) struct ChosenMessages {
+    pub(crate) account: Account,
+    pub(crate) label: String,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
+    pub(crate) ids: Vec<String>,
 }
 
 /// The messages of all accounts.
 #[derive(Default)]
-pub(in crate::pipeline) struct Choice {
-    pub(in crate::pipeline) accounts: Vec<ChosenMessages>,
+pub(crate) struct Choice {
+    pub(crate) accounts: Vec<ChosenMessages>,
     /// The messages that could not be read, and why.
-    pub(in crate::pipeline) failed: Vec<(String, Error)>,
-    pub(in crate::pipeline) notes: Vec<Note>,
+    pub(crate) failed: Vec<(String, Error)>,
+    pub(crate) notes: Vec<Note>,
     /// A note on the messages left for another call.
-    pub(in crate::pipeline) left: Option<String>,
+    pub(crate) left: Option<String>,
 }
 
 /// The messages of one account.
@@ -93,7 +93,7 @@ pub(super) async fn chosen_query(ctx: &Context, q: &str, account: Option<&str>) 
 }
 
 /// Finds the newest messages of a query in these accounts.
-pub(in crate::pipeline) async fn choose_messages(
+pub(crate) async fn choose_messages(
     ctx: &Context,
     query: &Query,
     accounts: Vec<Account>,

@@ -5,12 +5,12 @@
 //! writes, and reading the states afterwards. The answer reports the provider's states,
 //! in few words however many messages there are ([`report`]).
 
-mod actions;
-pub(in crate::pipeline) mod chosen;
+pub(crate) mod actions;
+pub(crate) mod chosen;
 mod report;
-pub(in crate::pipeline) mod undo;
+pub(crate) mod undo;
 mod unsubscribe;
-pub(in crate::pipeline) mod work;
+pub(crate) mod work;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,21 +34,18 @@ use crate::time_parse;
 use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
-pub(in crate::pipeline) use self::actions::{
-    CreatedFolder, PlannedAction, With, find, missing_above, plan_actions,
-};
-pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
-use self::chosen::{chosen_ids, chosen_query};
+use self::actions::{PlannedAction, With, plan_actions};
+use self::chosen::{Choice, ChosenMessages, chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
-use super::modify::work::{Change, Turn, Work};
+use self::work::{Change, Turn, Work};
 use super::search::plan::folder_of;
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
 use crate::pipeline::access::guard::require_access;
 use crate::pipeline::times::time_context;
 
-pub(in crate::pipeline) async fn mail_modify(
+pub(crate) async fn mail_modify(
     ctx: &Context,
     request: Modify,
     caller: &dyn ClientPrompts,
@@ -109,7 +106,7 @@ async fn by_folder_ids(
 
 /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
 /// order, and undone together. The `caller` is asked before messages are deleted permanently.
-pub(in crate::pipeline) async fn change_messages(
+pub(crate) async fn change_messages(
     ctx: &Context,
     mut choice: Choice,
     op: &'static str,

@@ -4,10 +4,11 @@
 //! the change did, where that still holds: other changes to the same message stay, and if someone
 //! changed the same part of it since, it is left alone and reported.
 
+use super::actions::PlannedAction;
+use super::chosen::{Choice, ChosenMessages};
 use super::report::{ChangeReport, report_changes, subjects};
 use super::work::{Change, Turn, Work};
-use super::{Choice, PlannedAction};
-use super::{ChosenMessages, write_changes};
+use super::write_changes;
 use crate::budget::Response;
 use crate::error::Result;
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
@@ -66,7 +67,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
 }
 
 /// Undoes a change of messages; an undo can be undone.
-pub(in crate::pipeline) async fn undo_messages(
+pub(crate) async fn undo_messages(
     ctx: &Context,
     account_undo: Vec<AccountUndo>,
     dry_run: bool,

@@ -8,28 +8,28 @@ use crate::provider::mail::MailState;
 use std::collections::BTreeMap;
 
 /// The actions on messages of one account, and their outcomes.
-pub(in crate::pipeline) struct Work {
-    pub(in crate::pipeline) chosen: ChosenMessages,
-    pub(in crate::pipeline) actions: Vec<PlannedAction>,
+pub(super) struct Work {
+    pub(crate) chosen: ChosenMessages,
+    pub(crate) actions: Vec<PlannedAction>,
     /// Folders and labels that were created for them.
-    pub(in crate::pipeline) created: Vec<CreatedFolder>,
+    pub(crate) created: Vec<CreatedFolder>,
     /// Messages that are not so already, in order.
-    pub(in crate::pipeline) changes: Vec<Change>,
-    pub(in crate::pipeline) unchanged: usize,
-    pub(in crate::pipeline) misses: Vec<Miss>,
+    pub(crate) changes: Vec<Change>,
+    pub(super) unchanged: usize,
+    pub(super) misses: Vec<Miss>,
 }
 
 /// A message that changes.
-pub(in crate::pipeline) struct Change {
-    pub(in crate::pipeline) before: MailState,
+pub(crate) struct Change {
+    pub(crate) before: MailState,
     /// Its present state; `None` if it was deleted.
-    pub(in crate::pipeline) now: Option<MailState>,
-    pub(in crate::pipeline) outcome: Turn,
+    pub(crate) now: Option<MailState>,
+    pub(crate) outcome: Turn,
 }
 
 /// The outcome for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::pipeline) enum Turn {
+pub(super) enum Turn {
     Planned,
     Done,
     /// Nothing was written.
@@ -39,15 +39,15 @@ pub(in crate::pipeline) enum Turn {
 }
 
 /// A message that is not in the expected state, and why.
-pub(in crate::pipeline) struct Miss {
-    pub(in crate::pipeline) id: String,
-    pub(in crate::pipeline) result: &'static str,
-    pub(in crate::pipeline) why: String,
+pub(crate) struct Miss {
+    pub(crate) id: String,
+    pub(crate) result: &'static str,
+    pub(crate) why: String,
 }
 
 impl Work {
     /// Returns an entry of the audit log.
-    pub(in crate::pipeline) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+    pub(crate) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
         Entry {
             account: &self.chosen.account.email,
@@ -59,13 +59,13 @@ impl Work {
         }
     }
 
-    pub(in crate::pipeline) fn count(&self, turn: Turn) -> usize {
+    pub(crate) fn count(&self, turn: Turn) -> usize {
         let same = self.changes.iter().filter(|one| one.outcome == turn);
         same.count()
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    pub(in crate::pipeline) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
+    pub(crate) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
         let changes = self.changes.iter().filter(|one| selects(one.outcome));
         AccountUndo {
             account: self.chosen.account.id.clone(),
@@ -86,18 +86,13 @@ impl Work {
         }
     }
 
-    pub(in crate::pipeline) fn miss(
-        &mut self,
-        id: &str,
-        result: &'static str,
-        why: impl Into<String>,
-    ) {
+    pub(super) fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
         self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
     }
 }
 
 /// Groups equal items, in the order of their first.
-pub(in crate::pipeline) fn grouped<'a, K: Ord + Clone>(
+pub(super) fn grouped<'a, K: Ord + Clone>(
     items: impl Iterator<Item = (K, &'a str)>,
 ) -> Vec<(K, Vec<&'a str>)> {
     let mut places: BTreeMap<K, usize> = BTreeMap::new();

@@ -17,7 +17,7 @@ use crate::tools::mail::Body;
 const COLUMN: &str = "chars";
 
 /// Fills the column of rows of one account, if it is shown. Returns why lengths are missing.
-pub(in crate::pipeline) async fn fill_lengths(
+pub(crate) async fn fill_lengths(
     ctx: &Context,
     rows: &mut RowTable,
     mailbox: &dyn Mailbox,

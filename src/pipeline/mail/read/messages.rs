@@ -9,58 +9,54 @@ use crate::words::Words;
 use serde::{Deserialize, Serialize};
 
 /// The columns of a message that is read.
-pub(in crate::pipeline) const COLUMNS: &[&str] = &[
+pub(crate) const COLUMNS: &[&str] = &[
     "id", "date", "from", "to", "cc", "bcc", "subject", "flags", "draft", "thread", "auth", "warn",
     "answered", "unsubscribe",
 ];
 
 /// The rest of a read, still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct ReadRest {
+pub(super) struct ReadRest {
     #[serde(rename = "letters")]
-    pub(in crate::pipeline) messages: Vec<MessageTarget>,
-    pub(in crate::pipeline) body: String,
-    pub(in crate::pipeline) quoted: bool,
+    pub(crate) messages: Vec<MessageTarget>,
+    pub(crate) body: String,
+    pub(crate) quoted: bool,
     #[serde(default)]
-    pub(in crate::pipeline) signature: bool,
-    pub(in crate::pipeline) links: bool,
+    pub(crate) signature: bool,
+    pub(crate) links: bool,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::pipeline) tz: Option<String>,
+    pub(crate) tz: Option<String>,
 }
 
 /// A message to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(in crate::pipeline) struct MessageTarget {
+pub(crate) struct MessageTarget {
     /// The account's id.
-    pub(in crate::pipeline) account: String,
+    pub(crate) account: String,
     /// The provider's id.
-    pub(in crate::pipeline) id: String,
+    pub(crate) id: String,
 }
 
 /// A fetched message.
-pub(in crate::pipeline) struct FetchedMessage {
-    pub(in crate::pipeline) target: MessageTarget,
-    pub(in crate::pipeline) message: MessageContent,
-    pub(in crate::pipeline) readable: Readable,
+pub(super) struct FetchedMessage {
+    pub(crate) target: MessageTarget,
+    pub(crate) message: MessageContent,
+    pub(crate) readable: Readable,
 }
 
 /// Splits the messages into runs of the same account, as `fetch` has ordered them.
-pub(in crate::pipeline) fn by_account(
-    fetched: &[FetchedMessage],
-) -> impl Iterator<Item = &[FetchedMessage]> {
+pub(super) fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessage]> {
     fetched.chunk_by(|one, other| one.target.account == other.target.account)
 }
 
 /// Returns the columns of a message that is read.
-pub(in crate::pipeline) fn columns() -> Result<Vec<&'static Field>> {
+pub(crate) fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
 /// Groups messages by account, in the order of the first of each.
-pub(in crate::pipeline) fn by_owner(
-    targets: Vec<MessageTarget>,
-) -> Vec<(String, Vec<MessageTarget>)> {
+pub(crate) fn by_owner(targets: Vec<MessageTarget>) -> Vec<(String, Vec<MessageTarget>)> {
     let mut groups: Vec<(String, Vec<MessageTarget>)> = Vec::new();
     for target in targets {
         match groups.iter_mut().find(|(account, _)| *account == target.account) {

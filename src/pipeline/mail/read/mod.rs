@@ -8,7 +8,7 @@ pub mod items;
 #[cfg(feature = "documents")]
 mod large;
 pub(super) mod lengths;
-pub(in crate::pipeline) mod messages;
+pub(crate) mod messages;
 mod repeated;
 mod reports;
 pub(super) mod targets;
@@ -67,7 +67,7 @@ const SUBJECT: &str = "subject";
 /// The kind of its cursors.
 const KIND: &str = "read";
 
-pub(in crate::pipeline) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
+pub(crate) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
     let mut hidden = Vec::new();
     let mut known = Fetched::new(body_form(read.body));
     let (rest, failed_targets) = match &read.cursor {
@@ -382,7 +382,7 @@ async fn make_readable(
 
 /// Makes the text of a message readable, on a thread of its own: a message may have
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
-pub(in crate::pipeline) async fn readable(
+pub(crate) async fn readable(
     mut message: MessageContent,
     reading: Option<Reading>,
     form: Body,

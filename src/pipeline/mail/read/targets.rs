@@ -20,7 +20,7 @@ use crate::words::Words;
 const SHORTEST_ID: usize = 12;
 
 /// Threads that were fetched together with their messages.
-pub(in crate::pipeline) struct Fetched {
+pub(crate) struct Fetched {
     form: BodyForm,
     /// Threads by their accounts.
     pub(super) threads: HashMap<String, Threads>,
@@ -81,7 +81,7 @@ pub(super) async fn read_targets(
 ///
 /// # Errors
 /// If there is no message at all.
-pub(in crate::pipeline) async fn resolve_targets(
+pub(crate) async fn resolve_targets(
     ctx: &Context,
     ids: &[String],
     account: Option<&str>,

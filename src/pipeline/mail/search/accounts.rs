@@ -14,7 +14,7 @@ use crate::pipeline::mail::read::lengths::fill_lengths;
 use crate::pipeline::mail::senders::{
     LookAlikes, WARNINGS, look_alikes_of, needs_folders, senders,
 };
-use crate::pipeline::mail::{answered, listed};
+use crate::pipeline::mail::{answered, listed, listed_threads};
 use crate::pipeline::rows::{Missing, name_account, rows_of};
 use crate::project::project;
 use crate::provider::{Account, Failed, ListRequest, Mailbox, Total};
@@ -26,20 +26,20 @@ use futures_util::future::{join, join_all};
 use std::sync::Arc;
 
 /// One account of a search.
-pub(in crate::pipeline) struct SearchPart {
-    pub(in crate::pipeline) account: Account,
+pub(super) struct SearchPart {
+    pub(crate) account: Account,
     /// The label of the account in rows and notes.
-    pub(in crate::pipeline) label: String,
-    pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
-    pub(in crate::pipeline) fetched: GatheredMessages,
+    pub(crate) label: String,
+    pub(crate) mailbox: Arc<dyn Mailbox>,
+    pub(crate) fetched: GatheredMessages,
     /// The number of messages in spam and trash that match, if known.
-    pub(in crate::pipeline) hidden: Option<u64>,
+    pub(crate) hidden: Option<u64>,
     /// The senders who look like somebody else.
-    pub(in crate::pipeline) look_alikes: LookAlikes,
+    pub(crate) look_alikes: LookAlikes,
 }
 
 /// Queries every account; returns those that responded, and why the others did not.
-pub(in crate::pipeline) async fn search_accounts(
+pub(super) async fn search_accounts(
     ctx: &Context,
     request: &SearchContext<'_>,
 ) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
@@ -62,7 +62,7 @@ pub(in crate::pipeline) async fn search_accounts(
 }
 
 /// Returns the context of rows of one account.
-pub(in crate::pipeline) fn part_context<'a>(
+pub(super) fn part_context<'a>(
     ctx: &'a Context,
     part: &'a SearchPart,
     request: &'a SearchContext<'_>,
@@ -76,7 +76,7 @@ pub(in crate::pipeline) fn part_context<'a>(
 }
 
 /// Queries one account for its part.
-pub(in crate::pipeline) async fn search_account(
+async fn search_account(
     ctx: &Context,
     place: &PagePosition,
     request: &SearchContext<'_>,
@@ -96,7 +96,8 @@ pub(in crate::pipeline) async fn search_account(
             false => request.columns.clone(),
         };
         // A message that is read next has its thread looked up with it.
-        let further = std::iter::once(answered::THREAD).chain(listed::columns(request.listed));
+        let further =
+            std::iter::once(listed_threads::THREAD).chain(listed::columns(request.listed));
         let further = further.filter_map(|name| request.table.field(name));
         read.extend(further.filter(|field| !request.columns.contains(field)));
         let ask = ListRequest {
@@ -159,7 +160,7 @@ pub(in crate::pipeline) async fn search_account(
 }
 
 /// Returns the rows taken from one account.
-pub(in crate::pipeline) async fn part_rows(
+pub(super) async fn part_rows(
     ctx: &Context,
     part: &SearchPart,
     found: Vec<ListedRow>,
@@ -198,10 +199,7 @@ pub(in crate::pipeline) async fn part_rows(
 /// Formats the number of matches in spam and trash: `; spam and trash have 2 more (in:anywhere)`.
 /// It is empty if there are none, or if they were searched. Conditions that no service knows are
 /// not checked on them, so that fewer may match.
-pub(in crate::pipeline) fn hidden_count(
-    parts: &[SearchPart],
-    request: &SearchContext<'_>,
-) -> String {
+pub(super) fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
     match total_hidden(parts).filter(|_| !parts.is_empty()) {
         _ if !is_everywhere(request) => String::new(),
         None => "; spam and trash not searched".to_owned(),
@@ -214,24 +212,19 @@ pub(in crate::pipeline) fn hidden_count(
 }
 
 /// Returns the number of matches in spam and trash of all accounts; `None` if one is not known.
-pub(in crate::pipeline) fn total_hidden(parts: &[SearchPart]) -> Option<u64> {
+pub(super) fn total_hidden(parts: &[SearchPart]) -> Option<u64> {
     parts.iter().map(|part| part.hidden).sum()
 }
 
 /// Counts the messages in spam and trash that match; `None` if that fails, or if there
 /// are too many for a page.
-pub(in crate::pipeline) async fn count_hidden(
-    mailbox: &dyn Mailbox,
-    ask: &ListRequest,
-) -> Option<u64> {
+async fn count_hidden(mailbox: &dyn Mailbox, ask: &ListRequest) -> Option<u64> {
     let page = mailbox.messages(ask).await.ok().filter(|page| page.next.is_none())?;
     u64::try_from(page.items.len()).ok()
 }
 
 /// Sums the totals of the accounts; an estimate if one of them is.
-pub(in crate::pipeline) fn total(
-    parts: impl Iterator<Item = Option<Total>>,
-) -> Option<(u64, bool)> {
+pub(crate) fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
     parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
         Some(match one? {
             Total::Exactly(count) => (sum.saturating_add(count), guess),

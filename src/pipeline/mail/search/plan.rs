@@ -23,64 +23,64 @@ use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
 /// The kind of its cursors.
-pub(in crate::pipeline) const KIND: &str = "search";
+pub(crate) const KIND: &str = "search";
 
 /// The column of how a text begins, and its width with all columns.
-pub(in crate::pipeline) const SNIPPET: &str = "snippet";
+const SNIPPET: &str = "snippet";
 
-pub(in crate::pipeline) const FULL_SNIPPET: u16 = 120;
+const FULL_SNIPPET: u16 = 120;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct SearchPlan {
-    pub(in crate::pipeline) q: Option<String>,
-    pub(in crate::pipeline) folder: Option<String>,
-    pub(in crate::pipeline) by_thread: bool,
-    pub(in crate::pipeline) level: Option<String>,
-    pub(in crate::pipeline) fields: Option<Vec<String>>,
-    pub(in crate::pipeline) limit: u32,
+pub(crate) struct SearchPlan {
+    pub(crate) q: Option<String>,
+    pub(crate) folder: Option<String>,
+    pub(super) by_thread: bool,
+    pub(crate) level: Option<String>,
+    pub(crate) fields: Option<Vec<String>>,
+    pub(crate) limit: u32,
     /// The width of the snippets, if it was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::pipeline) snippet: Option<u16>,
+    pub(crate) snippet: Option<u16>,
     /// True for the oldest first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::pipeline) oldest: bool,
+    pub(crate) oldest: bool,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::pipeline) tz: Option<String>,
+    pub(crate) tz: Option<String>,
     /// When the first page was requested, in seconds since 1970; only for a query whose
     /// meaning depends on the time.
-    pub(in crate::pipeline) now: Option<i64>,
+    pub(crate) now: Option<i64>,
     /// The number of rows on the earlier pages.
-    pub(in crate::pipeline) shown: usize,
+    pub(crate) shown: usize,
     /// The total number, and whether it is an estimate.
-    pub(in crate::pipeline) total: Option<(u64, bool)>,
+    pub(crate) total: Option<(u64, bool)>,
     /// The number of accounts searched.
-    pub(in crate::pipeline) accounts: usize,
+    pub(crate) accounts: usize,
     /// The accounts that may have more.
-    pub(in crate::pipeline) places: Vec<PagePosition>,
+    pub(crate) places: Vec<PagePosition>,
 }
 
 /// The parts of a search that are the same for every account.
-pub(in crate::pipeline) struct SearchContext<'p> {
-    pub(in crate::pipeline) plan: &'p SearchPlan,
-    pub(in crate::pipeline) query: Option<Query>,
+pub(super) struct SearchContext<'p> {
+    pub(crate) plan: &'p SearchPlan,
+    pub(crate) query: Option<Query>,
     /// The conditions that are checked on the messages of a list.
-    pub(in crate::pipeline) listed: ListedConditions,
-    pub(in crate::pipeline) zone: TimeZone,
-    pub(in crate::pipeline) table: &'static Table,
-    pub(in crate::pipeline) columns: Vec<&'static Field>,
-    pub(in crate::pipeline) labels: AccountLabels,
+    pub(crate) listed: ListedConditions,
+    pub(crate) zone: TimeZone,
+    pub(crate) table: &'static Table,
+    pub(crate) columns: Vec<&'static Field>,
+    pub(crate) labels: AccountLabels,
     /// The number of rows of a page.
-    pub(in crate::pipeline) limit: usize,
+    pub(crate) limit: usize,
     /// The number of rows to fetch of each account.
-    pub(in crate::pipeline) enough: usize,
+    pub(crate) enough: usize,
     /// True when the search is of several accounts.
-    pub(in crate::pipeline) merged: bool,
+    pub(crate) merged: bool,
 }
 
 /// Returns the context of a search, without its query and columns.
-pub(in crate::pipeline) async fn search_context<'p>(
+pub(super) async fn search_context<'p>(
     ctx: &Context,
     plan: &'p SearchPlan,
     zone: TimeZone,
@@ -103,7 +103,7 @@ pub(in crate::pipeline) async fn search_context<'p>(
 
 /// Returns the query including the folder, the conditions to check on listed messages, and the
 /// instant that relative dates are counted from, if it has any.
-pub(in crate::pipeline) fn search_query(
+pub(super) fn search_query(
     ctx: &Context,
     plan: &SearchPlan,
     zone: &TimeZone,
@@ -141,7 +141,7 @@ pub(in crate::pipeline) fn search_query(
 }
 
 /// Returns the provider's id of the folder with this handle, if it is one of the account's.
-pub(in crate::pipeline) async fn folder_of(
+pub(crate) async fn folder_of(
     ctx: &Context,
     folder: &str,
     account: &Account,
@@ -159,7 +159,7 @@ pub(in crate::pipeline) async fn folder_of(
 }
 
 /// Returns the plan: as requested, or from the cursor.
-pub(in crate::pipeline) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchPlan> {
+pub(super) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchPlan> {
     let columns = search.columns();
     let snippet = search.snippet.and_then(|width| u16::try_from(width).ok());
     let Some(cursor) = &search.cursor else {
@@ -214,10 +214,7 @@ pub(in crate::pipeline) async fn plan_search(ctx: &Context, search: Search) -> R
 }
 
 /// Returns the accounts to search: the one named, or the folder's, or all.
-pub(in crate::pipeline) async fn accounts_of(
-    ctx: &Context,
-    search: &Search,
-) -> Result<Vec<Account>> {
+async fn accounts_of(ctx: &Context, search: &Search) -> Result<Vec<Account>> {
     if let (None, Some(folder)) = (&search.account, &search.folder)
         && let Some((owner, _)) = resolve_handle(ctx, HandleKind::Folder, folder).await?
     {
@@ -228,22 +225,22 @@ pub(in crate::pipeline) async fn accounts_of(
 
 impl SearchContext<'_> {
     /// Returns true if threads are looked up for answers.
-    pub(in crate::pipeline) fn looks_up(&self) -> bool {
+    pub(super) fn looks_up(&self) -> bool {
         let shows = self.columns.iter().any(|field| field.name == answered::COLUMN);
         self.listed.answered.is_some() || shows
     }
 
     /// Returns true if matches in spam and trash are worth a request: for messages that
     /// are searched for, not for those that are merely listed.
-    pub(in crate::pipeline) fn counts_hidden(&self) -> bool {
+    pub(super) fn counts_hidden(&self) -> bool {
         let by_message = *self.table == MESSAGE && !self.listed.any();
         by_message && self.plan.q.is_some() && is_everywhere(self)
     }
 }
 
 /// Returns true for a search that leaves out spam and trash because it names no folder to search.
-pub(in crate::pipeline) fn is_everywhere(request: &SearchContext<'_>) -> bool {
-    pub(in crate::pipeline) fn names_folder(query: &Query) -> bool {
+pub(super) fn is_everywhere(request: &SearchContext<'_>) -> bool {
+    fn names_folder(query: &Query) -> bool {
         let folder = |term: &&Term| matches!(term, Term::Folder(_));
         match query {
             Query::All(parts) => parts.iter().any(names_folder),
@@ -260,7 +257,7 @@ pub(in crate::pipeline) fn is_everywhere(request: &SearchContext<'_>) -> bool {
 }
 
 /// Refuses a provider's own syntax if the search includes another provider.
-pub(in crate::pipeline) fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
+fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
     let raw = q.is_some_and(query::is_raw);
     let mixed = accounts
         .windows(2)
@@ -275,10 +272,7 @@ pub(in crate::pipeline) fn one_language(q: Option<&str>, accounts: &[Account]) -
 }
 
 /// Adds the date that rows are sorted by to the columns.
-pub(in crate::pipeline) fn with_date(
-    columns: &[&'static Field],
-    table: &'static Table,
-) -> Vec<&'static Field> {
+pub(super) fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
     let mut columns = columns.to_vec();
     let dates = table.fields.iter().filter(|field| field.kind == schemas::Kind::Time);
     for date in dates.take(1) {
@@ -290,7 +284,7 @@ pub(in crate::pipeline) fn with_date(
 }
 
 /// Returns the words that a query searches for, in lower case.
-pub(in crate::pipeline) fn words(query: &Query) -> Vec<String> {
+pub(crate) fn words(query: &Query) -> Vec<String> {
     let words = query.terms().into_iter().filter_map(|term| match term {
         Term::Text(text) | Term::In(_, text) => Some(text.to_lowercase()),
         _ => None,
@@ -298,12 +292,12 @@ pub(in crate::pipeline) fn words(query: &Query) -> Vec<String> {
     words.collect()
 }
 
-pub(in crate::pipeline) fn is_folder_handle(id: &str) -> bool {
+fn is_folder_handle(id: &str) -> bool {
     matches!(HandleKind::parse(id), Some((HandleKind::Folder, _)))
 }
 
 impl SearchPlan {
-    pub(in crate::pipeline) fn with(mut self, columns: Option<Columns>) -> Self {
+    pub(crate) fn with(mut self, columns: Option<Columns>) -> Self {
         match columns {
             None => {}
             Some(Columns::Level(level)) => {
@@ -319,14 +313,14 @@ impl SearchPlan {
     }
 
     /// Returns how much of a cell is shown.
-    pub(in crate::pipeline) fn room(&self) -> Room {
+    pub(crate) fn room(&self) -> Room {
         let full = self.level.as_deref() == Some(Level::More.word());
         self.snippet.or(full.then_some(FULL_SNIPPET)).map_or(Room::List, Room::Beginning)
     }
 
     /// Returns the columns to show. The account is included if there are several,
     /// unless columns were named.
-    pub(in crate::pipeline) fn columns(
+    pub(crate) fn columns(
         &self,
         table: &'static Table,
         merged: bool,
@@ -355,7 +349,7 @@ impl SearchPlan {
 
     /// Formats `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
     /// `missing` accounts did not answer.
-    pub(in crate::pipeline) fn count(
+    pub(crate) fn count(
         &self,
         table: &Table,
         shown: usize,

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::audience::line;
-use crate::pipeline::calendar::save::{Before, read};
+use crate::pipeline::calendar::save::span::{Before, read};
 use crate::pipeline::calendar::target::{Owner, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
@@ -16,13 +16,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 /// The tool, as the audit log names it.
-pub(in crate::pipeline) const TOOL: &str = "calendar_respond";
+pub(crate) const TOOL: &str = "calendar_respond";
 
 /// Another time, from and to.
-pub(in crate::pipeline) type Other = (Timestamp, Timestamp);
+pub(crate) type Other = (Timestamp, Timestamp);
 
 /// Reads a proposed time, and reports how it was understood.
-pub(in crate::pipeline) fn proposed_time(
+pub(super) fn proposed_time(
     ctx: &Context,
     before: &Before,
     answer: Answer,
@@ -70,7 +70,7 @@ pub(in crate::pipeline) fn proposed_time(
 }
 
 /// Returns the question about an answer.
-pub(in crate::pipeline) fn confirmed(about: &str, answer: Answer, request: &Respond) -> String {
+pub(super) fn confirmed(about: &str, answer: Answer, request: &Respond) -> String {
     format!(
         "Answer an invitation?\n{about}\nAnswer: {}{}{}",
         word(answer),
@@ -80,7 +80,7 @@ pub(in crate::pipeline) fn confirmed(about: &str, answer: Answer, request: &Resp
 }
 
 /// Builds the answer for the port.
-pub(in crate::pipeline) fn response(
+pub(crate) fn response(
     answer: Answer,
     propose: Option<Other>,
     request: &Respond,
@@ -95,7 +95,7 @@ pub(in crate::pipeline) fn response(
 
 /// Adds what became of the event `name` that was answered, and whether the organizer was
 /// notified; an event that is `None` was taken out of the calendar.
-pub(in crate::pipeline) fn add_answered(
+pub(super) fn add_answered(
     report: &mut WriteReport,
     request: &Respond,
     answer: Answer,
@@ -124,7 +124,7 @@ pub(in crate::pipeline) fn add_answered(
 }
 
 /// Returns the answer as in the tool's argument.
-pub(in crate::pipeline) fn word(answer: Answer) -> &'static str {
+pub(crate) fn word(answer: Answer) -> &'static str {
     match answer {
         Answer::Accepted => "accept",
         Answer::Declined => "decline",

@@ -15,8 +15,9 @@ use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
+use crate::pipeline::calendar::save::source::change as change_of;
 use crate::pipeline::calendar::save::source::invitation_document;
-use crate::pipeline::calendar::save::{Before, change_of};
+use crate::pipeline::calendar::save::span::Before;
 use crate::pipeline::calendar::target::{
     EventTarget, Owner, as_target, as_target_after, calendar_owner, event_line, span,
 };

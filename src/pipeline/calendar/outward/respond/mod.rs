@@ -1,13 +1,14 @@
 //! Invitations answered and passed on.
 
-pub(in crate::pipeline) mod answers;
+pub(crate) mod answers;
 mod invited;
 
 use crate::provider::CalendarCapabilities;
 
 use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
-use super::super::save::{Before, calendar_save};
+use super::super::save::calendar_save;
+use super::super::save::span::Before;
 use super::super::target::{EventTarget, as_shown, event_line, named_event, title};
 use super::respond::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use super::whole_series;
@@ -30,7 +31,7 @@ use crate::tools::outward::Respond;
 use crate::tools::save::{Save, Scope};
 use invited::InvitedEvent;
 
-pub(in crate::pipeline) async fn calendar_respond(
+pub(crate) async fn calendar_respond(
     ctx: &Context,
     request: Respond,
     caller: &dyn ClientPrompts,

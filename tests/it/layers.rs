@@ -167,7 +167,10 @@ const HEAVY: &[(&str, &[&str])] = &[
     // On a thread.
     ("mime(&", &["providers/google/mail/compose/mod.rs"]),
     // The user's own automatic replies; notes of events, of which HTML is read up to 2 MiB.
-    ("html::html(", &["src/pipeline/calendar/save/import.rs", "src/pipeline/settings/reply.rs"]),
+    (
+        "html::html(",
+        &["src/pipeline/calendar/save/import_item.rs", "src/pipeline/settings/reply.rs"],
+    ),
     ("flatten::plain(", &["src/pipeline/calendar/agenda/ics.rs", "src/pipeline/settings/reply.rs"]),
     // An invitation, and a calendar to import, which has a limit of its own.
     (
@@ -437,6 +440,10 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     while let Some(token) = tokens.next() {
         match token {
             "use" if tokens.peek() != Some(&"<") => expanded(&mut tokens, &[], &mut found),
+            // The path of a `pub(in …)` imports nothing.
+            "pub" if tokens.next_if_eq(&"(").is_some() => {
+                while tokens.next_if(|token| *token != ")").is_some() {}
+            }
             "crate" | "super" | "self" => {
                 let mut path = vec![token];
                 while tokens.next_if_eq(&"::").is_some() {
@@ -482,8 +489,8 @@ fn edges(files: &BTreeMap<Module, String>) -> BTreeMap<&Module, BTreeSet<&Module
 }
 
 /// Modules that name each other in a circle, directly or by others between them.
-/// A module and its own children are one family and may.
-fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<&Module>> {
+/// A module and its own children are one family and may, unless `strict`.
+fn circles(files: &BTreeMap<Module, String>, strict: bool) -> Vec<Vec<&Module>> {
     let edges = edges(files);
     let reached = |from: &Module| {
         let mut found: BTreeSet<&Module> = BTreeSet::new();
@@ -505,6 +512,9 @@ fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<&Module>> {
     all.into_iter()
         .map(Vec::from_iter)
         .filter(|circle| {
+            if strict {
+                return !circle.is_empty();
+            }
             let top = circle.iter().min_by_key(|module| module.len());
             top.is_some_and(|top| !circle.iter().all(|module| module.starts_with(top)))
         })
@@ -528,7 +538,7 @@ fn import_cycles_are_detected() {
             .iter()
             .map(|(file, text)| (module_of(Path::new(file)), (*text).to_owned()))
             .collect();
-        let found = circles(&files);
+        let found = circles(&files, false);
         found
             .into_iter()
             .map(|circle| circle.iter().map(|module| module.join("/")).collect::<Vec<_>>())
@@ -586,7 +596,9 @@ fn no_files_import_each_other_in_cycles() {
     assert!(checked > 1_000, "only {checked} names were read");
     let found: Vec<String> = crates
         .iter()
-        .flat_map(|(home, files)| circles(files).into_iter().map(move |circle| (home, circle)))
+        .flat_map(|(home, files)| {
+            circles(files, false).into_iter().map(move |circle| (home, circle))
+        })
         .map(|(home, circle)| {
             let files = circle.iter().map(|module| format!("{home}/{}", module.join("/")));
             files.collect::<Vec<_>>().join("\n  ")
@@ -598,6 +610,60 @@ fn no_files_import_each_other_in_cycles() {
          parent\n  {}",
         found.join("\n\n  ")
     );
+}
+
+/// In the pipeline not even a folder and its files call each other: steps are functions, so that
+/// what they import is all that they call.
+#[test]
+fn no_files_of_the_pipeline_form_a_circle() {
+    let files: BTreeMap<Module, String> = sources()
+        .into_iter()
+        .filter(|source| source.module == "pipeline")
+        .map(|source| (module_of(source.path.strip_prefix("src").unwrap()), source.text))
+        // The root declares the others, and shows what servers need.
+        .filter(|(module, _)| module.len() > 1)
+        .collect();
+    assert!(files.len() > 100, "only {} files were read", files.len());
+    let found = circles(&files, true);
+    assert!(found.is_empty(), "these call each other: {found:#?}");
+}
+
+/// An `impl` block imports nothing: a method is called from wherever its type is known. So the
+/// methods of a type of the pipeline stand where the type does.
+#[test]
+fn types_of_the_pipeline_have_their_methods_beside_them() {
+    // What an event shows of its audience is the calendar's business; the guard asks for it.
+    let exceptions = ["Audience in src/pipeline/calendar/audience.rs"];
+    let name = |text: &str| -> String {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let declared = |line: &str| {
+        // Some stand in `words!`.
+        let line = line.trim_start();
+        let item = ["pub(crate) ", "pub(super) ", "pub "]
+            .iter()
+            .find_map(|shown| line.strip_prefix(shown))
+            .unwrap_or(line);
+        ["struct ", "enum "].iter().find_map(|kind| item.strip_prefix(kind)).map(name)
+    };
+    // The type of an inherent block, behind its parameters.
+    let implemented = |line: &str| {
+        let block = line.strip_prefix("impl")?;
+        let block = if block.starts_with('<') { block.split_once('>')?.1 } else { block };
+        (!block.contains(" for ")).then(|| name(block.trim_start()))
+    };
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for source in sources().into_iter().filter(|source| source.module == "pipeline") {
+        let declared: BTreeSet<String> = source.text.lines().filter_map(declared).collect();
+        for name in source.text.lines().filter_map(implemented) {
+            checked += 1;
+            if !declared.contains(&name) {
+                wrong.insert(format!("{name} in {}", source.path.display()));
+            }
+        }
+    }
+    assert!(checked > 30, "only {checked} blocks were read");
+    assert_eq!(wrong, exceptions.map(str::to_owned).into());
 }
 
 #[test]

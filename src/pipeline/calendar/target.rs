@@ -37,7 +37,7 @@ pub(crate) struct Owner {
 }
 
 /// An event that a call is about.
-pub(super) struct EventTarget {
+pub(crate) struct EventTarget {
     pub(crate) owner: Owner,
     /// The handle by which the reader knows it.
     pub(crate) handle: String,

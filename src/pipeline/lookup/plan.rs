@@ -52,7 +52,7 @@ pub(super) struct LookupPosition {
 }
 
 /// What was fetched for one account.
-pub(super) struct Listed {
+pub(crate) struct Listed {
     pub(crate) api: Api,
     pub(crate) page: Page,
     /// People or rooms that events name, as objects of ours; they come last.

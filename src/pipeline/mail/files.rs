@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::{AttachmentInfo, SourceMessage};
-use sha2::Digest;
 
 /// Returns the message of an attachment, and what is known of the attachment.
 pub(super) async fn file_named(

@@ -25,7 +25,7 @@ const MOST_PAGES: usize = 12;
 
 /// The position at which one account's part of a search continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PagePosition {
+pub(crate) struct PagePosition {
     /// The account's id.
     pub(crate) account: String,
     /// The provider's cursor of the page to continue with; `None` for the first.

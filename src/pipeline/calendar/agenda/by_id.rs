@@ -23,7 +23,6 @@ use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
 use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
-use crate::provider::calendar::Calendars;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;

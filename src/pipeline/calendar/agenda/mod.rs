@@ -44,7 +44,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::rows::missing_line;
 use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
-use crate::provider::calendar::Calendars;
 use crate::query::DateContext;
 use crate::row::Cell;
 use crate::text::fence::theirs;

@@ -21,7 +21,6 @@ use crate::project::Projection;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
 use crate::provider::{Account, Page};
 use crate::text::{Note, note, quoted};
-use crate::words::Words;
 use std::sync::Arc;
 
 /// The maximum number of requests to one service for one page of ours.

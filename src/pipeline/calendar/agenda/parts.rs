@@ -19,7 +19,6 @@ use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
 use crate::schemas::{EVENT, Field};
 use crate::text::{Note, note, ours};
-use crate::words::Words;
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;

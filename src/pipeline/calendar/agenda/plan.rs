@@ -9,7 +9,7 @@ use super::position::{AccountPosition, IdDigests, Position};
 use super::range::Range;
 use super::words;
 use super::words::EventQuery;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pipeline::rows::{Missing, missing_line, name_account};
 use crate::provider::Account;
 use crate::query::DateContext;
@@ -47,6 +47,14 @@ pub(super) struct AgendaPlan {
 }
 
 impl AgendaPlan {
+    /// Returns the errors of the calendars of a part that could not be read.
+    pub(super) fn failures(&self, part: &AgendaPart) -> impl Iterator<Item = Error> {
+        part.gathered.sheets.iter().filter_map(|sheet| {
+            let error = sheet.error.clone()?.context(&sheet.calendar.name);
+            Some(if self.merged { error.context(&part.label) } else { error })
+        })
+    }
+
     /// Returns the plan of the first page of a range over some accounts, with the
     /// default columns of a search.
     pub(super) fn of(range: Range, accounts: Vec<Account>, limit: u32) -> Self {
@@ -254,7 +262,7 @@ impl AgendaPlan {
         }
         for part in parts {
             let named = name_account(self.merged, &part.label);
-            for error in part.failures(self) {
+            for error in self.failures(part) {
                 let again = error.is_passing().then_some(());
                 notes.push(missing_line((error, again)));
             }

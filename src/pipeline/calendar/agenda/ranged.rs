@@ -174,19 +174,6 @@ impl Ranged {
     }
 }
 
-impl AgendaPart {
-    /// Returns the errors of calendars that could not be read.
-    pub(super) fn failures(&self, plan: &AgendaPlan) -> impl Iterator<Item = Error> {
-        self.gathered.sheets.iter().filter_map(|sheet| {
-            let error = sheet.error.clone()?.context(&sheet.calendar.name);
-            Some(match plan.merged {
-                true => error.context(&self.label),
-                false => error,
-            })
-        })
-    }
-}
-
 /// Fetches the events of a range over some accounts. A failed account is reported
 /// in the result.
 pub(crate) async fn ranged_agenda(
@@ -219,7 +206,7 @@ pub(crate) async fn ranged_agenda(
         ));
     }
     for part in &parts {
-        let failures = part.failures(&plan);
+        let failures = plan.failures(part);
         notes.extend(failures.map(|error| Note::from(&error).with_key(NoteKey::Missing)));
         let more = part.gathered.notes.iter();
         notes.extend(more.map(|note| note.under(ours(&part.label))));

@@ -16,7 +16,7 @@ use crate::text::brief;
 
 /// A recurring event, or the part of one that begins with an occurrence.
 #[derive(Debug, Clone)]
-pub(super) struct Base {
+pub(crate) struct Base {
     pub(super) start: ZonedTime,
     pub(super) end: ZonedTime,
     pub(super) repeat: Repeat,

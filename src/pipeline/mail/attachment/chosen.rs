@@ -19,7 +19,6 @@ use crate::store::HandleKind;
 use crate::text;
 use crate::text::{Note, note, ours};
 use futures_util::future::join_all;
-use sha2::Digest;
 use std::collections::HashMap;
 
 /// The maximum columns of a name that is shown.

@@ -21,7 +21,6 @@ use crate::pipeline::handles::assign_handle;
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
 use crate::text::{note, quoted_list};
-use crate::words::Words;
 
 /// Restores the content that a draft had before an edit. That can be undone, too.
 pub(crate) async fn undo_edit(

@@ -28,7 +28,7 @@ const PAGE: usize = 500;
 const PAGES: usize = 30;
 
 /// Messages of one account.
-pub(super) struct ChosenMessages {
+pub(crate) struct ChosenMessages {
     pub(crate) account: Account,
     pub(crate) label: String,
     pub(crate) mailbox: Arc<dyn Mailbox>,

@@ -29,7 +29,7 @@ pub(crate) struct Change {
 
 /// The outcome for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     Planned,
     Done,
     /// Nothing was written.

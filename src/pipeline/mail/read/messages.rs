@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::provider::MessageContent;
 use crate::schemas::{Field, MESSAGE};
 use crate::tools::Columns;
-use crate::words::Words;
 use serde::{Deserialize, Serialize};
 
 /// The columns of a message that is read.

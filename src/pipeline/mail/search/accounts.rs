@@ -21,7 +21,6 @@ use crate::provider::{Account, Failed, ListRequest, Mailbox, Total};
 use crate::row::RowTable;
 use crate::schemas::MESSAGE;
 use crate::text::{Note, note};
-use crate::words::Words;
 use futures_util::future::{join, join_all};
 use std::sync::Arc;
 

@@ -16,7 +16,6 @@ use crate::schemas::{Field, Level, MESSAGE, Table};
 use crate::store::HandleKind;
 use crate::tools::Columns;
 use crate::tools::search::{By, Search, Sort};
-use crate::words::Words;
 use crate::{query, schemas};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};

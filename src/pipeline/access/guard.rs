@@ -3,7 +3,8 @@
 //! [`decide_write`] is the one place that decides, for mail, events, answers and
 //! anything else that others are notified of or can see. Its callers first read the
 //! target of the write, and pass the audience that the target has, whatever the
-//! arguments of the call are ([`Audience`], [`events`]).
+//! arguments of the call are ([`Audience`]);
+//! [`audience`](crate::pipeline::calendar::audience) reads that of events.
 //!
 //! Once the process has shown untrusted text, a message to an address that the mailbox
 //! has never written to may be requested by that text and not by the user. The user has

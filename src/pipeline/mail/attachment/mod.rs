@@ -95,8 +95,8 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -
 /// Returns the bytes and the media type of an attachment, by the URI of a link.
 ///
 /// # Errors
-/// [`Kind::NotFound`] if there is no such attachment, or no longer;
-/// [`Kind::Argument`] if it is too large; those of the provider.
+/// [`Kind::NotFound`](crate::error::Kind::NotFound) if there is no such attachment, or no longer;
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large; those of the provider.
 pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
     let handle = uri.strip_prefix(URI).unwrap_or(uri);
     let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;

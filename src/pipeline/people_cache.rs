@@ -1,10 +1,11 @@
 //! The people of accounts, kept in memory for a while.
 
-use crate::text::sender_auth::Acquaintance;
-use crate::text::{Address, Note};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::text::sender_auth::Acquaintance;
+use crate::text::{Address, Note};
 
 /// How long a list stays valid.
 pub(super) const GOOD: Duration = Duration::from_secs(600);

@@ -1,10 +1,11 @@
 //! The times of a call: now, and the zone of the user or the one that an argument names.
 
+use jiff::tz::TimeZone;
+
 use super::context::Context;
 use crate::error::Result;
 use crate::time_parse;
 use crate::time_parse::TimeContext;
-use jiff::tz::TimeZone;
 
 /// Returns the current time, and the zone of the user.
 pub(super) fn time_context(ctx: &Context) -> TimeContext {

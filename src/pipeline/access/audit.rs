@@ -4,13 +4,13 @@
 //! a line, too. One JSON object per line in `audit.jsonl` in the state folder, readable only by
 //! its owner. No subject, no text, and only the domains of recipients.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::writing::begin_writing;
 use crate::text::{Note, note, ours};
-use jiff::Timestamp;
 
 /// The tool that saves events, as the log names it: undoing is logged under its name, too.
 pub(crate) const CALENDAR_SAVE: &str = "calendar_save";

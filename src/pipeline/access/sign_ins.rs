@@ -1,11 +1,13 @@
 //! Sign-ins that were started and whose outcome was not yet reported.
 
-use crate::error::Error;
-use crate::tools::accounts::Add;
-use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
+
+use crate::error::Error;
+use crate::tools::accounts::Add;
 
 /// Sign-ins that were started in this process and whose outcome was not yet reported.
 #[derive(Debug, Default)]

@@ -1,10 +1,11 @@
 //! Whether untrusted text was shown, and which recipients are known.
 
-use crate::budget::Response;
-use crate::row::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
+
+use crate::budget::Response;
+use crate::row::Cell;
 
 /// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]

@@ -1,5 +1,8 @@
 //! The lists of a lookup: fetched from each account, or ours.
 
+use futures_util::future::join_all;
+use serde_json::Value;
+
 use super::people::{add_people_of_events, list_rooms};
 use super::plan::{Listed, LookupPlan, LookupPosition};
 use crate::error::Result;
@@ -14,8 +17,6 @@ use crate::project::project;
 use crate::provider::{Account, Page};
 use crate::schemas;
 use crate::schemas::{ACCOUNT, Api, Origin, ROOM, Table};
-use futures_util::future::join_all;
-use serde_json::Value;
 
 /// The list of one account, or of ours.
 pub(super) struct LookupPart {

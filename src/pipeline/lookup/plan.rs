@@ -1,5 +1,8 @@
 //! The lists that a lookup fetches from each account.
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::error::Result;
 use crate::pipeline::access::accounts::{account_named, named_or_all};
 use crate::pipeline::answer::cursor::{another_search, load_cursor};
@@ -10,8 +13,6 @@ use crate::schemas;
 use crate::schemas::{ACCOUNT, Api, Field, Level, Listing, Origin};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "lookup";

@@ -1,12 +1,14 @@
 //! The threads of messages that were listed lately.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
 use crate::flatten;
 use crate::flatten::RowContext;
 use crate::provider::Account;
 use crate::schemas::{MESSAGE, Table};
-use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 /// The most messages whose threads are remembered.
 const REMEMBERED: usize = 5_000;

@@ -1,6 +1,12 @@
 //! What the kinds of settings share: the mailbox that is changed, the arguments in `set`, and the
 //! rows of an answer.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value};
+
 use crate::budget::Response;
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
@@ -18,10 +24,6 @@ use crate::schemas::{Api, Level, Table};
 use crate::text::Note;
 use crate::tools::outward::Manage;
 use crate::words::Words;
-use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The mailbox that is set up.
 pub(super) struct SettingsContext {

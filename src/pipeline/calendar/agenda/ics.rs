@@ -4,6 +4,7 @@
 //! exceptions, an occurrence with its `RECURRENCE-ID`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -20,7 +21,6 @@ use crate::schemas::EVENT;
 use crate::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use crate::time_parse::ParsedTime;
 use crate::words::Words;
-use std::sync::Arc;
 
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;

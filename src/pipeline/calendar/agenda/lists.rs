@@ -1,9 +1,10 @@
 //! The lists of calendars that were fetched lately.
 
-use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 /// A list, and when it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);

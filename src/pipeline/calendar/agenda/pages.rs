@@ -5,6 +5,7 @@
 //! point up to which a calendar is complete ([`GatheredEvents::reach`]) is set back by the same margin.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -21,7 +22,6 @@ use crate::project::Projection;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
 use crate::provider::{Account, Page};
 use crate::text::{Note, note, quoted};
-use std::sync::Arc;
 
 /// The maximum number of requests to one service for one page of ours.
 const MOST_ROUNDS: usize = 12;

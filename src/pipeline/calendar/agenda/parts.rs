@@ -1,5 +1,9 @@
 //! The events that one account contributes to a search, and their rows.
 
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
 use super::calendars::{CalendarSelector, find_calendars, forget_calendars};
 use super::pages::{AgendaPart, AgendaRequest, EventRow, fetch_pages};
 use super::plan::AgendaPlan;
@@ -19,9 +23,6 @@ use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
 use crate::schemas::{EVENT, Field};
 use crate::text::{Note, note, ours};
-use futures_util::future::join_all;
-use jiff::tz::TimeZone;
-use serde_json::Value;
 
 /// The number of series per account whose rules a page shows.
 const MOST_SERIES: usize = 50;

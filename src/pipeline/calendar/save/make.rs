@@ -3,7 +3,6 @@
 //! No service is called here: everything that can be refused without one is refused
 //! here, before anything is written.
 
-use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -12,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
+use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Change, EventData, Guest, Show};
 use crate::recurrence::Repeat;
 use crate::text::brief;

@@ -1,5 +1,7 @@
 //! A change of an event, checked and ready to be written.
 
+use jiff::tz::TimeZone;
+
 use super::create::unsaid;
 use super::destination::may_write;
 use super::follow::{Exceptions, SplitSeries, cut, find_exceptions};
@@ -19,7 +21,6 @@ use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::Note;
 use crate::tools::save::{EventWords, Save, Scope};
-use jiff::tz::TimeZone;
 
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {

@@ -1,6 +1,8 @@
 //! The source of an iCalendar document: the call itself, a file, or a message; and the
 //! conversion of its events to changes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::answer::cursor::{IdDigest, load_cursor};
@@ -17,7 +19,6 @@ use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::{Note, brief};
 use crate::tools::save::{IfConflict, Save};
-use serde::{Deserialize, Serialize};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;

@@ -1,5 +1,7 @@
 //! Splits a series: the change of an occurrence and all later ones.
 
+use serde_json::Value;
+
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::{ReadyChange, passed_over};
 use crate::error::Result;
@@ -13,7 +15,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::writing::{begin_writing, may_leave};
 use crate::provider::calendar::Change;
 use crate::text::{note, ours};
-use serde_json::Value;
 
 /// Writes the change of an occurrence and all later ones.
 pub(super) async fn split_series(

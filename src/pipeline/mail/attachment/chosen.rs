@@ -1,5 +1,9 @@
 //! The attachments that the ids of a call stand for.
 
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{Room, RowContext};
 use crate::pipeline::access::accounts::account_labels;
@@ -18,8 +22,6 @@ use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::{Note, note, ours};
-use futures_util::future::join_all;
-use std::collections::HashMap;
 
 /// The maximum columns of a name that is shown.
 const NAME: usize = 120;

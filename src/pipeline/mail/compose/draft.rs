@@ -1,10 +1,11 @@
 //! What the steps of a draft share.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Kind, Result};
 use crate::provider::mail::OutgoingMessage;
 use crate::provider::{Account, Mailbox};
 use crate::text::Note;
-use std::sync::Arc;
 
 /// Shorter texts, in bytes, are worked on at once.
 pub(crate) const LONG: usize = 64 << 10;

@@ -1,5 +1,7 @@
 //! The content of a draft before a change, kept so that the change can be undone.
 
+use serde::{Deserialize, Serialize};
+
 use super::draft::DraftContext;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::hash;
@@ -9,7 +11,6 @@ use crate::pipeline::mail::compose::attachments;
 use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
 use crate::text::{Note, note};
 use crate::words::Words;
-use serde::{Deserialize, Serialize};
 
 /// The longest content that is kept, in bytes.
 pub(crate) const LONGEST: usize = 1 << 20;

@@ -18,32 +18,31 @@ use std::time::Duration;
 
 use futures_util::future::{OptionFuture, join, join_all};
 
-use crate::access::Access;
-use crate::budget::Response;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::doubt::look_for;
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
-use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
-use crate::pipeline::context::Context;
-use crate::pipeline::rows::name_account;
-use crate::provider::Mailbox;
-use crate::provider::mail::MailState;
-use crate::text::{Note, note};
-use crate::time_parse;
-use crate::tools::mail::{Modify, Verb};
-use crate::words::Words;
-
 use self::actions::{PlannedAction, With, plan_actions};
 use self::chosen::{Choice, ChosenMessages, chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
 use self::work::{Change, Turn, Work};
 use super::search::plan::folder_of;
+use crate::access::Access;
+use crate::budget::Response;
+use crate::client::{ClientPrompts, MaybeDryRun};
+use crate::doubt::look_for;
+use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::accounts::several_accounts;
+use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
 use crate::pipeline::access::guard::require_access;
+use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
+use crate::pipeline::context::Context;
+use crate::pipeline::rows::name_account;
 use crate::pipeline::times::time_context;
+use crate::provider::Mailbox;
+use crate::provider::mail::MailState;
+use crate::text::{Note, note};
+use crate::time_parse;
+use crate::tools::mail::{Modify, Verb};
+use crate::words::Words;
 
 pub(crate) async fn mail_modify(
     ctx: &Context,

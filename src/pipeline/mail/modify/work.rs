@@ -1,11 +1,12 @@
 //! The changes that a call makes to the messages of each account.
 
+use std::collections::BTreeMap;
+
 use super::actions::{CreatedFolder, PlannedAction};
 use super::chosen::ChosenMessages;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 use crate::provider::mail::MailState;
-use std::collections::BTreeMap;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {

@@ -1,11 +1,12 @@
 //! The messages that a call reads.
 
+use serde::{Deserialize, Serialize};
+
 use crate::body::Readable;
 use crate::error::Result;
 use crate::provider::MessageContent;
 use crate::schemas::{Field, MESSAGE};
 use crate::tools::Columns;
-use serde::{Deserialize, Serialize};
 
 /// The columns of a message that is read.
 pub(crate) const COLUMNS: &[&str] = &[

@@ -1,5 +1,9 @@
 //! The messages that one account contributes to a search.
 
+use std::sync::Arc;
+
+use futures_util::future::{join, join_all};
+
 use super::plan::{SearchContext, folder_of, is_everywhere, with_date};
 use crate::error::Result;
 use crate::flatten::RowContext;
@@ -21,8 +25,6 @@ use crate::provider::{Account, Failed, ListRequest, Mailbox, Total};
 use crate::row::RowTable;
 use crate::schemas::MESSAGE;
 use crate::text::{Note, note};
-use futures_util::future::{join, join_all};
-use std::sync::Arc;
 
 /// One account of a search.
 pub(super) struct SearchPart {

@@ -1,5 +1,9 @@
 //! What a search asks for: its arguments, or those of the first page that a cursor continues.
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::accounts::{
@@ -11,15 +15,13 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered;
 use crate::pipeline::mail::pages::PagePosition;
 use crate::provider::{Account, HIDDEN};
+use crate::query;
 use crate::query::{DateContext, ListedConditions, ME, MessagePart, Query, Term};
+use crate::schemas;
 use crate::schemas::{Field, Level, MESSAGE, Table};
 use crate::store::HandleKind;
 use crate::tools::Columns;
 use crate::tools::search::{By, Search, Sort};
-use crate::{query, schemas};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
-use serde::{Deserialize, Serialize};
 
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "search";

@@ -1,5 +1,8 @@
 //! An answer to an invitation: its proposed time, its outcome, and how it is called.
 
+use jiff::Timestamp;
+use serde_json::Value;
+
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -12,8 +15,6 @@ use crate::provider::calendar::{Answer, InvitationReply};
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Respond;
 use crate::tools::save::EventWords;
-use jiff::Timestamp;
-use serde_json::Value;
 
 /// The tool, as the audit log names it.
 pub(crate) const TOOL: &str = "calendar_respond";

@@ -3,7 +3,7 @@
 pub(crate) mod answers;
 mod invited;
 
-use crate::provider::CalendarCapabilities;
+use invited::InvitedEvent;
 
 use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
@@ -24,12 +24,12 @@ use crate::pipeline::calendar::save::ready::passed_over;
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
+use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Answer, Change, EventData, Guest};
 use crate::store::HandleKind;
 use crate::text::{Note, note, quoted};
 use crate::tools::outward::Respond;
 use crate::tools::save::{Save, Scope};
-use invited::InvitedEvent;
 
 pub(crate) async fn calendar_respond(
     ctx: &Context,

@@ -25,6 +25,7 @@ pub(super) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
 }
 
 /// Returns the person for whom files are read, if there are others.
+#[cfg(feature = "documents")]
 pub(super) fn file_reader(ctx: &Context) -> Option<&str> {
     ctx.config.shared.then(|| ctx.store.owner())
 }

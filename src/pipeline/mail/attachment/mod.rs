@@ -15,6 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
+#[cfg(feature = "documents")]
 use self::reading::read_files;
 use super::attachment::chosen::{
     AT_ONCE, Chosen, NamedFile, Sources, blocking, chosen_by, display_name, file_bytes, files_of,
@@ -228,7 +229,7 @@ fn is_shown_as_text(ctx: &Context, file: &AttachmentInfo, bytes: Option<&[u8]>) 
     #[cfg(feature = "documents")]
     let reads = ctx.config.worker.is_some();
     #[cfg(not(feature = "documents"))]
-    let reads = false;
+    let (reads, _) = (false, ctx);
     reads && bytes.map_or_else(|| is_text(file), reads_as_text)
 }
 
@@ -239,8 +240,8 @@ async fn text_inline(ctx: &Context, request: &AttachmentRequest) -> Result<Respo
 }
 
 #[cfg(not(feature = "documents"))]
-async fn read_files(ctx: &Context, _: &AttachmentRequest) -> Result<Response> {
-    Err(reads_none())
+async fn read_files(_: &Context, _: &AttachmentRequest) -> Result<Response> {
+    Err(chosen::reads_none())
 }
 
 async fn file_inline(
@@ -251,12 +252,13 @@ async fn file_inline(
 ) -> Result<Response> {
     let most = LARGEST_INLINE.min(ctx.config.largest_file);
     let elsewhere = "save it with as=file, or get its link with as=link";
-    let bytes = match named.file.size > most {
-        true => Err(Error::argument(format!(
+    let bytes = if named.file.size > most {
+        Err(Error::argument(format!(
             "{} is larger than {most} bytes",
             display_name(&named.file.name)
-        ))),
-        false => file_bytes(ctx, &named, most).await,
+        )))
+    } else {
+        file_bytes(ctx, &named, most).await
     };
     let bytes = bytes.map_err(|error| error.next(elsewhere))?;
     if is_shown_as_text(ctx, &named.file, Some(&bytes)) {

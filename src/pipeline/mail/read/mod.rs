@@ -21,6 +21,7 @@ use serde_json::json;
 
 use self::invitations::add_invitations;
 use self::items::MessageLocation;
+#[cfg(feature = "documents")]
 use self::large::read_large;
 use self::reports::add_reports;
 use self::targets::{Fetched, read_targets};
@@ -361,7 +362,10 @@ fn text_of(column: &str, message: &MessageContent, context: &RowContext) -> Opti
 }
 
 /// Makes the text of a message readable, in a process of its own if its HTML is large.
-#[cfg_attr(not(feature = "documents"), expect(unused_mut, reason = "nothing is left out"))]
+#[cfg_attr(
+    not(feature = "documents"),
+    expect(unused_mut, unused_variables, reason = "nothing is read elsewhere")
+)]
 async fn make_readable(
     ctx: &Context,
     mut message: MessageContent,

@@ -282,18 +282,19 @@ impl LeftOut {
                 0 | 1 => String::new(),
                 many => format!(" in {many} places"),
             };
-            notes.push(match orders {
-                true => note!(
+            notes.push(if orders {
+                note!(
                     "{} characters{} are hidden from readers and were left out; they read like an \
                      order to an assistant",
                     chars,
                     ours(places)
-                ),
-                false => note!(
+                )
+            } else {
+                note!(
                     "{} characters{} are hidden from readers and were left out",
                     chars,
                     ours(places)
-                ),
+                )
             });
         }
         if self.deep > 0 {
@@ -398,13 +399,14 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
         let unshown: usize = plain.iter().map(text).sum();
         let long = |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MOST);
         let over = plain.iter().any(long);
-        first.unshown = match from_html {
-            true => (unshown >= MORE * shown.max(1)).then_some(UnshownPlain::Longer {
+        first.unshown = if from_html {
+            (unshown >= MORE * shown.max(1)).then_some(UnshownPlain::Longer {
                 words: unshown,
                 over,
                 of_html: shown,
-            }),
-            false => Some(UnshownPlain::Text),
+            })
+        } else {
+            Some(UnshownPlain::Text)
         };
     }
     all

@@ -117,9 +117,10 @@ pub fn start_beside(when: EventTime, zone: &TimeZone, own: &TimeZone) -> String 
     if here == there {
         return shown;
     }
-    let day = match here.date() == there.date() {
-        true => String::new(),
-        false => format!("{} ", day_name(there.date())),
+    let day = if here.date() == there.date() {
+        String::new()
+    } else {
+        format!("{} ", day_name(there.date()))
     };
     let city = name.rsplit('/').next().unwrap_or(name).replace('_', " ");
     format!("{shown}{BESIDE}{day}{} {city}", clock(there))
@@ -145,10 +146,7 @@ pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
                 EventTime::Day(day) => day == local.date(),
             };
             let time = clock_at(at, zone);
-            match same {
-                true => time,
-                false => format!("{} {time}", weekday(local.date())),
-            }
+            if same { time } else { format!("{} {time}", weekday(local.date())) }
         }
     }
 }
@@ -167,9 +165,10 @@ fn day_name(day: Date) -> &'static str {
 /// Formats an instant as [`clock`] does; with the offset in an hour that the clocks repeat.
 fn clock_at(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
-    match zone.to_ambiguous_timestamp(local).is_ambiguous() {
-        true => format!("{} {}", clock(local), at.to_zoned(zone.clone()).strftime("%z")),
-        false => clock(local),
+    if zone.to_ambiguous_timestamp(local).is_ambiguous() {
+        format!("{} {}", clock(local), at.to_zoned(zone.clone()).strftime("%z"))
+    } else {
+        clock(local)
     }
 }
 
@@ -181,9 +180,10 @@ pub fn clock(local: DateTime) -> String {
 /// Resolves a local time as RFC 5545 does: the first of two instants, and in a gap the
 /// time by the offset before it.
 pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
-    zone.to_ambiguous_timestamp(local).compatible().unwrap_or(match local.year() < 0 {
-        true => Timestamp::MIN,
-        false => Timestamp::MAX,
+    zone.to_ambiguous_timestamp(local).compatible().unwrap_or(if local.year() < 0 {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
     })
 }
 

@@ -433,14 +433,20 @@ impl<'a> Reader<'a> {
                 Some(Value::Array(list)) => !list.is_empty(),
                 Some(_) => true,
             }),
-            Source::Word(word, condition) => match self.holds(object, *condition) {
-                true => ReadValue::Text(word.to_owned()),
-                false => ReadValue::Nothing,
-            },
-            Source::Provided(condition, inner) => match self.holds(object, *condition) {
-                true => self.read(object, *inner),
-                false => ReadValue::Nothing,
-            },
+            Source::Word(word, condition) => {
+                if self.holds(object, *condition) {
+                    ReadValue::Text(word.to_owned())
+                } else {
+                    ReadValue::Nothing
+                }
+            }
+            Source::Provided(condition, inner) => {
+                if self.holds(object, *condition) {
+                    self.read(object, *inner)
+                } else {
+                    ReadValue::Nothing
+                }
+            }
             Source::Both(one, other) => {
                 match (self.scalar(at(object, one)), self.scalar(at(object, other))) {
                     (ReadValue::Text(one), ReadValue::Text(other)) => {
@@ -573,9 +579,10 @@ impl<'a> Reader<'a> {
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let given = text(date_time).unwrap_or_default();
-        let when = match all_day {
-            true => event_time::day(given).map(EventTime::Day),
-            false => event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At),
+        let when = if all_day {
+            event_time::day(given).map(EventTime::Day)
+        } else {
+            event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
         };
         when.map_or_else(|| self.unexpected(value), ReadValue::When)
     }
@@ -707,10 +714,7 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
 pub fn plain(text: String) -> String {
     // A tag, or an entity: services do not declare whether a text is HTML.
     let marked = text.contains("</") || text.contains("<br") || text.contains("<p>");
-    match marked {
-        true => text::html::html(&text, text::html::Style::Text, false).text,
-        false => text,
-    }
+    if marked { text::html::html(&text, text::html::Style::Text, false).text } else { text }
 }
 
 /// Returns the page of a thread in Gmail's web client, signed in with this address.

@@ -229,10 +229,7 @@ impl Repeat {
         // No zone is further than a day from UTC, and no gap longer.
         let wide = |at: Timestamp, days: i64| {
             let at = TimeZone::UTC.to_datetime(at);
-            let end = match days < 0 {
-                true => DateTime::MIN,
-                false => DateTime::MAX,
-            };
+            let end = if days < 0 { DateTime::MIN } else { DateTime::MAX };
             at.checked_add(days.days()).unwrap_or(end)
         };
         let mut end = wide(to, 2);
@@ -386,10 +383,13 @@ impl Repeat {
         let part = |list: &[EventTime], first: bool| -> Vec<EventTime> {
             let keep = list.iter().filter(|when| match (when, at) {
                 // A day that is left out holds on both sides of a time on it.
-                (EventTime::Day(one), EventTime::At(_)) => match first {
-                    true => *one <= day,
-                    false => *one >= day,
-                },
+                (EventTime::Day(one), EventTime::At(_)) => {
+                    if first {
+                        *one <= day
+                    } else {
+                        *one >= day
+                    }
+                }
                 _ => (instant(alike(**when, start, &zone)) < here) == first,
             });
             keep.copied().collect()
@@ -482,9 +482,10 @@ pub fn until_of(when: EventTime, start: &ZonedTime) -> Until {
         (EventTime::At(at), ZonedTime::At(_, name)) => {
             let zone = zone(start);
             let local = zone.to_datetime(at);
-            match name != "UTC" && event_time::resolve(local, &zone) == at {
-                true => Until::Local(local),
-                false => Until::Utc(TimeZone::UTC.to_datetime(at)),
+            if name != "UTC" && event_time::resolve(local, &zone) == at {
+                Until::Local(local)
+            } else {
+                Until::Utc(TimeZone::UTC.to_datetime(at))
             }
         }
         (EventTime::At(at), ZonedTime::Day(_)) => Until::Utc(TimeZone::UTC.to_datetime(at)),

@@ -131,10 +131,7 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
 
 /// Returns the number of columns of a text, as [`clip`] counts them.
 pub fn width(s: &str) -> usize {
-    match s.is_ascii() {
-        true => s.len(),
-        false => s.graphemes(true).map(columns).sum(),
-    }
+    if s.is_ascii() { s.len() } else { s.graphemes(true).map(columns).sum() }
 }
 
 /// Returns the end of `s` that has at most `most` columns, after a `…`.

@@ -239,9 +239,10 @@ fn understand(
         }
     };
     let Some(clock) = parts.clock else {
-        return match parts.offset.is_some() || parts.zone.is_some() {
-            true => Err(unclear(&line)),
-            false => Ok((ParsedTime::Day(first), (last != first).then_some(last))),
+        return if parts.offset.is_some() || parts.zone.is_some() {
+            Err(unclear(&line))
+        } else {
+            Ok((ParsedTime::Day(first), (last != first).then_some(last)))
         };
     };
     if last != first {
@@ -251,10 +252,8 @@ fn understand(
         ))
         .next("name the day, as in `next tue 14:00`"));
     }
-    let day = match clock.over {
-        true => first.checked_add(1.day()).map_err(|_| unclear(&line))?,
-        false => first,
-    };
+    let day =
+        if clock.over { first.checked_add(1.day()).map_err(|_| unclear(&line))? } else { first };
     let local = day.to_datetime(clock.time);
     Ok((exact(local, parts.offset, parts.zone, context)?, None))
 }
@@ -335,9 +334,10 @@ fn offset(word: &str) -> Option<Offset> {
     if word.eq_ignore_ascii_case("z") || word.eq_ignore_ascii_case("utc") {
         return Some(Offset::UTC);
     }
-    match word.starts_with(['+', '-']) {
-        true => Pieces::parse(&format!("2000-01-01T00:00{word}")).ok()?.to_numeric_offset(),
-        false => None,
+    if word.starts_with(['+', '-']) {
+        Pieces::parse(&format!("2000-01-01T00:00{word}")).ok()?.to_numeric_offset()
+    } else {
+        None
     }
 }
 
@@ -410,10 +410,7 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             Some(change) => (before.to_datetime(change), after.to_datetime(change)),
             None => (local, local),
         };
-        let until = match from.date() == to.date() {
-            true => event_time::clock(to),
-            false => stamp(to),
-        };
+        let until = if from.date() == to.date() { event_time::clock(to) } else { stamp(to) };
         return Err(Error::argument(format!(
             "{} does not exist in {}: clocks go from {} to {until} then",
             stamp(local),
@@ -437,9 +434,10 @@ fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp
         && span.get_months() == 0
         && span.get_weeks() == 0
         && span.get_days() == 0;
-    let sum = match time_only {
-        true => from.checked_add(span),
-        false => from.to_zoned(zone.clone()).checked_add(span).map(|sum| sum.timestamp()),
+    let sum = if time_only {
+        from.checked_add(span)
+    } else {
+        from.to_zoned(zone.clone()).checked_add(span).map(|sum| sum.timestamp())
     };
     let sum = sum.and_then(|at| at.round(Unit::Minute));
     sum.map_err(|_| Error::argument("that is out of range"))

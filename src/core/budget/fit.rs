@@ -410,9 +410,10 @@ impl Fixed {
             sizes.count(&notes.join("\n")) + notes.len() + 3 * keys
         };
         Self {
-            document: match response.document == crate::encode::Document::default() {
-                true => 0,
-                false => sizes.count(&empty.encode(sizes.format)),
+            document: if response.document == crate::encode::Document::default() {
+                0
+            } else {
+                sizes.count(&empty.encode(sizes.format))
             },
             notes: (notes(true), notes(false)),
         }

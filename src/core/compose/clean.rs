@@ -71,10 +71,7 @@ pub fn clean_html(html: &str) -> Option<String> {
 }
 
 fn read(html: &str) -> Option<Cleaner> {
-    match html.len() > MOST {
-        true => None,
-        false => run(html, Cleaner::default()),
-    }
+    if html.len() > MOST { None } else { run(html, Cleaner::default()) }
 }
 
 /// Returns the first signature of a document above its quoted text, cleaned and without
@@ -305,10 +302,7 @@ impl Cleaner {
             self.sign.set(Sign::Open(*at, open.len() - 1));
         }
         // What begins a document stays where it is counted from.
-        let text = match out.is_empty() {
-            true => text.trim_start(),
-            false => text,
-        };
+        let text = if out.is_empty() { text.trim_start() } else { text };
         out.push_str(&html_escape::encode_text(text));
     }
 }

@@ -34,10 +34,7 @@ pub fn clean(given: &str) -> String {
         .strip_prefix("com")
         .or_else(|| stem.strip_prefix("lpt"))
         .is_some_and(|rest| rest.chars().count() == 1 && !rest.chars().all(char::is_alphabetic));
-    match numbered || DEVICES.contains(&stem.as_str()) {
-        true => format!("_{name}"),
-        false => name,
-    }
+    if numbered || DEVICES.contains(&stem.as_str()) { format!("_{name}") } else { name }
 }
 
 /// Shortens a name to [`LONGEST`] bytes and keeps its ending.

@@ -141,9 +141,10 @@ pub fn parts(text: &str, html: &str) -> DraftParts {
 /// it, and what it quotes itself.
 fn quoted(quote: &str) -> String {
     let lines = quote.trim().lines();
-    let above: Vec<&str> = match quote.trim().starts_with(FORWARDED) {
-        true => lines.skip_while(|line| !line.trim().is_empty()).collect(),
-        false => lines.skip_while(|line| !line.starts_with('>')).collect(),
+    let above: Vec<&str> = if quote.trim().starts_with(FORWARDED) {
+        lines.skip_while(|line| !line.trim().is_empty()).collect()
+    } else {
+        lines.skip_while(|line| !line.starts_with('>')).collect()
     };
     let bare = above.into_iter().map(|line| line.strip_prefix('>').unwrap_or(line).trim());
     let lines: Vec<&str> = bare.filter(|line| !line.is_empty()).collect();
@@ -171,15 +172,12 @@ fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     };
     let at = lines.iter().enumerate().position(|(at, line)| begins(at, line))?;
     let first = lines.get(at)?;
-    let start = match *first == FORWARDED {
-        true => {
-            let mark = html.find(FORWARDED)?;
-            html.get(..mark)?.rfind("<p")?
-        }
-        false => {
-            let mark = html.find(QUOTE)?;
-            html.get(..mark)?.rfind("<p")?
-        }
+    let start = if *first == FORWARDED {
+        let mark = html.find(FORWARDED)?;
+        html.get(..mark)?.rfind("<p")?
+    } else {
+        let mark = html.find(QUOTE)?;
+        html.get(..mark)?.rfind("<p")?
     };
     Some((at, start))
 }
@@ -204,10 +202,7 @@ pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> 
 
 /// Returns `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
 fn attribution(original: &SourceMessage, zone: &TimeZone) -> String {
-    let who = match original.from.is_empty() {
-        true => "somebody".to_owned(),
-        false => list(&original.from),
-    };
+    let who = if original.from.is_empty() { "somebody".to_owned() } else { list(&original.from) };
     match original.sent {
         Some(sent) => format!("On {}, {who} wrote:", when(sent, zone)),
         None => format!("{who} wrote:"),

@@ -74,14 +74,8 @@ pub fn recipients(
     all: bool,
     warnings: &mut Vec<Note>,
 ) -> Result<(Vec<Person>, Vec<Person>)> {
-    let authors = match original.reply_to.is_empty() {
-        true => &original.from,
-        false => &original.reply_to,
-    };
-    let first = match original.own {
-        true => &original.to,
-        false => authors,
-    };
+    let authors = if original.reply_to.is_empty() { &original.from } else { &original.reply_to };
+    let first = if original.own { &original.to } else { authors };
     let others = if !all {
         0
     } else if original.own {

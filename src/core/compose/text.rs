@@ -159,9 +159,10 @@ impl Plain {
                 self.fresh = true;
             }
             Tag::List(number) => {
-                match self.lists.is_empty() {
-                    true => self.block(),
-                    false => self.line(),
+                if self.lists.is_empty() {
+                    self.block()
+                } else {
+                    self.line()
                 }
                 self.lists.push(number);
                 self.fresh = true;

@@ -131,9 +131,10 @@ fn file(enclosed: &Attachment) -> Result<MimePart<'_>> {
         None => "attachment",
     };
     let disposition = ContentType::new(disposition).attribute("filename", &enclosed.name);
-    let (encoding, contents) = match plain {
-        true => ("7bit", String::from_utf8_lossy(bytes).into_owned()),
-        false => ("base64", base64_lines(bytes)),
+    let (encoding, contents) = if plain {
+        ("7bit", String::from_utf8_lossy(bytes).into_owned())
+    } else {
+        ("base64", base64_lines(bytes))
     };
     let mut part = MimePart::raw(BodyPart::Text(contents.into()))
         .header("Content-Type", kind)
@@ -216,9 +217,10 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
 /// Returns a line of text as the value of a header field. Text that looks encoded is
 /// encoded, so that it is read as written.
 pub fn unstructured(value: &str) -> HeaderType<'_> {
-    match value.contains("=?") {
-        true => HeaderType::Raw(Raw::new(encoded_word(value))),
-        false => HeaderType::Text(Text::new(value)),
+    if value.contains("=?") {
+        HeaderType::Raw(Raw::new(encoded_word(value)))
+    } else {
+        HeaderType::Text(Text::new(value))
     }
 }
 
@@ -284,20 +286,20 @@ fn check(outgoing: &OutgoingMessage) -> Result<()> {
 
 /// Refuses a value of a header field that would begin another one.
 pub(super) fn line(field: &str, value: &str) -> Result<()> {
-    match value.contains(['\r', '\n', '\0']) {
-        false => Ok(()),
-        true => {
-            Err(Error::argument(format!("{field} contains a line break or NUL: {}", quoted(value)))
-                .next("write it on one line"))
-        }
+    if value.contains(['\r', '\n', '\0']) {
+        Err(Error::argument(format!("{field} contains a line break or NUL: {}", quoted(value)))
+            .next("write it on one line"))
+    } else {
+        Ok(())
     }
 }
 
 fn id(field: &str, value: &str) -> Result<()> {
     line(field, value)?;
-    match is_id(value) {
-        true => Ok(()),
-        false => Err(Error::argument(format!("{field} is not a message id: {}", quoted(value)))
-            .next("leave it out")),
+    if is_id(value) {
+        Ok(())
+    } else {
+        Err(Error::argument(format!("{field} is not a message id: {}", quoted(value)))
+            .next("leave it out"))
     }
 }

@@ -109,10 +109,7 @@ fn number(out: &mut String, value: impl std::fmt::Display) {
 
 /// Writes a string value, quoted if the spec requires it.
 fn text(out: &mut String, string: &str, delimiter: Delimiter) {
-    match needs_quotes(string, delimiter) {
-        false => out.push_str(string),
-        true => quoted(out, string),
-    }
+    if needs_quotes(string, delimiter) { quoted(out, string) } else { out.push_str(string) }
 }
 
 fn quoted(out: &mut String, string: &str) {
@@ -251,10 +248,7 @@ pub fn sheet(name: &str, columns: &[String], rows: &[Vec<SheetCell>]) -> String 
 fn key(out: &mut String, key: &str) {
     let first = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
-    match first && key.bytes().all(plain) {
-        true => out.push_str(key),
-        false => quoted(out, key),
-    }
+    if first && key.bytes().all(plain) { out.push_str(key) } else { quoted(out, key) }
 }
 
 fn is_json_number(digits: &str) -> bool {

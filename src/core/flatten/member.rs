@@ -144,28 +144,24 @@ pub(super) fn guests(
             .find(|(known, ..)| *known == answer)
             .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
         let optional = says(guest, names.optional);
-        let shown = match short {
-            true => {
-                let head =
-                    if own { "me".to_owned() } else { text::cell(&short_name(&name, &email)) };
-                let tail = format!("{mark}{}", if optional { "*" } else { "" });
-                Member { head, tail }
+        let shown = if short {
+            let head = if own { "me".to_owned() } else { text::cell(&short_name(&name, &email)) };
+            let tail = format!("{mark}{}", if optional { "*" } else { "" });
+            Member { head, tail }
+        } else {
+            let who = text::Address::new(Some(&name), &email);
+            let word = if organizer { "organizer" } else { word };
+            let mut tail = format!(" {word}");
+            if optional {
+                tail.push_str(", optional");
             }
-            false => {
-                let who = text::Address::new(Some(&name), &email);
-                let word = if organizer { "organizer" } else { word };
-                let mut tail = format!(" {word}");
-                if optional {
-                    tail.push_str(", optional");
-                }
-                if !names.comment.is_empty() {
-                    tail.push_str(&remark(&text(guest, names.comment)));
-                }
-                if let Some(span) = proposed(guest, names.proposed, context) {
-                    tail.push_str(&format!(", proposes {span}"));
-                }
-                Member::person(&who, &tail)
+            if !names.comment.is_empty() {
+                tail.push_str(&remark(&text(guest, names.comment)));
             }
+            if let Some(span) = proposed(guest, names.proposed, context) {
+                tail.push_str(&format!(", proposes {span}"));
+            }
+            Member::person(&who, &tail)
         };
         if own { &mut me } else { &mut others }.push(shown);
     }

@@ -156,10 +156,7 @@ fn onsets(
         Some(EventTime::Day(day).instant(&TimeZone::UTC))
     };
     // What goes on without end has begun anew within the years before.
-    let from = match ends {
-        true => Timestamp::MIN,
-        false => first_of(years.0.saturating_sub(2))?,
-    };
+    let from = if ends { Timestamp::MIN } else { first_of(years.0.saturating_sub(2))? };
     let end = first_of(years.1.saturating_add(1))?;
     let begins = ZonedTime::At(start, "UTC".to_owned());
     let found = repeat.occurrences(&begins, from, end, ONSETS);

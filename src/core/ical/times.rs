@@ -151,13 +151,13 @@ pub fn alike(
         ZonedTime::Day(_) => None,
     };
     let is_time = |one: &WrittenDate| !one.when.is_day();
-    let days = match matches!(start, ZonedTime::Day(_))
-        && dates.iter().any(is_time)
-        && zones.may_carry_out()
-    {
-        true => days(repeat, start),
-        false => HashSet::new(),
-    };
+    let days =
+        if matches!(start, ZonedTime::Day(_)) && dates.iter().any(is_time) && zones.may_carry_out()
+        {
+            days(repeat, start)
+        } else {
+            HashSet::new()
+        };
     let alike = |one: &WrittenDate| match (start, one.when, one.local_time) {
         (ZonedTime::Day(_), EventTime::At(at), Some(local_time)) => {
             EventTime::Day(day(at, local_time, zones.floating(), &days))
@@ -190,18 +190,16 @@ pub fn end(
                 "the end has a time but the start has none: read as whole days",
             );
             // The day in which it ends is its last.
-            match at.time() == Time::midnight() {
-                true => ZonedTime::Day(at.date()),
-                false => ZonedTime::Day(at.date().tomorrow().unwrap_or(at.date())),
+            if at.time() == Time::midnight() {
+                ZonedTime::Day(at.date())
+            } else {
+                ZonedTime::Day(at.date().tomorrow().unwrap_or(at.date()))
             }
         }
         (ZonedTime::At(at, zone), Some(ZonedTime::Day(day)), _) => {
             notes.line(event.number, "the end has no time: read as the start of that day");
             // Some write the last day instead of the one after it.
-            let day = match day == at.date() {
-                true => day.tomorrow().unwrap_or(day),
-                false => day,
-            };
+            let day = if day == at.date() { day.tomorrow().unwrap_or(day) } else { day };
             ZonedTime::At(day.at(0, 0, 0, 0), zone.clone())
         }
         (_, Some(end), _) => end,
@@ -255,10 +253,11 @@ fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
                 .checked_add(SignedDuration::from_secs(seconds))
                 .ok()?;
             let local = zone.to_datetime(end);
-            match event_time::resolve(local, &zone) == end {
-                true => ZonedTime::At(local, name.clone()),
+            if event_time::resolve(local, &zone) == end {
+                ZonedTime::At(local, name.clone())
+            } else {
                 // The second of two instants with the same local time.
-                false => ZonedTime::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
+                ZonedTime::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned())
             }
         }
     })

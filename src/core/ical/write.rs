@@ -252,10 +252,7 @@ fn attendee(guest: &Guest) -> ICalendarEntry {
 
 fn person(name: ICalendarProperty, guest: &Guest) -> ICalendarEntry {
     let address = crate::text::cell(&guest.address);
-    let address = match address.contains(':') {
-        true => address,
-        false => format!("mailto:{address}"),
-    };
+    let address = if address.contains(':') { address } else { format!("mailto:{address}") };
     let mut entry = uri(name, &address);
     if let Some(called) = &guest.name {
         // No parameter can hold a double quote (RFC 5545, 3.2).

@@ -115,10 +115,11 @@ fn check_times(rule: &RecurrenceRule, start: &ZonedTime) -> Result<()> {
     ];
     let other =
         lists.into_iter().any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
-    match other {
-        true => Err(refusal("has one time of day, that of its start")
-            .next("leave out BYHOUR, BYMINUTE and BYSECOND, and create an event for each time")),
-        false => Ok(()),
+    if other {
+        Err(refusal("has one time of day, that of its start")
+            .next("leave out BYHOUR, BYMINUTE and BYSECOND, and create an event for each time"))
+    } else {
+        Ok(())
     }
 }
 
@@ -146,10 +147,7 @@ fn end(until: Until, start: &ZonedTime) -> Date {
             (day, event_time::resolve(day.to_datetime(first.time()), &zone) > at)
         }
     };
-    match past {
-        true => day.yesterday().unwrap_or(day),
-        false => day,
-    }
+    if past { day.yesterday().unwrap_or(day) } else { day }
 }
 
 fn pattern_value(shape: &Shape) -> Value {

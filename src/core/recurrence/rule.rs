@@ -367,10 +367,7 @@ pub fn until(text: &str) -> Option<Until> {
     )
     .ok()?;
     let at = day.to_datetime(time);
-    Some(match utc {
-        true => Until::Utc(at),
-        false => Until::Local(at),
-    })
+    Some(if utc { Until::Utc(at) } else { Until::Local(at) })
 }
 
 fn digits(text: &str, many: usize) -> Option<u32> {

@@ -55,9 +55,10 @@ pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
     let mut explained = BTreeSet::new();
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        match line.starts_with(OURS) {
-            true => out.push_str(line),
-            false => push_line(&mut out, line, &mut explained),
+        if line.starts_with(OURS) {
+            out.push_str(line)
+        } else {
+            push_line(&mut out, line, &mut explained)
         }
     }
     out
@@ -77,9 +78,10 @@ pub fn inert_source(text: &str, disarmed: &mut Disarmed) -> String {
 
 /// The same for what is not between fences, without a line of ours.
 pub fn inert_cell(text: String, disarmed: &mut Disarmed) -> String {
-    match text.contains("](") || text.contains("]:") || text.contains('<') {
-        true => followed(&text, &['!', '<', ']'], false, disarmed),
-        false => text,
+    if text.contains("](") || text.contains("]:") || text.contains('<') {
+        followed(&text, &['!', '<', ']'], false, disarmed)
+    } else {
+        text
     }
 }
 

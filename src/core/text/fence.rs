@@ -23,10 +23,7 @@ pub const MARKS: [char; 4] = [OURS, QUOTE, SIGNATURE, END];
 
 /// Removes our marks from a sender's text.
 pub fn theirs(text: String) -> String {
-    match text.contains(MARKS) {
-        true => text.replace(MARKS, ""),
-        false => text,
-    }
+    if text.contains(MARKS) { text.replace(MARKS, "") } else { text }
 }
 
 /// The line above quoted history that is shown.

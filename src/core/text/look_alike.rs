@@ -49,8 +49,9 @@ pub(super) fn seems(host: &str) -> Option<(String, String)> {
     }
     let ascii = clip(url::quirks::domain_to_ascii(host), MAX_HOST).0;
     let twin = clip(script::in_latin(&plain), MAX_HOST).0;
-    Some(match twin.is_ascii() && !ascii.is_empty() {
-        true => (format!("looks like {twin}"), ascii),
-        false => ("mixes scripts".to_owned(), ascii),
+    Some(if twin.is_ascii() && !ascii.is_empty() {
+        (format!("looks like {twin}"), ascii)
+    } else {
+        ("mixes scripts".to_owned(), ascii)
     })
 }

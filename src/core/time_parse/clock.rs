@@ -106,10 +106,8 @@ fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
     if half && let Some(hour) = number(text, 1) {
         return Some((hour, 0, 0));
     }
-    let (hour, rest) = match half {
-        true => text.split_once([':', '.', 'h'])?,
-        false => text.split_once([':', 'h'])?,
-    };
+    let (hour, rest) =
+        if half { text.split_once([':', '.', 'h'])? } else { text.split_once([':', 'h'])? };
     let (minute, second) = match rest.split_once(':') {
         Some((minute, second)) => (minute, number(second, 2)?),
         None => (rest, 0),
@@ -133,11 +131,12 @@ pub fn minutes(text: &str) -> Result<u32> {
     if line.is_empty() {
         return Err(unclear());
     }
-    let whole = match line.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => line.parse().map_err(|_| wrong("longer than a year"))?,
-        false => span(&line)
+    let whole = if line.bytes().all(|byte| byte.is_ascii_digit()) {
+        line.parse().map_err(|_| wrong("longer than a year"))?
+    } else {
+        span(&line)
             .and_then(|span| span.total((Unit::Minute, SpanRelativeTo::days_are_24_hours())).ok())
-            .ok_or_else(unclear)?,
+            .ok_or_else(unclear)?
     };
     if whole < 0.0 {
         return Err(wrong("negative"));

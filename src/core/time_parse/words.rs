@@ -71,14 +71,17 @@ impl DateWords {
                     return Ok(None);
                 };
                 match dated(rest, today)? {
-                    Some((day, last)) if day == last => match day.weekday() == named_day {
-                        true => Ok(Some(Self::Days(day, day))),
-                        false => Err(Error::argument(format!(
-                            "that day is {}",
-                            event_time::weekday(day)
-                        ))
-                        .next("correct the weekday or the date")),
-                    },
+                    Some((day, last)) if day == last => {
+                        if day.weekday() == named_day {
+                            Ok(Some(Self::Days(day, day)))
+                        } else {
+                            Err(Error::argument(format!(
+                                "that day is {}",
+                                event_time::weekday(day)
+                            ))
+                            .next("correct the weekday or the date"))
+                        }
+                    }
                     _ => Ok(None),
                 }
             }
@@ -124,10 +127,7 @@ fn coming(
 ) -> Option<Date> {
     let found = after(name, yesterday(today)?)?;
     let is_past = clock.is_some_and(|clock| !clock.over && clock.time <= context.local().time());
-    match found == today && is_past {
-        true => after(name, today),
-        false => Some(found),
-    }
+    if found == today && is_past { after(name, today) } else { Some(found) }
 }
 
 /// Returns Monday and Sunday of the week that a day is in.
@@ -261,10 +261,7 @@ fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<D
         Some("last") => last(),
         Some(_) => ask(&format!("{day} {month}"), today),
         None => match (next(), last()) {
-            (Some(next), Some(last)) => Some(match away(last) < away(next) {
-                true => last,
-                false => next,
-            }),
+            (Some(next), Some(last)) => Some(if away(last) < away(next) { last } else { next }),
             (next, last) => next.or(last),
         },
     }
@@ -297,10 +294,7 @@ fn distance(
         return Err(Error::argument("that could be a time of day or a duration")
             .next(format!("write `+{body}`, or the minutes as in `18h00`")));
     }
-    let span = match back {
-        true => span.negate(),
-        false => span,
-    };
+    let span = if back { span.negate() } else { span };
     let days = span.get_hours() == 0
         && span.get_minutes() == 0
         && span.get_seconds() == 0

@@ -212,14 +212,10 @@ impl Pieces {
         let given = response.items.is_some();
         let count = self.items.len();
         for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
-            let hint = match given {
-                true => item.hint,
-                false => Hint {
-                    position: at,
-                    of: count,
-                    mentions: mentions(response, item),
-                    ..item.hint
-                },
+            let hint = if given {
+                item.hint
+            } else {
+                Hint { position: at, of: count, mentions: mentions(response, item), ..item.hint }
             };
             let worth = value::value(strategy, &hint);
             for rendering in &mut block.renderings {
@@ -343,18 +339,12 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<TextWindow>, (usize, f
     let fields = sizes.format.has_text_fields();
     let costs: Vec<usize> = lines
         .iter()
-        .map(|line| match fields {
-            true => sizes.count(&view::in_json(line)),
-            false => sizes.count(line),
-        })
+        .map(|line| if fields { sizes.count(&view::in_json(line)) } else { sizes.count(line) })
         .collect();
     let all: usize = costs.iter().sum();
     let lengths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
     let count: usize = lengths.iter().sum();
-    let split = match text.tail {
-        true => HeadTailSplit::Tail,
-        false => HeadTailSplit::Head,
-    };
+    let split = if text.tail { HeadTailSplit::Tail } else { HeadTailSplit::Head };
     let sizes_of = window::Windows::new(&lines, &costs, MARKER, split);
     let mut windows = Vec::new();
     let mut size = SMALLEST;

@@ -339,10 +339,7 @@ fn summary(response: &Response, pieces: &Pieces, items: &[usize]) -> Vec<String>
     let mut parts = Vec::new();
     let days: Vec<&str> = rows.iter().filter_map(|(table, row)| day(table, *row)).collect();
     if let (Some(first), Some(last)) = (days.iter().min(), days.iter().max()) {
-        parts.push(match first == last {
-            true => (*first).to_owned(),
-            false => format!("{first} to {last}"),
-        });
+        parts.push(if first == last { (*first).to_owned() } else { format!("{first} to {last}") });
     }
     let unread = rows.iter().filter(|(table, row)| {
         let flags = text(table, *row, "flags").unwrap_or_default();

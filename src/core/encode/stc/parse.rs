@@ -77,13 +77,12 @@ struct StcParser<'a> {
 impl StcParser<'_> {
     fn root(&mut self) -> Result<Json> {
         self.scanner.blank();
-        let value = match self.syntax == Syntax::One && self.is_member() {
-            true => {
-                self.syntax = Syntax::Two;
-                self.place();
-                self.members(None)?
-            }
-            false => self.value()?,
+        let value = if self.syntax == Syntax::One && self.is_member() {
+            self.syntax = Syntax::Two;
+            self.place();
+            self.members(None)?
+        } else {
+            self.value()?
         };
         self.scanner.blank();
         self.scanner.end()?;
@@ -170,10 +169,7 @@ impl StcParser<'_> {
     fn member(&mut self) -> Result<(String, Json)> {
         let start = self.scanner.at;
         self.place();
-        let more = match self.is_member() {
-            true => None,
-            false => self.more.take(),
-        };
+        let more = if self.is_member() { None } else { self.more.take() };
         if let Some(more) = more {
             return self.scanner.fail_at(start, more);
         }

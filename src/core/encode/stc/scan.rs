@@ -127,10 +127,7 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn need(&mut self, byte: u8, what: &'static str) -> Result<(), ParseError> {
-        match self.eat(byte) {
-            true => Ok(()),
-            false => self.fail(Wrong::Expected(what)),
-        }
+        if self.eat(byte) { Ok(()) } else { self.fail(Wrong::Expected(what)) }
     }
 
     pub(super) fn end(&self) -> Result<(), ParseError> {
@@ -212,10 +209,7 @@ impl<'a> Scanner<'a> {
                     0xd800..=0xdbff if self.rest().starts_with("\\u") => {
                         let second = self.unit(start)?;
                         let low = second.wrapping_sub(0xdc00);
-                        match low < 0x400 {
-                            true => 0x1_0000 + ((first - 0xd800) << 10) + low,
-                            false => first,
-                        }
+                        if low < 0x400 { 0x1_0000 + ((first - 0xd800) << 10) + low } else { first }
                     }
                     other => other,
                 };

@@ -90,10 +90,8 @@ fn part<'a>(
             return;
         }
         if is_homogeneous(items) {
-            let (before, after) = match keyed {
-                true => (format!("[{}]: ", items.len()), ""),
-                false => ("[".to_owned(), "]"),
-            };
+            let (before, after) =
+                if keyed { (format!("[{}]: ", items.len()), "") } else { ("[".to_owned(), "]") };
             out.push_str(&before);
             cells(out, items.iter(), style);
             out.push_str(after);

@@ -92,10 +92,11 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
                 && parts.bymonth.is_empty()
                 && parts.bymonthday.is_empty()
                 && parts.bysetpos.is_empty();
-            match bare {
-                true => Ok(Shape::Daily { interval }),
-                false => Err(refusal("with FREQ=DAILY cannot have conditions")
-                    .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY")),
+            if bare {
+                Ok(Shape::Daily { interval })
+            } else {
+                Err(refusal("with FREQ=DAILY cannot have conditions")
+                    .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY"))
             }
         }
     }
@@ -176,10 +177,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
             _ => false,
         });
     if !even {
-        return Err(match list.is_empty() {
-            true => no_day(&parts),
-            false => months_apart(),
-        });
+        return Err(if list.is_empty() { no_day(&parts) } else { months_apart() });
     }
     match month::day(&parts, &list) {
         Some(day) => Ok(Shape::Monthly { interval: i64::from(apart), day }),

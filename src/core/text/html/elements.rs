@@ -52,9 +52,10 @@ pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
 /// Returns raised or lowered digits and signs as characters of their own; none if any of
 /// the text has no such character.
 pub fn shifted(text: &str, raised: bool) -> Option<String> {
-    let signs = match raised {
-        true => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾",
-        false => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎",
+    let signs = if raised {
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾"
+    } else {
+        "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎"
     };
     let sign = |c: char| {
         let c = if matches!(c, '−' | '–') { '-' } else { c };

@@ -134,9 +134,10 @@ fn web(text: &str) -> Option<Url> {
 
 /// Returns a part of an address without its percent signs.
 fn decoded(part: &str) -> String {
-    match part.len() > LONGEST {
-        true => String::new(),
-        false => percent_decode_str(part).decode_utf8_lossy().into_owned(),
+    if part.len() > LONGEST {
+        String::new()
+    } else {
+        percent_decode_str(part).decode_utf8_lossy().into_owned()
     }
 }
 

@@ -468,9 +468,10 @@ impl Renderer<'_> {
         };
         if self.links.is_some() && target.is_named_by(&text) {
             // The text is the address: a number would only take its place.
-            match text.contains("://") {
-                true => self.out.raw_word(&target.url),
-                false => self.out.text(text.trim()),
+            if text.contains("://") {
+                self.out.raw_word(&target.url)
+            } else {
+                self.out.text(text.trim())
             }
             return false;
         }

@@ -327,9 +327,10 @@ impl Builder {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
             NodeOrText::AppendText(text) => {
                 // A style sheet is matched against names, which keep every character.
-                match text.contains(MARKS) && tree.name(parent) != "style" {
-                    true => tree.insert_text(parent, next, &theirs(text.to_string())),
-                    false => tree.insert_text(parent, next, &text),
+                if text.contains(MARKS) && tree.name(parent) != "style" {
+                    tree.insert_text(parent, next, &theirs(text.to_string()))
+                } else {
+                    tree.insert_text(parent, next, &text)
                 }
             }
         }

@@ -161,9 +161,10 @@ impl Writer {
         let start = self.at_line_start();
         self.settle();
         self.pieces += 1;
-        match self.markdown && self.verbatim == 0 && !self.has_mark("`") {
-            true => self.escaped(word, start, ends),
-            false => self.out.push_str(word),
+        if self.markdown && self.verbatim == 0 && !self.has_mark("`") {
+            self.escaped(word, start, ends)
+        } else {
+            self.out.push_str(word)
         }
     }
 

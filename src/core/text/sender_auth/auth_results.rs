@@ -33,10 +33,7 @@ impl AuthResults {
         let parts = parts(value);
         let first = parts.first().map_or("", |part| part.trim());
         // A version may follow the name.
-        let id = match first.contains('=') {
-            true => "",
-            false => first.split_whitespace().next()?,
-        };
+        let id = if first.contains('=') { "" } else { first.split_whitespace().next()? };
         let is_trusted = receivers.iter().any(|one| one.eq_ignore_ascii_case(id));
         is_trusted.then(|| Self::of(parts))
     }

@@ -17,10 +17,7 @@ pub(crate) fn is_mixed(word: &str) -> bool {
             _ => others.intersect_with(c.into()),
         }
     }
-    match latin {
-        true => !(others.hanb || others.jpan || others.kore),
-        false => others.is_empty(),
-    }
+    if latin { !(others.hanb || others.jpan || others.kore) } else { others.is_empty() }
 }
 
 /// The letters of Cyrillic that look almost like Latin ones. Unicode has
@@ -39,9 +36,8 @@ pub(crate) fn latin(domain: &str) -> Option<String> {
 
 /// Returns a domain with Latin letters for those that look like them.
 pub(crate) fn in_latin(domain: &str) -> String {
-    let plain = |c: char| match TWINS.contains(c) {
-        true => prototypes(&c.to_string()).collect(),
-        false => String::from(c),
+    let plain = |c: char| {
+        if TWINS.contains(c) { prototypes(&c.to_string()).collect() } else { String::from(c) }
     };
     domain.chars().map(plain).collect()
 }

@@ -200,12 +200,11 @@ pub fn of_data(url: &str) -> Option<String> {
         return None;
     }
     let bytes: Vec<u8> = percent_encoding::percent_decode_str(body).collect();
-    let bytes = match parts.any(|part| part.eq_ignore_ascii_case("base64")) {
-        true => {
-            let packed: Vec<u8> = bytes.into_iter().filter(|b| !b.is_ascii_whitespace()).collect();
-            base64::engine::general_purpose::STANDARD.decode(packed).ok()?
-        }
-        false => bytes,
+    let bytes = if parts.any(|part| part.eq_ignore_ascii_case("base64")) {
+        let packed: Vec<u8> = bytes.into_iter().filter(|b| !b.is_ascii_whitespace()).collect();
+        base64::engine::general_purpose::STANDARD.decode(packed).ok()?
+    } else {
+        bytes
     };
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

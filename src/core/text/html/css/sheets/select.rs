@@ -372,9 +372,10 @@ impl<'t> Matcher<'t> {
         if !self.work.spend(1) {
             return false;
         }
-        let mode = match selector.has_pseudo_element() {
-            true => MatchingMode::ForStatelessPseudoElement,
-            false => MatchingMode::Normal,
+        let mode = if selector.has_pseudo_element() {
+            MatchingMode::ForStatelessPseudoElement
+        } else {
+            MatchingMode::Normal
         };
         let element = El { tree: self.tree, id, work: self.work };
         let quirks = if self.tree.is_quirks() { QuirksMode::Quirks } else { QuirksMode::NoQuirks };

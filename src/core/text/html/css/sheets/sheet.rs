@@ -184,9 +184,10 @@ impl Sheet {
             if map.is_empty() || name.is_empty() {
                 return [].as_slice();
             }
-            let found = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-                true => map.get(&name.to_ascii_lowercase()),
-                false => map.get(name),
+            let found = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                map.get(&name.to_ascii_lowercase())
+            } else {
+                map.get(name)
             };
             found.map_or([].as_slice(), Vec::as_slice)
         };

@@ -20,10 +20,8 @@ impl Viewer<'_> {
             return Contrast::Unknown;
         }
         let Some(ink) = ink(look, drawn) else { return Contrast::Unknown };
-        let (width, color) = match drawn {
-            true => (P::DrawnWidth, P::DrawnStroke),
-            false => (P::StrokeWidth, P::StrokeColor),
-        };
+        let (width, color) =
+            if drawn { (P::DrawnWidth, P::DrawnStroke) } else { (P::StrokeWidth, P::StrokeColor) };
         // What is drawn has a line of a pixel where no width is set.
         let thin = drawn.then_some(Quantity::number(1.0));
         if let Some(stroke) = look.size(width).or(thin).filter(|width| width.n > 0.0) {

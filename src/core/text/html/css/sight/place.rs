@@ -289,12 +289,13 @@ impl Place {
         let padding = [P::PaddingLeft, P::PaddingRight, P::PaddingTop, P::PaddingBottom]
             .map(|side| look.px(side, outer.width).unwrap_or_default());
         let [left, right, top, bottom] = padding;
-        let (width, height) = match look.is(P::BoxSizing, "border-box") {
-            true => (
+        let (width, height) = if look.is(P::BoxSizing, "border-box") {
+            (
                 width.map(|width| (width - left - right).max(0.0)),
                 height.map(|height| (height - top - bottom).max(0.0)),
-            ),
-            false => (width, height),
+            )
+        } else {
+            (width, height)
         };
         let around = Around { stacks: outer.stacks, flexes: outer.flexes, item, out };
         let (width, height) = squeezed(look, around, (width, height));

@@ -120,10 +120,8 @@ impl<'t> Cascade<'t> {
         let style = self.style(id);
         let mut found: Vec<(Rank, &Line)> = Vec::new();
         let mut parts: Vec<(Part, Rank, Line)> = Vec::new();
-        let browsers: &[&'static Sheet] = match self.mode.quirks {
-            true => &[&*BROWSER, &*QUIRKS],
-            false => &[&*BROWSER],
-        };
+        let browsers: &[&'static Sheet] =
+            if self.mode.quirks { &[&*BROWSER, &*QUIRKS] } else { &[&*BROWSER] };
         for (number, sheet) in browsers.iter().enumerate() {
             for (at, rule) in sheet.candidates(self.tree, id, self.tree.has_attributes(id)) {
                 let known = rule.is_tag() && self.tree.is_html(id);
@@ -131,10 +129,8 @@ impl<'t> Cascade<'t> {
                     continue;
                 }
                 for line in rule.lines.iter() {
-                    let tier = match line.is_important() {
-                        true => Tier::BrowserImportant,
-                        false => Tier::Browser,
-                    };
+                    let tier =
+                        if line.is_important() { Tier::BrowserImportant } else { Tier::Browser };
                     found.push(((tier, number, rule.selector.specificity(), 0, at), line));
                 }
             }
@@ -150,9 +146,10 @@ impl<'t> Cascade<'t> {
                 }
                 let layer = self.ranks.get(rule.layer).copied().unwrap_or_default();
                 for line in rule.lines.iter() {
-                    let (tier, layer) = match line.is_important() {
-                        true => (Tier::AuthorImportant, usize::MAX - layer),
-                        false => (Tier::Author, layer),
+                    let (tier, layer) = if line.is_important() {
+                        (Tier::AuthorImportant, usize::MAX - layer)
+                    } else {
+                        (Tier::Author, layer)
                     };
                     let near = usize::MAX - near;
                     let rank = (tier, layer, rule.selector.specificity(), near, at);

@@ -134,10 +134,8 @@ impl Look {
         if is_inherited(property) && self.get(property) == value.as_ref() {
             return;
         }
-        let values = match is_inherited(property) {
-            true => Rc::make_mut(&mut self.inherited),
-            false => &mut self.own,
-        };
+        let values =
+            if is_inherited(property) { Rc::make_mut(&mut self.inherited) } else { &mut self.own };
         values.retain(|(name, _)| *name != property);
         values.extend(value.map(|value| (property, value)));
     }

@@ -147,9 +147,10 @@ pub fn ratio(input: &mut Parser<'_>) -> Parsed<Value> {
         Err(_) => 1.0,
     };
     auto(input);
-    Ok(match width > 0.0 && height > 0.0 {
-        true => Value::Amount(Amount::number(width / height)),
-        false => Value::Word("auto"),
+    Ok(if width > 0.0 && height > 0.0 {
+        Value::Amount(Amount::number(width / height))
+    } else {
+        Value::Word("auto")
     })
 }
 

@@ -201,10 +201,7 @@ pub async fn exchange(
     request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     let answer = client.request(request).await.map_err(|error| {
         let cause = root_cause(&error);
-        match error.is_connect() {
-            true => Failure::Unreached(cause),
-            false => Failure::Broken(cause),
-        }
+        if error.is_connect() { Failure::Unreached(cause) } else { Failure::Broken(cause) }
     })?;
     let (mut parts, mut body) = answer.into_parts();
     let mut content = match parts.headers.get(CONTENT_ENCODING) {

@@ -24,12 +24,11 @@ pub fn instead<'n>(
         .collect();
     near.sort_unstable();
     near.dedup();
-    match near.is_empty() {
-        true => format!("lookup kind={lookup} lists them"),
-        false => {
-            let near = near.iter().take(OFFERED).map(|(_, name)| name);
-            format!("use one of these: {}", quoted_list(near))
-        }
+    if near.is_empty() {
+        format!("lookup kind={lookup} lists them")
+    } else {
+        let near = near.iter().take(OFFERED).map(|(_, name)| name);
+        format!("use one of these: {}", quoted_list(near))
     }
 }
 

@@ -447,10 +447,7 @@ impl Field {
     /// Returns the lowest level of rows that keep the column if it was chosen. The account is
     /// kept at any level, because it is chosen if rows are of several accounts.
     pub const fn least(&self) -> Level {
-        match self.is_account() {
-            true => Level::Key,
-            false => self.level,
-        }
+        if self.is_account() { Level::Key } else { self.level }
     }
 
     /// Sets the level.

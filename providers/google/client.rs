@@ -327,11 +327,12 @@ impl Google {
                     let request = request.body(bytes.to_vec()).map_err(unwritten)?;
                     let answer = net::send_within(request, time).await.map_err(open)?;
                     let status = answer.status().as_u16();
-                    let body = match status == GO_ON
+                    let body = if status == GO_ON
                         || (answer.status().is_success() && answer.body().is_empty())
                     {
-                        true => Value::Null,
-                        false => self.success_json(&answer).map_err(open)?,
+                        Value::Null
+                    } else {
+                        self.success_json(&answer).map_err(open)?
                     };
                     Ok(FullResponse {
                         more: status == GO_ON,

@@ -77,9 +77,10 @@ impl JmapClient {
             let own = |one: &&mut Value| one.get(2) == Some(&json!(at.to_string()));
             let one = answers.iter_mut().find(own).ok_or_else(not_ours)?;
             let arguments = one.get_mut(1).map(Value::take).unwrap_or_default();
-            match one.get(0) == Some(&json!("error")) {
-                true => Err(refused(&arguments)),
-                false => Ok(arguments),
+            if one.get(0) == Some(&json!("error")) {
+                Err(refused(&arguments))
+            } else {
+                Ok(arguments)
             }
         };
         (0..calls.len()).map(answered).collect()

@@ -302,9 +302,10 @@ impl Graph {
             .filter_map(|at| {
                 let part = parts.get(*at)?;
                 let mut headers = Map::new();
-                let prefer = match part.minimal {
-                    true => format!("{PREFER}, return=minimal"),
-                    false => PREFER.to_owned(),
+                let prefer = if part.minimal {
+                    format!("{PREFER}, return=minimal")
+                } else {
+                    PREFER.to_owned()
                 };
                 headers.insert("Prefer".to_owned(), prefer.into());
                 // Graph refuses the whole batch if a part that writes has no body.
@@ -338,9 +339,10 @@ impl Graph {
         };
         self.limiter.write_weighted(weight(parts.len()), call).await.map_err(|error| {
             let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
-            open(match unread {
-                true => Error::new(Kind::Provider(502), "Outlook's response was lost"),
-                false => error,
+            open(if unread {
+                Error::new(Kind::Provider(502), "Outlook's response was lost")
+            } else {
+                error
             })
         })
     }

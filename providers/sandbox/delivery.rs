@@ -102,9 +102,10 @@ fn keep(
     options: SendOptions,
 ) -> Result<u64, Unsent> {
     let entry = Box::new(entry);
-    let change = match options.keeps_id {
-        true => Change::Rewrites(draft, entry),
-        false => Change::Replaces(draft, entry),
+    let change = if options.keeps_id {
+        Change::Rewrites(draft, entry)
+    } else {
+        Change::Replaces(draft, entry)
     };
     // Another request may have sent it meanwhile.
     let about = state.change(sender, |mailbox| mailbox.draft_id(draft).map(|_| change));
@@ -159,10 +160,7 @@ pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, Unsent> {
             found.push(address);
         }
     }
-    match found.is_empty() {
-        true => Err(Unsent::NoRecipient),
-        false => Ok(found),
-    }
+    if found.is_empty() { Err(Unsent::NoRecipient) } else { Ok(found) }
 }
 
 /// The addresses in the fields of a name, those of groups included.

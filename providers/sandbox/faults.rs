@@ -180,10 +180,7 @@ const RATES: [(&str, Fault, Rate); 12] = [
 impl Faults {
     /// How late what is carried out late is.
     pub(super) fn lateness(&self) -> Duration {
-        match self.after.is_zero() {
-            true => LATE,
-            false => self.after,
-        }
+        if self.after.is_zero() { LATE } else { self.after }
     }
 
     /// The failure of request number `count`, if it is to fail.

@@ -95,12 +95,13 @@ async fn answer(
     let mut seen = None;
     let (delay, mut fault) = state.next_fault(api);
     // Held until the answer is made: that is how long a request is under way.
-    let _place = match graph {
-        true => match graph::enter(&state, path, request.headers()) {
+    let _place = if graph {
+        match graph::enter(&state, path, request.headers()) {
             Ok(place) => place,
             Err(refused) => return Ok(response(refused, gzip, false)),
-        },
-        false => None,
+        }
+    } else {
+        None
     };
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
@@ -222,14 +223,14 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
     if head.method == Method::POST && !has_length && head.uri.path().starts_with("/v1.0/") {
         return Err(Refused::Endless);
     }
-    let body = Limited::new(body, largest(head.uri.path()))
-        .collect()
-        .await
-        .map_err(|error| match error.is::<LengthLimitError>() {
-            true => Refused::TooLarge,
-            false => Refused::Broken,
-        })?
-        .to_bytes();
+    let body =
+        Limited::new(body, largest(head.uri.path()))
+            .collect()
+            .await
+            .map_err(|error| {
+                if error.is::<LengthLimitError>() { Refused::TooLarge } else { Refused::Broken }
+            })?
+            .to_bytes();
     let query = head.uri.query().unwrap_or_default();
     Ok(Request::of(head.method, head.uri.path(), query, head.headers, body))
 }
@@ -271,9 +272,10 @@ fn response(mut answer: Response, gzip: bool, half: bool) -> hyper::Response<Htt
     }
     let length = answer.body.len();
     let body = Bytes::from(answer.body);
-    let body = match half {
-        true => cut_body(body.slice(..length / 2)),
-        false => Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync(),
+    let body = if half {
+        cut_body(body.slice(..length / 2))
+    } else {
+        Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync()
     };
     let mut response = hyper::Response::new(body);
     *response.status_mut() = answer.status;

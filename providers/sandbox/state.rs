@@ -290,10 +290,7 @@ impl Shared {
     /// The fault of a request inside a batch. It counts as part of its batch.
     pub fn item_fault(&self) -> Option<Fault> {
         let faults = lock(&self.faults);
-        match faults.only.is_empty() && !faults.writes {
-            true => faults.draw(self.graph.item()),
-            false => None,
-        }
+        if faults.only.is_empty() && !faults.writes { faults.draw(self.graph.item()) } else { None }
     }
 
     /// The age of Google's sync tokens: one of an older one is not good.

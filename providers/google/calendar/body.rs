@@ -321,9 +321,10 @@ fn moment(requested: &ZonedTime) -> Value {
         (ZonedTime::At(local, zone), EventTime::At(at)) => {
             let known = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
             let offset = known.to_offset(at);
-            let offset = match offset.is_zero() {
-                true => "Z".to_owned(),
-                false => Zoned::new(at, known).strftime("%:z").to_string(),
+            let offset = if offset.is_zero() {
+                "Z".to_owned()
+            } else {
+                Zoned::new(at, known).strftime("%:z").to_string()
             };
             let local = local.strftime("%Y-%m-%dT%H:%M:%S");
             json!({"dateTime": format!("{local}{offset}"), "timeZone": zone})

@@ -39,10 +39,7 @@ impl GoogleCalendar {
         let own = who.iter().find(|one| one.eq_ignore_ascii_case(&self.own));
         let items: Vec<_> = who
             .iter()
-            .map(|one| match own == Some(one) {
-                true => json!({"id": PRIMARY}),
-                false => json!({"id": one}),
-            })
+            .map(|one| if own == Some(one) { json!({"id": PRIMARY}) } else { json!({"id": one}) })
             .collect();
         let body = json!({
             "timeMin": from.to_string(),

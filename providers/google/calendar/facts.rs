@@ -71,9 +71,10 @@ fn mark(person: &mut Value, own: bool) {
     let Some(person) = person.as_object_mut() else {
         return;
     };
-    match own {
-        true => person.insert("self".to_owned(), true.into()),
-        false => person.remove("self"),
+    if own {
+        person.insert("self".to_owned(), true.into())
+    } else {
+        person.remove("self")
     };
 }
 

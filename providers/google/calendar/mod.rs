@@ -379,10 +379,7 @@ impl Calendars for GoogleCalendar {
 
     fn check_id(&self, id: &str) -> Result<()> {
         // Google's own ids have 26 digits or more; what is shorter is a word.
-        match id.len() >= SHORTEST_ID {
-            true => check(id),
-            false => Err(not_googles()),
-        }
+        if id.len() >= SHORTEST_ID { check(id) } else { Err(not_googles()) }
     }
 }
 

@@ -142,10 +142,7 @@ impl GoogleCalendar {
             }
         };
         let body = body::response_body(current, response, &self.own, &zone)?;
-        let notify = match response.notify {
-            true => Notify::All,
-            false => Notify::Nobody,
-        };
+        let notify = if response.notify { Notify::All } else { Notify::Nobody };
         self.modify(current, &body, notify).await
     }
 

@@ -92,10 +92,11 @@ impl Gmail {
         let mut changes = self.fetch_changed(&fates, projection).await?;
         let next = text(&answer, "nextPageToken");
         changes.more = !next.is_empty();
-        let cursor = match changes.more {
-            true => format!("{start} {next}"),
+        let cursor = if changes.more {
+            format!("{start} {next}")
+        } else {
             // Without anything new the number may be left out.
-            false => number(&answer).unwrap_or_else(|| start.to_string()),
+            number(&answer).unwrap_or_else(|| start.to_string())
         };
         changes.cursor = with_drafts(cursor, &drafts)?;
         let items = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
@@ -108,9 +109,10 @@ impl Gmail {
             let now = labels(item);
             let words =
                 effects.get(id).map_or_else(Vec::new, |one| one.words(&now, &changes.names));
-            let words = match now.contains("DRAFT") && words.is_empty() {
-                true => vec!["edited".to_owned()],
-                false => words,
+            let words = if now.contains("DRAFT") && words.is_empty() {
+                vec!["edited".to_owned()]
+            } else {
+                words
             };
             let difference = Difference { words, ..Difference::default() };
             changes.differences.insert(id.to_owned(), difference);
@@ -253,9 +255,10 @@ fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
             for entry in list(&record, key) {
                 let id = entry.get("message").map_or("", |message| text(message, "id"));
                 let effect = effects.entry(id.to_owned()).or_default();
-                let (into, from) = match is_added {
-                    true => (&mut effect.added, &mut effect.removed),
-                    false => (&mut effect.removed, &mut effect.added),
+                let (into, from) = if is_added {
+                    (&mut effect.added, &mut effect.removed)
+                } else {
+                    (&mut effect.removed, &mut effect.added)
                 };
                 for label in labels(&entry) {
                     if !from.remove(&label) {

@@ -268,9 +268,10 @@ impl Gmail {
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {
             // An unknown label silently finds nothing at Gmail; in an OR, others may hold.
-            match other {
-                true => notes.push(note!("{}: {}", ours(unknown(name)), NOTHING)),
-                false => return Err(refused(name)),
+            if *other {
+                notes.push(note!("{}: {}", ours(unknown(name)), NOTHING))
+            } else {
+                return Err(refused(name));
             }
         }
         let lacks = |term: &Term| query::label_of(term).is_some_and(|name| !is_known(name));
@@ -558,9 +559,10 @@ impl Gmail {
 
     /// Completes a page with what its list says, and with names.
     async fn finish(&self, page: Page, list: Page, ask: &ListRequest) -> Result<Page> {
-        let names = match ask.projection.names && !page.items.is_empty() {
-            true => self.names().await?,
-            false => HashMap::new(),
+        let names = if ask.projection.names && !page.items.is_empty() {
+            self.names().await?
+        } else {
+            HashMap::new()
         };
         Ok(Page { items: page.items, failed: page.failed, names, ..list })
     }

@@ -186,9 +186,10 @@ impl Gmail {
             for at in places {
                 set(
                     at,
-                    match error.is_open() {
-                        true => WriteOutcome::Open(error.clone()),
-                        false => WriteOutcome::Refused(error.clone()),
+                    if error.is_open() {
+                        WriteOutcome::Open(error.clone())
+                    } else {
+                        WriteOutcome::Refused(error.clone())
                     },
                 );
             }

@@ -87,10 +87,7 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     MailState {
         id: id.to_owned(),
         unread: labels.contains("UNREAD"),
-        flag: match labels.contains("STARRED") {
-            true => Flag::Set { due: None },
-            false => Flag::None,
-        },
+        flag: if labels.contains("STARRED") { Flag::Set { due: None } } else { Flag::None },
         folder: place.unwrap_or_default().to_owned(),
         labels: labels.iter().filter(|label| is_settable(label)).cloned().collect(),
         draft: labels.contains("DRAFT"),
@@ -178,10 +175,7 @@ fn each_given<'a>(labels: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a s
 pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
     let mut difference = Difference::default();
     let mut mark = |label: &str, expected: bool| {
-        let into = match expected {
-            true => &mut difference.add,
-            false => &mut difference.remove,
-        };
+        let into = if expected { &mut difference.add } else { &mut difference.remove };
         into.insert(label.to_owned());
     };
     if now.unread != then.unread {

@@ -131,12 +131,11 @@ fn is_closed(error: &Error) -> bool {
 
 /// Returns the request that starts following a calendar.
 fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
-    let path = match is(calendar, "isDefaultCalendar") {
-        true => "calendarView/delta".to_owned(),
-        false => {
-            let id = net::path_segment(text(calendar, "id"));
-            format!("calendars/{id}/calendarView/delta")
-        }
+    let path = if is(calendar, "isDefaultCalendar") {
+        "calendarView/delta".to_owned()
+    } else {
+        let id = net::path_segment(text(calendar, "id"));
+        format!("calendars/{id}/calendarView/delta")
     };
     // Whole days, so that a range is one whenever it is begun on a day.
     let day = |at: Timestamp| at.strftime("%Y-%m-%dT00:00:00Z").to_string();
@@ -186,11 +185,10 @@ async fn sort_out(
                 // Listed beside its series.
                 continue;
             }
-            match item.get("start").is_some() && item.get("subject").is_some() {
-                true => events.push((calendar, item)),
-                false => {
-                    ask.insert(id, calendar);
-                }
+            if item.get("start").is_some() && item.get("subject").is_some() {
+                events.push((calendar, item))
+            } else {
+                ask.insert(id, calendar);
             }
         }
     }
@@ -300,16 +298,15 @@ fn report(
         let same = differences.get(master).is_some_and(|one| {
             one.as_ref().is_some_and(|one| one.words.is_empty()) && !parts.contains_key(series)
         });
-        match same {
-            true => _ = instead.insert(series.to_owned()),
-            false => {
-                with.insert(text(event, "id").to_owned());
-                if let Some(facts) = facts(event, me)
-                    && difference.as_ref().is_none_or(|one| !one.words.is_empty())
-                {
-                    let parts = parts.entry(series.to_owned()).or_default();
-                    parts.add_occurrence(&facts, difference.as_ref());
-                }
+        if same {
+            _ = instead.insert(series.to_owned())
+        } else {
+            with.insert(text(event, "id").to_owned());
+            if let Some(facts) = facts(event, me)
+                && difference.as_ref().is_none_or(|one| !one.words.is_empty())
+            {
+                let parts = parts.entry(series.to_owned()).or_default();
+                parts.add_occurrence(&facts, difference.as_ref());
             }
         }
     }

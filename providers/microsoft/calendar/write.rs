@@ -187,9 +187,10 @@ pub async fn update(
     let zone = day_zone(graph, change, Some(current)).await;
     let body = properties(change, Some(current), &zone)?;
     let unchanged = body.as_object().is_some_and(serde_json::Map::is_empty);
-    let mut event = match unchanged {
-        true => one(graph.get(&whole(graph, id)).await?)?,
-        false => patch(graph, id, version(current), &body).await?,
+    let mut event = if unchanged {
+        one(graph.get(&whole(graph, id)).await?)?
+    } else {
+        patch(graph, id, version(current), &body).await?
     };
     let except = change.repeat.iter().flatten();
     let except: Vec<EventTime> = except.flat_map(|repeat| repeat.except.clone()).collect();

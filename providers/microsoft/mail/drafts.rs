@@ -44,9 +44,10 @@ fn recipients(people: &[Person]) -> Value {
 
 /// Returns a message's properties without its attachments, Message-ID and sender.
 pub fn properties(outgoing: &OutgoingMessage) -> Map<String, Value> {
-    let body = match outgoing.html.trim().is_empty() {
-        true => json!({"contentType": "text", "content": outgoing.text}),
-        false => json!({"contentType": "html", "content": outgoing.html}),
+    let body = if outgoing.html.trim().is_empty() {
+        json!({"contentType": "text", "content": outgoing.text})
+    } else {
+        json!({"contentType": "html", "content": outgoing.html})
     };
     [
         ("subject", outgoing.subject.as_str().into()),
@@ -146,9 +147,10 @@ fn inner(document: &str) -> &str {
 fn body(message: &Value) -> (Option<&str>, Option<&str>) {
     let body = nested(message, "body");
     let content = Some(text(body, "content")).filter(|content| !content.trim().is_empty());
-    match text(body, "contentType").eq_ignore_ascii_case("html") {
-        true => (content, None),
-        false => (None, content),
+    if text(body, "contentType").eq_ignore_ascii_case("html") {
+        (content, None)
+    } else {
+        (None, content)
     }
 }
 

@@ -38,10 +38,7 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Folde
         outlook.forget_tree().await;
         found = resolve(outlook, name).await;
     }
-    match is_missing(&found) && create {
-        true => make_levels(outlook, name).await,
-        false => found,
-    }
+    if is_missing(&found) && create { make_levels(outlook, name).await } else { found }
 }
 
 async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {

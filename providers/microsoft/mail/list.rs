@@ -226,10 +226,7 @@ impl Outlook {
         if let Some(filter) = &compiled.filter {
             query.push(("$filter", filter));
         }
-        let order = match oldest {
-            true => "receivedDateTime",
-            false => "receivedDateTime desc",
-        };
+        let order = if oldest { "receivedDateTime" } else { "receivedDateTime desc" };
         query.push(("$orderby", order));
         query.extend(options);
         self.graph().mailbox_url(folder, &query)
@@ -278,9 +275,10 @@ impl Outlook {
 
     /// Fetches a page and checks its messages.
     pub(crate) async fn list_page(&self, plan: &Plan) -> Result<Listed> {
-        let answer = match plan.narrowed {
-            true => self.graph().get_slow(&plan.request).await,
-            false => self.graph().get(&plan.request).await,
+        let answer = if plan.narrowed {
+            self.graph().get_slow(&plan.request).await
+        } else {
+            self.graph().get(&plan.request).await
         };
         let answer = answer.map_err(|error| plan.explain(error))?;
         let count = answer.get("@odata.count").and_then(Value::as_u64);
@@ -321,10 +319,8 @@ pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
         return next.to_owned();
     };
     // Pages grow by the rows that come twice, once for all later pages.
-    let (rows, longer) = match last.later {
-        true => (rows.min(top / 2), top),
-        false => (rows, top.saturating_add(rows)),
-    };
+    let (rows, longer) =
+        if last.later { (rows.min(top / 2), top) } else { (rows, top.saturating_add(rows)) };
     let earlier = skip.saturating_sub(rows);
     if earlier <= number(&last.request, "$skip").unwrap_or(0) && last.later {
         return next.to_owned();

@@ -290,9 +290,8 @@ impl Mailbox for Outlook {
             },
             items: listed.items,
             hidden: listed.hidden,
-            next: listed.next.map(|next| match plan.searches() {
-                true => next,
-                false => moved_up(&next, &plan, ask.limit.min(OVERLAP)),
+            next: listed.next.map(|next| {
+                if plan.searches() { next } else { moved_up(&next, &plan, ask.limit.min(OVERLAP)) }
             }),
             notes: plan.notes.into_iter().chain(listed.note).collect(),
             ..Page::default()

@@ -80,10 +80,9 @@ impl MessageActions for Outlook {
                     messages.iter().cloned().partition(|message| message.draft);
                 let mut drafts = self.file_in("drafts", &drafts).await.into_iter();
                 let mut others = self.file_in("inbox", &others).await.into_iter();
-                let moved = messages.iter().map(|message| match message.draft {
-                    true => drafts.next(),
-                    false => others.next(),
-                });
+                let moved = messages
+                    .iter()
+                    .map(|message| if message.draft { drafts.next() } else { others.next() });
                 moved.map(|one| one.unwrap_or_else(|| Err(not_ours("message")))).collect()
             }
             MessageAction::Move(folder) => self.move_to(folder, messages).await,

@@ -270,13 +270,14 @@ pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadM
 /// Returns all messages of a conversation, oldest first.
 async fn all_messages(graph: &Graph, answer: Value) -> Result<Vec<Value>> {
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
-    match whole {
-        true => Ok(messages),
-        false => Err(Error::argument(format!(
+    if whole {
+        Ok(messages)
+    } else {
+        Err(Error::argument(format!(
             "the thread has more than {} messages, too many to read at once",
             messages.len()
         ))
-        .next("search for its messages by subject and date, and read those")),
+        .next("search for its messages by subject and date, and read those"))
     }
 }
 

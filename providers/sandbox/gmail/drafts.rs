@@ -111,9 +111,10 @@ impl GmailContext<'_> {
     fn entry(&self, requested: RequestedMessage, labels: Vec<String>) -> Result<Entry, Response> {
         let date = self.state.tick();
         let thread = self.requested_thread(&requested)?;
-        let raw = match labels.iter().any(|label| label == "DRAFT") {
-            true => delivery::complete(self.of_owner(requested.raw), &self.mailbox.address, date),
-            false => requested.raw,
+        let raw = if labels.iter().any(|label| label == "DRAFT") {
+            delivery::complete(self.of_owner(requested.raw), &self.mailbox.address, date)
+        } else {
+            requested.raw
         };
         let raw: Arc<[u8]> = raw.into();
         let facts = delivery::facts_at(&raw, date).map_err(refusal)?;
@@ -145,10 +146,11 @@ impl GmailContext<'_> {
         let own = settings::addresses(self.mailbox);
         let from = delivery::addresses(&raw, "From");
         let is_own = |address: &String| own.iter().any(|own| own.eq_ignore_ascii_case(address));
-        match from.iter().all(is_own) {
-            true => raw,
+        if from.iter().all(is_own) {
+            raw
+        } else {
             // The missing field is added with the owner's address.
-            false => delivery::without(&raw, &["From"]),
+            delivery::without(&raw, &["From"])
         }
     }
 }

@@ -25,9 +25,10 @@ pub(super) static FILTERS: Shape = shape! { "filter": &FILTER };
 /// All filters.
 pub(super) fn list(context: &GmailContext<'_>) -> Value {
     let filters = all(context);
-    match filters.is_empty() {
-        true => json!({}),
-        false => json!({ "filter": filters.into_iter().map(|(_, it)| it).collect::<Vec<_>>() }),
+    if filters.is_empty() {
+        json!({})
+    } else {
+        json!({ "filter": filters.into_iter().map(|(_, it)| it).collect::<Vec<_>>() })
     }
 }
 
@@ -85,10 +86,7 @@ pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Resp
         settings.filters.retain(|(known, _)| known != id);
         settings.filters.len() < before
     });
-    match deleted {
-        true => Ok(Value::Null),
-        false => Err(error::not_found()),
-    }
+    if deleted { Ok(Value::Null) } else { Err(error::not_found()) }
 }
 
 fn all(context: &GmailContext<'_>) -> Vec<(String, Value)> {

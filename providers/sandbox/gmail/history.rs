@@ -102,10 +102,7 @@ fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Response> {
         })
         .collect();
     let named = named?;
-    match named.is_empty() {
-        true => Ok(KINDS.iter().map(|(_, key)| *key).collect()),
-        false => Ok(named),
-    }
+    if named.is_empty() { Ok(KINDS.iter().map(|(_, key)| *key).collect()) } else { Ok(named) }
 }
 
 /// A record as the API has it, if it is of one of the kinds.

@@ -30,10 +30,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
         made.id = mailbox.labels.fresh();
         (!conflict).then(|| Change::Label(Box::new(made.clone())))
     });
-    match conflict {
-        true => Err(exists()),
-        false => Ok(resources::own_label(&made)),
-    }
+    if conflict { Err(exists()) } else { Ok(resources::own_label(&made)) }
 }
 
 /// Changes a label.
@@ -75,10 +72,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, Response> {
     };
     let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
     let empty = name.split('/').any(|step| step.trim().is_empty());
-    match own || empty || name.chars().count() > LONGEST {
-        true => Err(bad_name()),
-        false => Ok(Some(name)),
-    }
+    if own || empty || name.chars().count() > LONGEST { Err(bad_name()) } else { Ok(Some(name)) }
 }
 
 /// Reads into a label what a body says besides the name.

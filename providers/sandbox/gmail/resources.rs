@@ -244,15 +244,18 @@ pub(super) fn profile(mailbox: &Mailbox) -> Value {
 
 /// All labels of a mailbox, without counts.
 pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
-    let system = SYSTEM.iter().map(|label| match label.hidden {
-        true => json!({
-            "id": label.id,
-            "name": label.id,
-            "messageListVisibility": "hide",
-            "labelListVisibility": "labelHide",
-            "type": "system",
-        }),
-        false => json!({ "id": label.id, "name": label.id, "type": "system" }),
+    let system = SYSTEM.iter().map(|label| {
+        if label.hidden {
+            json!({
+                "id": label.id,
+                "name": label.id,
+                "messageListVisibility": "hide",
+                "labelListVisibility": "labelHide",
+                "type": "system",
+            })
+        } else {
+            json!({ "id": label.id, "name": label.id, "type": "system" })
+        }
     });
     let own = mailbox.labels.own().map(own_label);
     system.chain(own).collect()

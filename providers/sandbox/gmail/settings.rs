@@ -95,23 +95,24 @@ fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
     let owner = || mailbox.people().owner.clone().unwrap_or_default();
     let name = name.unwrap_or_else(owner);
     let signature = signature.unwrap_or_default();
-    match address == mailbox.address {
-        true => json!({
+    if address == mailbox.address {
+        json!({
             "sendAsEmail": address,
             "displayName": name,
             "replyToAddress": "",
             "signature": signature,
             "isPrimary": true,
             "isDefault": true,
-        }),
-        false => json!({
+        })
+    } else {
+        json!({
             "sendAsEmail": address,
             "displayName": name,
             "replyToAddress": "",
             "signature": signature,
             "treatAsAlias": true,
             "verificationStatus": "accepted",
-        }),
+        })
     }
 }
 

@@ -138,10 +138,11 @@ fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize
 /// Refuses what is no message by its media type.
 fn check_message_type(kind: &str) -> Result<(), Response> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    match kind.eq_ignore_ascii_case(MESSAGE_TYPE) {
-        true => Ok(()),
-        false => Err(error::invalid(&format!(
+    if kind.eq_ignore_ascii_case(MESSAGE_TYPE) {
+        Ok(())
+    } else {
+        Err(error::invalid(&format!(
             "Media type '{kind}' is not supported. Valid media types: [{MESSAGE_TYPE}]"
-        ))),
+        )))
     }
 }

@@ -82,10 +82,8 @@ impl<'a> Params<'a> {
             None => value,
         };
         let compact = matches!(self.one("prettyPrint"), Some("false" | "0"));
-        let body = match compact {
-            true => serde_json::to_vec(&value),
-            false => serde_json::to_vec_pretty(&value),
-        };
+        let body =
+            if compact { serde_json::to_vec(&value) } else { serde_json::to_vec_pretty(&value) };
         Response::json(StatusCode::OK, body.unwrap_or_default())
     }
 }

@@ -60,9 +60,10 @@ pub(super) fn stamp(at: Timestamp) -> String {
 /// An instant with the offset of a zone.
 pub(super) fn date_time(at: Timestamp, zone: &TimeZone) -> String {
     let zoned = at.to_zoned(zone.clone());
-    match zoned.offset().is_zero() {
-        true => zoned.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        false => zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+    if zoned.offset().is_zero() {
+        zoned.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    } else {
+        zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
     }
 }
 
@@ -97,10 +98,7 @@ impl View<'_> {
                 out.insert(key.to_owned(), value);
             }
         };
-        let text = |text: &str| match text.is_empty() {
-            true => Value::Null,
-            false => text.into(),
-        };
+        let text = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
         put("htmlLink", self.html_link(event).into());
         put("created", stamp(event.created).into());
         put("updated", stamp(event.updated).into());
@@ -265,10 +263,7 @@ impl View<'_> {
                 out.into()
             })
             .collect();
-        match shown.is_empty() {
-            true => Value::Null,
-            false => shown.into(),
-        }
+        if shown.is_empty() { Value::Null } else { shown.into() }
     }
 }
 
@@ -323,10 +318,7 @@ fn conference(event: &Event) -> (Value, Value) {
     let Some(link) = &event.link else {
         return (Value::Null, Value::Null);
     };
-    let hangout = match link.starts_with(MEET) {
-        true => link.as_str().into(),
-        false => Value::Null,
-    };
+    let hangout = if link.starts_with(MEET) { link.as_str().into() } else { Value::Null };
     let joined = |data: &&Value| {
         let entries = data.get("entryPoints").and_then(Value::as_array);
         entries.is_some_and(|all| all.iter().any(|it| it["uri"] == link.as_str()))

@@ -158,10 +158,7 @@ fn wide(place: usize) -> i128 {
 }
 
 fn key_of(it: &Occurrence<'_>, question: &EventQuery) -> i128 {
-    match question.by_start {
-        true => it.from.as_nanosecond(),
-        false => wide(it.place),
-    }
+    if question.by_start { it.from.as_nanosecond() } else { wide(it.place) }
 }
 
 /// Single events and occurrences.
@@ -248,10 +245,9 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -
     let items: Vec<Value> = page
         .items
         .iter()
-        .map(|item| match item.deleted {
-            true => view.tombstone(&item.event),
-            false => view.event(&item.event),
-        })
+        .map(
+            |item| if item.deleted { view.tombstone(&item.event) } else { view.event(&item.event) },
+        )
         .collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -288,8 +284,5 @@ pub(super) fn role(access: CalendarAccess) -> &'static str {
 
 /// The reminders of a calendar's events that say nothing of it.
 pub(super) fn default_reminders(calendar: &Calendar) -> Value {
-    match calendar.main {
-        true => json!([{ "method": "popup", "minutes": 10 }]),
-        false => json!([]),
-    }
+    if calendar.main { json!([{ "method": "popup", "minutes": 10 }]) } else { json!([]) }
 }

@@ -145,9 +145,10 @@ pub(super) fn since(
     if made != epoch {
         return Err(refuse::sync_over());
     }
-    match (expanded == "1") == single {
-        true => Ok(mark),
+    if (expanded == "1") == single {
+        Ok(mark)
+    } else {
         // The token belongs to the other kind of list.
-        false => Err(wrong()),
+        Err(wrong())
     }
 }

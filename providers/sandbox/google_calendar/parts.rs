@@ -68,9 +68,10 @@ pub(super) fn attendees(
         };
         comment(event, address, text("comment")?, reading.now);
         let owner = &reading.calendar.owner;
-        let organizes = match is_organizer(event, reading.calendar) {
-            true => same(address, owner) || same(address, &reading.calendar.id),
-            false => same(address, &event.organizer.address),
+        let organizes = if is_organizer(event, reading.calendar) {
+            same(address, owner) || same(address, &reading.calendar.id)
+        } else {
+            same(address, &event.organizer.address)
         };
         if organizes {
             event.organizer.answer = answer;

@@ -131,9 +131,10 @@ pub(super) fn event(
         }
     }
     for (stored, new) in [(&mut event.more, own), (&mut event.private, private)] {
-        match new.is_empty() {
-            true => stored.remove(OWN),
-            false => stored.insert(OWN.to_owned(), new.into()),
+        if new.is_empty() {
+            stored.remove(OWN)
+        } else {
+            stored.insert(OWN.to_owned(), new.into())
         };
     }
     Ok(event)
@@ -163,9 +164,10 @@ fn kind(
         return Ok(None);
     }
     let event_type = event_type.map(|(show, ..)| *show);
-    match reading.new || event_type == was.map(|(show, ..)| *show) {
-        true => Ok(event_type),
-        false => Err(refuse::invalid("Event type cannot be changed.")),
+    if reading.new || event_type == was.map(|(show, ..)| *show) {
+        Ok(event_type)
+    } else {
+        Err(refuse::invalid("Event type cannot be changed."))
     }
 }
 
@@ -248,9 +250,10 @@ fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Re
     if rules > 1 || (rules == 0 && repeat.extra.is_empty()) {
         return Err(refused());
     }
-    repeat.rule = match repeat.rule.is_empty() {
-        true => repeat.rule,
-        false => Repeat::rule(&repeat.rule).map_err(|_| refused())?,
+    repeat.rule = if repeat.rule.is_empty() {
+        repeat.rule
+    } else {
+        Repeat::rule(&repeat.rule).map_err(|_| refused())?
     };
     Ok(repeat)
 }
@@ -304,10 +307,11 @@ fn time(
                 return Err(no_zone());
             };
             let at = resolve(local, &known);
-            match recurs {
+            if recurs {
                 // A time that is skipped today may be there another day.
-                true => Ok(ZonedTime::At(whole_seconds(local), name.to_owned())),
-                false => Ok(moment(seconds(at), name)),
+                Ok(ZonedTime::At(whole_seconds(local), name.to_owned()))
+            } else {
+                Ok(moment(seconds(at), name))
             }
         }
     }
@@ -373,10 +377,7 @@ fn reminders(
         return Err(bad_value("reminders.overrides"));
     }
     let sent = Value::from(overrides.to_vec());
-    event.reminder = match usual {
-        true => None,
-        false => Some(first_reminder(&sent)),
-    };
+    event.reminder = if usual { None } else { Some(first_reminder(&sent)) };
     if !overrides.is_empty() {
         private.insert(REMINDERS.to_owned(), sent);
     }

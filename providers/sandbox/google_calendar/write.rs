@@ -187,9 +187,10 @@ impl Write<'_> {
                 self.agenda.exception(series, original).ok_or_else(refuse::not_found)?
             }
         };
-        match mine {
-            true => self.agenda.change(place, tell, |event| become_(event, new)),
-            false => self.attend(place, &new, tell),
+        if mine {
+            self.agenda.change(place, tell, |event| become_(event, new))
+        } else {
+            self.attend(place, &new, tell)
         }
         self.event_json(place)
     }
@@ -320,10 +321,7 @@ impl Write<'_> {
         };
         let own = etag(event.mark);
         let mut tags = if_match.split(',').map(str::trim);
-        match tags.any(|tag| tag == "*" || tag == own) {
-            true => Ok(()),
-            false => Err(refuse::condition()),
-        }
+        if tags.any(|tag| tag == "*" || tag == own) { Ok(()) } else { Err(refuse::condition()) }
     }
 
     /// True if people are notified.

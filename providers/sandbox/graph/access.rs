@@ -41,8 +41,5 @@ pub(super) fn let_in<'a>(
         }
     };
     let granted = needed.iter().any(|name| access.has(name));
-    match granted {
-        true => Ok(store),
-        false => Err(denied()),
-    }
+    if granted { Ok(store) } else { Err(denied()) }
 }

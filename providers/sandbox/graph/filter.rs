@@ -82,10 +82,7 @@ impl Literal {
 pub(super) fn parse(text: &str) -> Result<Filter, String> {
     let mut parser = FilterParser { text, rest: text };
     let filter = parser.any(MAX_DEPTH)?;
-    match parser.rest.trim_start().is_empty() {
-        true => Ok(filter),
-        false => Err(parser.wrong()),
-    }
+    if parser.rest.trim_start().is_empty() { Ok(filter) } else { Err(parser.wrong()) }
 }
 
 /// A filter on its way.

@@ -34,10 +34,7 @@ const OCCURRENCE: [u8; 4] = [0x01, 0x51, 0x00, 0x08];
 
 /// Where that stands, in common ids and in immutable ones.
 fn occurrence_at(immutable: bool) -> usize {
-    match immutable {
-        true => IMMUTABLE.len(),
-        false => 40,
-    }
+    if immutable { IMMUTABLE.len() } else { 40 }
 }
 
 /// Seconds from the year 1, in which Exchange counts, to 1970.
@@ -108,16 +105,15 @@ impl Ids {
     }
 
     fn message_bytes(&self, message: u64, folder: u16, immutable: bool) -> Vec<u8> {
-        let mut bytes = match immutable {
-            true => IMMUTABLE.to_vec(),
-            false => {
-                let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
-                bytes.extend_from_slice(&[0x07, 0x00]);
-                bytes.extend_from_slice(&self.store);
-                let [high, low] = folder.to_be_bytes();
-                bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
-                bytes
-            }
+        let mut bytes = if immutable {
+            IMMUTABLE.to_vec()
+        } else {
+            let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
+            bytes.extend_from_slice(&[0x07, 0x00]);
+            bytes.extend_from_slice(&self.store);
+            let [high, low] = folder.to_be_bytes();
+            bytes.extend_from_slice(&[0, 0, 0, 0, 1, low, high, 0]);
+            bytes
         };
         let check = digest(&[b"message", &message.to_be_bytes(), &self.store]);
         bytes.extend_from_slice(&self.scramble(message));
@@ -142,10 +138,8 @@ impl Ids {
         }
         let [common_length, immutable_length] = MESSAGE_LENGTHS;
         let [common_at, immutable_at] = MESSAGE_AT;
-        let (length, at) = match immutable {
-            true => (immutable_length, immutable_at),
-            false => (common_length, common_at),
-        };
+        let (length, at) =
+            if immutable { (immutable_length, immutable_at) } else { (common_length, common_at) };
         let hidden = bytes.get(at..).filter(|_| bytes.len() == length)?;
         Some((self.unscramble(hidden)?, immutable))
     }

@@ -117,9 +117,10 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
                 Some(location) => answer.with("location", location),
                 None => answer,
             };
-            match reply.applied.is_empty() {
-                true => answer,
-                false => answer.with("preference-applied", reply.applied.join(", ")),
+            if reply.applied.is_empty() {
+                answer
+            } else {
+                answer.with("preference-applied", reply.applied.join(", "))
             }
         }
         Err(refusal) => {
@@ -254,9 +255,10 @@ pub(super) fn handle(
     };
     let Some((name, call)) = route(request.method.as_str(), rest) else {
         let mut others = ["GET", "POST", "PATCH", "DELETE"].into_iter();
-        return Err(match others.any(|method| route(method, rest).is_some()) {
-            true => not_allowed(),
-            false => no_segment(rest.last().unwrap_or(&"")),
+        return Err(if others.any(|method| route(method, rest).is_some()) {
+            not_allowed()
+        } else {
+            no_segment(rest.last().unwrap_or(&""))
         });
     };
     if matches!(call, GraphCall::Read(_) | GraphCall::Write(_)) {

@@ -120,9 +120,10 @@ fn link(request: &Request, page: &Page) -> String {
         request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
     let mut query: Vec<String> =
         parameters.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
-    query.push(match page.by_token {
-        true => format!("%24skiptoken={}", token(page.rows.end, &question(request))),
-        false => format!("%24skip={}", page.rows.end),
+    query.push(if page.by_token {
+        format!("%24skiptoken={}", token(page.rows.end, &question(request)))
+    } else {
+        format!("%24skip={}", page.rows.end)
     });
     format!("{}/{}?{}", base(request), path(request), query.join("&"))
 }

@@ -57,10 +57,7 @@ fn person(found: &Addr<'_>) -> Option<EmailAddress> {
     let text = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();
     let address = text(found.address.as_deref());
     let name = text(found.name.as_deref());
-    let name = match name.is_empty() {
-        true => address.clone(),
-        false => name,
-    };
+    let name = if name.is_empty() { address.clone() } else { name };
     (!name.is_empty()).then_some(EmailAddress { name, address })
 }
 

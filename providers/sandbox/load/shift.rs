@@ -160,11 +160,13 @@ impl Shift {
         };
         let number = |name: &str| text(name)?.parse::<i8>().ok();
         let year = |name: &str| text(name)?.parse::<i16>().ok();
-        let padded =
-            |name: &str, value: i8| match text(name).is_some_and(|old| old.starts_with('0')) {
-                true => format!("{value:02}"),
-                false => value.to_string(),
-            };
+        let padded = |name: &str, value: i8| {
+            if text(name).is_some_and(|old| old.starts_with('0')) {
+                format!("{value:02}")
+            } else {
+                value.to_string()
+            }
+        };
         if let Some(y) = year("iso_y") {
             let to = self.date(y, number("iso_m")?, number("iso_d")?)?;
             return Some(to.to_string().into_bytes());

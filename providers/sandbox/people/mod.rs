@@ -121,10 +121,7 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
             json!({ "person": resource(person, contact.as_ref(), kind, &fields) })
         })
         .collect();
-    Ok(params.answer(match found.is_empty() {
-        true => json!({}),
-        false => json!({ "results": found }),
-    }))
+    Ok(params.answer(if found.is_empty() { json!({}) } else { json!({ "results": found }) }))
 }
 
 /// One page of a list.

@@ -128,9 +128,10 @@ pub(super) fn resource(
             if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
                 let parts = [("givenName", &contact.given), ("familyName", &contact.family)];
                 for (key, part) in parts {
-                    match part.is_empty() {
-                        true => name.remove(key),
-                        false => name.insert(key.to_owned(), part.clone().into()),
+                    if part.is_empty() {
+                        name.remove(key)
+                    } else {
+                        name.insert(key.to_owned(), part.clone().into())
                     };
                 }
             }

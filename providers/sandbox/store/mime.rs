@@ -255,10 +255,11 @@ fn split(raw: &[u8], range: Range<usize>) -> (Range<usize>, Range<usize>) {
         any |= head::field_name(line).is_some();
         at = after;
     }
-    match any {
-        true => (range.clone(), range.end..range.end),
+    if any {
+        (range.clone(), range.end..range.end)
+    } else {
         // Neither a field nor an empty line: somebody forgot both.
-        false => (start..start, range),
+        (start..start, range)
     }
 }
 

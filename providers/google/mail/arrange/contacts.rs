@@ -145,10 +145,11 @@ fn contact_id(id: &str) -> Result<&str> {
         (1..=128).contains(&rest.len())
             && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     });
-    match fits {
-        true => Ok(id),
-        false => Err(Error::argument("the id is not a Google contact's")
-            .next("look the contact up, and use its provider_id, such as people/c123")),
+    if fits {
+        Ok(id)
+    } else {
+        Err(Error::argument("the id is not a Google contact's")
+            .next("look the contact up, and use its provider_id, such as people/c123"))
     }
 }
 
@@ -172,10 +173,7 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     }
     if card.company.is_some() || card.title.is_some() {
         let mut all = own(now, "organizations");
-        let mut first = match all.is_empty() {
-            true => Value::Null,
-            false => all.remove(0),
-        };
+        let mut first = if all.is_empty() { Value::Null } else { all.remove(0) };
         let mut merged = first.as_object_mut().cloned().unwrap_or_default();
         for (key, value) in [("name", &card.company), ("title", &card.title)] {
             if let Some(value) = value {

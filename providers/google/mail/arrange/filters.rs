@@ -68,10 +68,7 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
             None => other.push(format!("the condition {key}: {}", value_text(value))),
         }
     }
-    match parts.is_empty() {
-        true => None,
-        false => Some(one_or(parts, Query::All)),
-    }
+    if parts.is_empty() { None } else { Some(one_or(parts, Query::All)) }
 }
 
 /// Returns the condition of a field as a query of its operator; `None` if a bracket in

@@ -111,11 +111,10 @@ impl Gmail {
         let done = self.change_for_sure(Method::POST, &FILTERS, Some(filter), made);
         done.await.map_err(|error| {
             let known = error.kind() == Kind::Provider(400) && error.message().contains("exists");
-            match known {
-                true => {
-                    Error::argument("Gmail already has this rule").next("see lookup kind=rules")
-                }
-                false => error,
+            if known {
+                Error::argument("Gmail already has this rule").next("see lookup kind=rules")
+            } else {
+                error
             }
         })
     }

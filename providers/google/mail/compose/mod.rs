@@ -191,10 +191,13 @@ impl Drafts for Gmail {
             return Err(Error::argument("Gmail's API cannot schedule mail")
                 .next("send it now, or schedule the draft in Gmail"));
         }
-        self.check_unchanged(current).await.map_err(|error| match error.is_open() {
-            // It was read, and nothing was sent.
-            true => Error::new(Kind::Provider(503), error.message()).next("try again"),
-            false => error,
+        self.check_unchanged(current).await.map_err(|error| {
+            if error.is_open() {
+                // It was read, and nothing was sent.
+                Error::new(Kind::Provider(503), error.message()).next("try again")
+            } else {
+                error
+            }
         })?;
         let body = json!({ "id": current.id });
         let url = self.at(&["drafts", "send"], &[])?;

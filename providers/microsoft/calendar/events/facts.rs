@@ -71,15 +71,14 @@ pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
     let read = |key: &str| {
         let time = nested(event, key);
         let local = text(time, "dateTime");
-        match all_day {
-            true => event_time::day(local).map(EventTime::Day),
-            false => {
-                let zone = match text(time, "timeZone") {
-                    "" => "UTC",
-                    zone => zone,
-                };
-                event_time::local(local, zone).map(EventTime::At)
-            }
+        if all_day {
+            event_time::day(local).map(EventTime::Day)
+        } else {
+            let zone = match text(time, "timeZone") {
+                "" => "UTC",
+                zone => zone,
+            };
+            event_time::local(local, zone).map(EventTime::At)
         }
     };
     (read("start"), read("end"))
@@ -109,10 +108,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     let local = zone.to_datetime(at);
     let utc = TimeZone::UTC.to_datetime(at);
     let midnight = |time: jiff::civil::DateTime| time.hour() == 0 && time.minute() == 0;
-    match midnight(utc) && !midnight(local) {
-        true => utc.date(),
-        false => local.date(),
-    }
+    if midnight(utc) && !midnight(local) { utc.date() } else { local.date() }
 }
 
 /// Returns the rule of a recurring event, with its deleted occurrences. The rule is empty if it

@@ -203,10 +203,7 @@ pub fn body(rule: &Rule, tree: &FolderTree) -> Result<Map<String, Value>> {
 
 /// Returns predicates in Graph's form; null if there are none.
 fn predicates_json(predicates: Map<String, Value>) -> Value {
-    match predicates.is_empty() {
-        true => Value::Null,
-        false => predicates.into(),
-    }
+    if predicates.is_empty() { Value::Null } else { predicates.into() }
 }
 
 /// The predicates of a query.

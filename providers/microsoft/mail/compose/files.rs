@@ -40,10 +40,7 @@ impl Outlook {
                 .is_some_and(|cid| outgoing.html.contains(&format!("cid:{cid}")));
             let own =
                 outgoing.files.iter().any(|file| file.cid.is_some() && file.cid == existing.cid);
-            let stays = match is(copy, "isInline") {
-                true => shown && !own,
-                false => forwards && !named,
-            };
+            let stays = if is(copy, "isInline") { shown && !own } else { forwards && !named };
             if !stays {
                 self.drop_file(draft, &existing.id).await.map_err(|error| {
                     error.context("the draft was created, but has unexpected files")

@@ -128,9 +128,10 @@ async fn in_pieces(
                     Ok(next) => next,
                     // The URL is gone: after the last piece, or permanently.
                     Err(error) if error.kind() == Kind::NotFound => {
-                        match is_there(graph, message, file, total, alike).await? {
-                            true => bytes.len(),
-                            false => return Err(error),
+                        if is_there(graph, message, file, total, alike).await? {
+                            bytes.len()
+                        } else {
+                            return Err(error);
                         }
                     }
                     Err(error) if error.is_passing() => from,
@@ -181,10 +182,7 @@ impl Upload<'_> {
         let answer = self.exchange(request).await?;
         let made = answer.status() == 201;
         let progress = answer.some_json()?.unwrap_or_default();
-        Ok(match made {
-            true => total,
-            false => next_expected(&progress).unwrap_or(to),
-        })
+        Ok(if made { total } else { next_expected(&progress).unwrap_or(to) })
     }
 
     /// Returns where the missing part begins.

@@ -81,10 +81,13 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
     match term {
         Term::In(MessagePart::Subject, expected) => {
             let phrase = words(expected);
-            text("subject").is_some_and(|subject| match phrase.is_empty() {
-                // A picture or a sign, which is no word.
-                true => subject.contains(expected.trim()),
-                false => says(subject, &phrase),
+            text("subject").is_some_and(|subject| {
+                if phrase.is_empty() {
+                    // A picture or a sign, which is no word.
+                    subject.contains(expected.trim())
+                } else {
+                    says(subject, &phrase)
+                }
             })
         }
         Term::In(_, expected) => {

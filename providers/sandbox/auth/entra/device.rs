@@ -90,16 +90,17 @@ pub(in crate::auth) fn page(state: &State, request: &Request) -> Response {
     if !state.sign_in().devices.say(user_code, allowed) {
         return complain("That code didn’t work. Check the code and try again.");
     }
-    match allow {
-        true => pages::message(
+    if allow {
+        pages::message(
             StatusCode::OK,
             "You have signed in",
             "You may close this page and go back to your device.",
-        ),
-        false => pages::message(
+        )
+    } else {
+        pages::message(
             StatusCode::OK,
             "You have not signed in",
             "The device was told that you declined.",
-        ),
+        )
     }
 }

@@ -98,9 +98,10 @@ fn canonical_scope(scope: &str) -> Option<String> {
         names.find(|name| name.eq_ignore_ascii_case(requested)).copied()
     };
     let name = short(scope);
-    match name.len() == scope.len() {
-        true => spelt(&PERMISSIONS, name).or(spelt(&OPENID, name)).map(str::to_owned),
-        false => spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}")),
+    if name.len() == scope.len() {
+        spelt(&PERMISSIONS, name).or(spelt(&OPENID, name)).map(str::to_owned)
+    } else {
+        spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}"))
     }
 }
 

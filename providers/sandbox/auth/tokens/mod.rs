@@ -248,10 +248,7 @@ impl SignIn {
             .find(|(known, from, ..)| known == code && *from == issuer)
             .ok_or(NoCode::Unknown)?;
         let code = stored.take().ok_or(NoCode::Spent)?;
-        match issued.elapsed() < CODE_LIFETIME {
-            true => Ok(code),
-            false => Err(NoCode::Unknown),
-        }
+        if issued.elapsed() < CODE_LIFETIME { Ok(code) } else { Err(NoCode::Unknown) }
     }
 
     /// Makes the tokens of a new grant.

@@ -133,10 +133,7 @@ impl<'a> GmailParser<'a> {
             space if space.is_whitespace() => None,
             _ => self.bare_operand(operator, depth),
         };
-        match negated {
-            true => operand.map(|operand| Query::Not(Box::new(operand))),
-            false => operand,
-        }
+        if negated { operand.map(|operand| Query::Not(Box::new(operand))) } else { operand }
     }
 
     /// The same, past its signs.

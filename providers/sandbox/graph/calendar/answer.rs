@@ -123,10 +123,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     let found = EventRef { place, original };
     // What stands for an occurrence goes by the occurrence's id.
     let shown = found.look_up(context)?;
-    match original.is_none() && shown.series.is_some() {
-        true => Err(not_found()),
-        false => Ok(found),
-    }
+    if original.is_none() && shown.series.is_some() { Err(not_found()) } else { Ok(found) }
 }
 
 /// One event.

@@ -8,16 +8,18 @@ pub(super) const TEAMS: &str = "https://teams.microsoft.com/l/meetup-join/";
 
 /// The description of an event as returned: HTML, with what Teams adds.
 pub(super) fn html(notes: &str, link: Option<&str>) -> String {
-    let mut html = match is_html(notes) {
-        true => notes.to_owned(),
-        false => html_escape::encode_text(notes).replace('\n', "<br>"),
+    let mut html = if is_html(notes) {
+        notes.to_owned()
+    } else {
+        html_escape::encode_text(notes).replace('\n', "<br>")
     };
     if let Some(link) = link.filter(|link| link.starts_with(TEAMS)) {
         html.push_str(&blob(link));
     }
-    match html.is_empty() || html.contains("<html") {
-        true => html,
-        false => format!("<html><head></head><body>{html}</body></html>"),
+    if html.is_empty() || html.contains("<html") {
+        html
+    } else {
+        format!("<html><head></head><body>{html}</body></html>")
     }
 }
 

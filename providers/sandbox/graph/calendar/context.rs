@@ -57,13 +57,12 @@ impl<'a> CalendarContext<'a> {
     /// What somebody is called; the address, where that is not known.
     pub fn name_of(&self, address: &str) -> String {
         let people = self.base.store.people();
-        let name = match agenda::same(address, self.owner()) {
-            true => people.owner.as_deref(),
-            false => {
-                let known = people.others.iter();
-                let mut known = known.filter(|person| agenda::same(&person.email, address));
-                known.next().map(display_name)
-            }
+        let name = if agenda::same(address, self.owner()) {
+            people.owner.as_deref()
+        } else {
+            let known = people.others.iter();
+            let mut known = known.filter(|person| agenda::same(&person.email, address));
+            known.next().map(display_name)
         };
         name.unwrap_or(address).to_owned()
     }

@@ -110,15 +110,14 @@ impl Draft {
         }
         let (start, start_zone) = start.unwrap_or_else(|| local(&event.start, zone));
         let (end, end_zone) = end.unwrap_or_else(|| local(&event.end, zone));
-        let (first, last) = match whole {
-            true => {
-                let midnight = |time: DateTime| time.time() == jiff::civil::Time::midnight();
-                if !midnight(start) || !midnight(end) || start_zone != end_zone || end <= start {
-                    return Err(invalid_property());
-                }
-                (ZonedTime::Day(start.date()), ZonedTime::Day(end.date()))
+        let (first, last) = if whole {
+            let midnight = |time: DateTime| time.time() == jiff::civil::Time::midnight();
+            if !midnight(start) || !midnight(end) || start_zone != end_zone || end <= start {
+                return Err(invalid_property());
             }
-            false => (ZonedTime::At(start, start_zone), ZonedTime::At(end, end_zone)),
+            (ZonedTime::Day(start.date()), ZonedTime::Day(end.date()))
+        } else {
+            (ZonedTime::At(start, start_zone), ZonedTime::At(end, end_zone))
         };
         let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);
         if at(&last) < at(&first) {
@@ -231,13 +230,15 @@ impl Draft {
         let content = body.get("content").and_then(Value::as_str);
         let html = body.get("contentType").and_then(Value::as_str) == Some("html");
         let content = content.unwrap_or_default();
-        let (notes, joinable) = match html {
-            true => without_blob(content),
-            false => (content.to_owned(), content.contains(TEAMS)),
+        let (notes, joinable) = if html {
+            without_blob(content)
+        } else {
+            (content.to_owned(), content.contains(TEAMS))
         };
-        event.notes = match html || !is_html(&notes) {
-            true => notes,
-            false => html_escape::encode_text(&notes).replace('\n', "<br>"),
+        event.notes = if html || !is_html(&notes) {
+            notes
+        } else {
+            html_escape::encode_text(&notes).replace('\n', "<br>")
         };
         let teams = event.link.as_deref().is_some_and(|link| link.starts_with(TEAMS));
         if teams && !joinable {
@@ -273,9 +274,10 @@ pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Grap
     let good = address
         .split_once('@')
         .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.contains('@'));
-    match good && !address.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
-        true => Ok((text("name").map(str::to_owned), address.to_owned())),
-        false => Err(invalid_recipients()),
+    if good && !address.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
+        Ok((text("name").map(str::to_owned), address.to_owned()))
+    } else {
+        Err(invalid_recipients())
     }
 }
 

@@ -70,10 +70,13 @@ impl<'a> EventSerializer<'a> {
             "reminderMinutesBeforeStart" => event.reminder.flatten().unwrap_or(15).into(),
             "isReminderOn" => (event.reminder != Some(None)).into(),
             "hasAttachments" | "isDraft" => false.into(),
-            "subject" => match called_off(event) {
-                true => format!("Canceled: {}", event.title).into(),
-                false => event.title.as_str().into(),
-            },
+            "subject" => {
+                if called_off(event) {
+                    format!("Canceled: {}", event.title).into()
+                } else {
+                    event.title.as_str().into()
+                }
+            }
             "bodyPreview" => {
                 let text = plain(self.html());
                 text.chars().take(PREVIEW).collect::<String>().into()
@@ -84,10 +87,13 @@ impl<'a> EventSerializer<'a> {
             "isCancelled" => called_off(event).into(),
             "isOrganizer" => self.is_organizer().into(),
             "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
-            "transactionId" => match self.is_organizer() {
-                true => self.more(name, Value::Null),
-                false => Value::Null,
-            },
+            "transactionId" => {
+                if self.is_organizer() {
+                    self.more(name, Value::Null)
+                } else {
+                    Value::Null
+                }
+            }
             "seriesMasterId" => shown
                 .series
                 .map(|series| context.ids().event(series, None, context.base.prefer.immutable))

@@ -53,12 +53,13 @@ impl CalendarCall<'_> {
     /// another's.
     fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
         // Asking when people are busy is reading, by whatever method.
-        match *method == Method::GET || *self == Self::Schedules {
-            true => [
+        if *method == Method::GET || *self == Self::Schedules {
+            [
                 &["Calendars.Read", "Calendars.ReadWrite"],
                 &["Calendars.Read.Shared", "Calendars.ReadWrite.Shared"],
-            ],
-            false => [&["Calendars.ReadWrite"], &["Calendars.ReadWrite.Shared"]],
+            ]
+        } else {
+            [&["Calendars.ReadWrite"], &["Calendars.ReadWrite.Shared"]]
         }
     }
 
@@ -238,8 +239,5 @@ fn name_in(body: &Map<String, Value>) -> Option<&str> {
 
 /// What Outlook calls a calendar: the main one is just that.
 fn shown_name(calendar: &agenda::Calendar) -> &str {
-    match calendar.main {
-        true => "Calendar",
-        false => &calendar.name,
-    }
+    if calendar.main { "Calendar" } else { &calendar.name }
 }

@@ -134,9 +134,10 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     };
     let (start, end) = (time("start")?, time("end")?);
     let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);
-    match at(&start) < at(&end) {
-        true => Ok((start, end)),
-        false => Err(crate::graph::error::invalid_property()),
+    if at(&start) < at(&end) {
+        Ok((start, end))
+    } else {
+        Err(crate::graph::error::invalid_property())
     }
 }
 

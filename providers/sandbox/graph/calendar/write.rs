@@ -234,9 +234,10 @@ fn keep_apart(
         }
     }
     let new = day(after.start.when().instant(&zone));
-    match before.is_some_and(|day| new <= day) || later.is_some_and(|day| new >= day) {
-        true => Err(crossing()),
-        false => Ok(()),
+    if before.is_some_and(|day| new <= day) || later.is_some_and(|day| new >= day) {
+        Err(crossing())
+    } else {
+        Ok(())
     }
 }
 

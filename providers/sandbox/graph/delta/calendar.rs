@@ -59,9 +59,10 @@ fn single(
     let there_still = !it.event.deleted || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
     let shown = Shown::of(context, it);
-    match inside {
-        true => vec![there("event", shown.json(context))],
-        false => vec![removed_entry("event", shown.id(context))],
+    if inside {
+        vec![there("event", shown.json(context))]
+    } else {
+        vec![removed_entry("event", shown.id(context))]
     }
 }
 

@@ -62,10 +62,7 @@ pub(super) fn changes(
                 // It went after this round; the next one tells.
                 continue;
             };
-            let kind = match was {
-                true => "updated",
-                false => "created",
-            };
+            let kind = if was { "updated" } else { "created" };
             let date = message.facts.date;
             if requested_type.is_some_and(|requested_type| requested_type != kind)
                 || from.is_some_and(|from| date < from)

@@ -139,14 +139,15 @@ pub(super) fn handle(
 fn supported(request: &Request, call: DeltaCall<'_>) -> Result<(), GraphError> {
     const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
-    match matches!(call, DeltaCall::View(_)) && names.any(|name| REFUSED.contains(&name)) {
-        true => Err(GraphError::new(
+    if matches!(call, DeltaCall::View(_)) && names.any(|name| REFUSED.contains(&name)) {
+        Err(GraphError::new(
             StatusCode::BAD_REQUEST,
             "ErrorInvalidUrlQuery",
             "The following parameters are not supported with change tracking over the \
              'CalendarView' resource: '$orderby, $filter, $select, $expand, $search, $top'.",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -190,9 +191,10 @@ fn page(
         after: round.after,
         query: stable_query(&base.request.query),
     };
-    let (link, name) = match more {
-        true => ("@odata.nextLink", "%24skiptoken"),
-        false => ("@odata.deltaLink", "%24deltatoken"),
+    let (link, name) = if more {
+        ("@odata.nextLink", "%24skiptoken")
+    } else {
+        ("@odata.deltaLink", "%24deltatoken")
     };
     let address = &base.store.mailbox.address;
     let token = token.write(state, &question(base.request, address));

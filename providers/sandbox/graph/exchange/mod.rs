@@ -78,10 +78,7 @@ impl<'a> Store<'a> {
     pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         let (number, immutable) = self.ids().message_of(id).ok_or_else(malformed_id)?;
         let message = self.mailbox.message(number).ok_or_else(not_found)?;
-        match self.message_id(message, immutable) == id {
-            true => Ok(message),
-            false => Err(not_found()),
-        }
+        if self.message_id(message, immutable) == id { Ok(message) } else { Err(not_found()) }
     }
 
     /// The folder of an id or of a well-known name.

@@ -67,10 +67,7 @@ impl EditableMessage {
         let people = |name: &str| people::persons(&fields, name);
         let text = |name: &str| head::find(&fields, name).map(|field| field.value());
         let (plain, html) = message.shown_texts();
-        let (is_html, texts) = match html.is_empty() {
-            true => (false, plain),
-            false => (true, html),
-        };
+        let (is_html, texts) = if html.is_empty() { (false, plain) } else { (true, html) };
         let importance = text("Importance").unwrap_or_default().to_lowercase();
         Self {
             message_id: message.facts.message_id.clone(),
@@ -128,9 +125,10 @@ impl EditableMessage {
         for (name, value) in &self.more {
             out = out.header(name.as_str(), Text::new(value.as_str()));
         }
-        out = match self.html {
-            true => out.html_body(self.content.as_str()),
-            false => out.text_body(self.content.as_str()),
+        out = if self.html {
+            out.html_body(self.content.as_str())
+        } else {
+            out.text_body(self.content.as_str())
         };
         let numbers = self.files.iter().filter_map(|file| file.number);
         let mut next = numbers.max().map_or(1, |last| last.saturating_add(1));
@@ -158,10 +156,7 @@ impl EditableMessage {
             let part = |name: &str| body.get(name).and_then(Value::as_str);
             let content = part("content").unwrap_or_default().replace('\0', "");
             self.html = part("contentType").unwrap_or("text") == "html";
-            self.content = match self.html {
-                true => document(&content),
-                false => content,
-            };
+            self.content = if self.html { document(&content) } else { content };
         }
         if let Some(from) = members.get("from").filter(|from| from.is_object()) {
             self.from = Some(recipient(from)?);
@@ -223,12 +218,13 @@ fn message_id(text: &str) -> Result<String, GraphError> {
 
 /// HTML as Exchange keeps it: a document.
 fn document(html: &str) -> String {
-    match html.to_ascii_lowercase().contains("<html") {
-        true => html.to_owned(),
-        false => format!(
+    if html.to_ascii_lowercase().contains("<html") {
+        html.to_owned()
+    } else {
+        format!(
             "<html><head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; \
              charset=utf-8\"></head><body>{html}</body></html>"
-        ),
+        )
     }
 }
 

@@ -58,10 +58,7 @@ impl<'a> MailContext<'a> {
             let if_match = if_match.strip_prefix("W/").unwrap_or(if_match);
             if_match == "*" || if_match.trim_matches('"') == key
         };
-        match if_match.is_none_or(same) {
-            true => Ok(message),
-            false => Err(conflict()),
-        }
+        if if_match.is_none_or(same) { Ok(message) } else { Err(conflict()) }
     }
 
     /// Changes the mailbox; the id of the message that the change was about.

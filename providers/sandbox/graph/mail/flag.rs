@@ -55,10 +55,7 @@ impl Flag {
     /// Puts the flag into a message's notes.
     pub fn note(self, notes: &mut Notes) {
         notes.complete = self.complete;
-        match self.set {
-            true => notes.flag.extend(self.times),
-            false => notes.flag.clear(),
-        }
+        if self.set { notes.flag.extend(self.times) } else { notes.flag.clear() }
     }
 }
 

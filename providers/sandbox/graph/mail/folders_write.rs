@@ -111,10 +111,7 @@ fn reply(
 /// A folder that may be changed.
 fn own(context: &MailContext<'_>, id: &str) -> Result<Folder, GraphError> {
     let folder = context.store()?.folder(id)?;
-    match folder.well_known.is_empty() {
-        true => Ok(folder),
-        false => Err(distinguished_folder()),
-    }
+    if folder.well_known.is_empty() { Ok(folder) } else { Err(distinguished_folder()) }
 }
 
 /// A folder's number and those of all it is in.
@@ -140,10 +137,7 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
     let name = name.trim();
     let good =
         !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
-    match good {
-        true => Ok(Some(name.to_owned())),
-        false => Err(invalid_property()),
-    }
+    if good { Ok(Some(name.to_owned())) } else { Err(invalid_property()) }
 }
 
 /// Refuses a name that another folder of the same one has.
@@ -154,10 +148,7 @@ fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<
             && folder.number != but
             && folder.name.to_lowercase() == name.to_lowercase()
     });
-    match taken {
-        true => Err(folder_exists()),
-        false => Ok(()),
-    }
+    if taken { Err(folder_exists()) } else { Ok(()) }
 }
 
 /// Changes a folder.

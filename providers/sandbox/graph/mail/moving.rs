@@ -45,9 +45,10 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 /// Deletes a message: into the folder for that, and out of it for good.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
-    match folders::number_of(message) == DELETED {
-        true => delete_for_good(context, message)?,
-        false => put(context, message, DELETED)?,
+    if folders::number_of(message) == DELETED {
+        delete_for_good(context, message)?
+    } else {
+        put(context, message, DELETED)?
     }
     Ok(no_content())
 }

@@ -35,9 +35,10 @@ pub(super) fn begin(
     }
     if !original.message_id.is_empty() {
         editable.in_reply_to = vec![original.message_id.clone()];
-        let chain = match original.references.is_empty() {
-            true => &original.in_reply_to,
-            false => &original.references,
+        let chain = if original.references.is_empty() {
+            &original.in_reply_to
+        } else {
+            &original.references
         };
         editable.references = chain.clone();
         editable.references.retain(|id| *id != original.message_id);
@@ -59,10 +60,7 @@ fn prefixed(subject: &str, prefix: &str) -> String {
     let known = subject
         .get(..prefix.len() - 1)
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix.trim_end()));
-    match known {
-        true => subject.to_owned(),
-        false => format!("{prefix}{subject}"),
-    }
+    if known { subject.to_owned() } else { format!("{prefix}{subject}") }
 }
 
 /// Whom an answer goes to.
@@ -77,9 +75,10 @@ fn recipients(
         let mut own = own.iter();
         own.any(|address| address.eq_ignore_ascii_case(&person.address))
     };
-    editable.to = match original.reply_to.is_empty() {
-        true => original.from.iter().cloned().collect(),
-        false => original.reply_to.clone(),
+    editable.to = if original.reply_to.is_empty() {
+        original.from.iter().cloned().collect()
+    } else {
+        original.reply_to.clone()
     };
     if how == ReplyKind::ReplyAll {
         let mut all: Vec<EmailAddress> = Vec::new();

@@ -89,17 +89,15 @@ pub(super) fn delete(
         exchange.rules.retain(|rule| !is(rule, id));
         exchange.rules.len() < before
     });
-    match found {
-        true => Ok(no_content()),
-        false => Err(not_found()),
-    }
+    if found { Ok(no_content()) } else { Err(not_found()) }
 }
 
 /// Only the inbox has rules.
 fn inbox(store: Store<'_>, folder: &str) -> Result<(), GraphError> {
-    match store.folder(folder)?.number == INBOX {
-        true => Ok(()),
-        false => Err(invalid_request("Only the inbox has message rules.")),
+    if store.folder(folder)?.number == INBOX {
+        Ok(())
+    } else {
+        Err(invalid_request("Only the inbox has message rules."))
     }
 }
 

@@ -96,10 +96,7 @@ pub(super) fn detach(
 /// The draft of an id; files go into nothing else.
 fn draft<'a>(context: &MailContext<'a>, id: &str) -> Result<&'a Message, GraphError> {
     let message = context.message(id)?;
-    match message.has("DRAFT") {
-        true => Ok(message),
-        false => Err(not_draft()),
-    }
+    if message.has("DRAFT") { Ok(message) } else { Err(not_draft()) }
 }
 
 /// Gives the address under which a file can be sent up.
@@ -197,9 +194,10 @@ fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse,
             return Err(range_refused());
         }
         upload.file.bytes.extend_from_slice(&request.body);
-        match upload.file.bytes.len() == upload.size {
-            true => Ok(Err(all.swap_remove(place))),
-            false => Ok(Ok(standing(upload))),
+        if upload.file.bytes.len() == upload.size {
+            Ok(Err(all.swap_remove(place)))
+        } else {
+            Ok(Ok(standing(upload)))
         }
     })?;
     match whole {

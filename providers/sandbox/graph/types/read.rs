@@ -21,9 +21,10 @@ pub(crate) fn read(
     needed: bool,
 ) -> Result<Map<String, Value>, GraphError> {
     if request.body.is_empty() {
-        return match needed {
-            true => Err(bad_request("Empty Payload. JSON content expected.")),
-            false => Ok(Map::new()),
+        return if needed {
+            Err(bad_request("Empty Payload. JSON content expected."))
+        } else {
+            Ok(Map::new())
         };
     }
     let kind = request.header("content-type").unwrap_or_default();
@@ -52,21 +53,21 @@ fn check_members(
         if name.contains('@') {
             continue;
         }
-        let same = |known: &str| match object.loose {
-            true => known.eq_ignore_ascii_case(&name),
-            false => known == name,
+        let same = |known: &str| {
+            if object.loose { known.eq_ignore_ascii_case(&name) } else { known == name }
         };
         let Some((known, kind)) = object.members.iter().find(|(known, _)| same(known)) else {
-            return Err(wrong_body(match object.loose {
-                true => format!(
+            return Err(wrong_body(if object.loose {
+                format!(
                     "The parameter '{name}' in the request payload is not a valid parameter for \
                      the operation."
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "The property '{name}' does not exist on type 'microsoft.graph.{}'. Make \
                      sure to only use property names that are defined by the type.",
                     object.name
-                ),
+                )
             }));
         };
         check(&mut value, kind)?;

@@ -224,9 +224,10 @@ fn instant(moment: &ZonedTime) -> Timestamp {
 pub(crate) fn moment(at: Timestamp, zone: &str) -> ZonedTime {
     let known = find_zone(zone).unwrap_or(TimeZone::UTC);
     let local = known.to_datetime(at);
-    match resolve(local, &known) == at {
-        true => ZonedTime::At(local, zone.to_owned()),
-        false => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+    if resolve(local, &known) == at {
+        ZonedTime::At(local, zone.to_owned())
+    } else {
+        ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
     }
 }
 

@@ -81,10 +81,7 @@ pub(super) fn people(mailbox: &Mailbox) -> People {
             let mut names = from.iter().filter(|(name, _)| !name.is_empty());
             owner = names.next().map(|(name, _)| name.clone());
         }
-        let met = match own {
-            true => addresses(message, &["To", "Cc", "Bcc"]),
-            false => from,
-        };
+        let met = if own { addresses(message, &["To", "Cc", "Bcc"]) } else { from };
         for (name, email) in met {
             if is_owner(mailbox, &email) {
                 continue;

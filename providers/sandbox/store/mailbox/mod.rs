@@ -147,14 +147,11 @@ impl Mailbox {
                 *known = message.thread;
             }
         }
-        match message.has("DRAFT") {
-            true => {
-                let draft = || number(&format!("draft {:x}", message.id)) >> 1;
-                self.drafts.entry(message.id).or_insert_with(draft);
-            }
-            false => {
-                self.drafts.remove(&message.id);
-            }
+        if message.has("DRAFT") {
+            let draft = || number(&format!("draft {:x}", message.id)) >> 1;
+            self.drafts.entry(message.id).or_insert_with(draft);
+        } else {
+            self.drafts.remove(&message.id);
         }
         let thread = Arc::make_mut(self.threads.entry(message.thread).or_default());
         let place = thread.partition_point(|known| order(known) < order(&message));

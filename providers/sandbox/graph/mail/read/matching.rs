@@ -98,11 +98,12 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
                 }
             }
             let equal = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-            match equal
+            if equal
                 || matches!(kind, PropertyType::Time | PropertyType::Words | PropertyType::Text)
             {
-                true => Ok(()),
-                false => Err(unsupported_filter()),
+                Ok(())
+            } else {
+                Err(unsupported_filter())
             }
         }
         Condition::Text(_, path, _) => match kind(path)? {
@@ -119,9 +120,10 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
 /// The number of a folder's id; that of none for a well-formed id of nothing.
 /// Well-known names are for paths only.
 fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
-    match Ids::is_folder(id) {
-        true => Ok(store.folder(id).map_or(0, |folder| folder.number)),
-        false => Err(malformed_id()),
+    if Ids::is_folder(id) {
+        Ok(store.folder(id).map_or(0, |folder| folder.number))
+    } else {
+        Err(malformed_id())
     }
 }
 
@@ -218,8 +220,9 @@ pub(super) fn order(text: Option<&str>, filter: Option<&mut Filter>) -> Result<b
         Some(other) => return Err(unsupported_order(other)),
     };
     let tests = filter.map(Filter::tests).unwrap_or_default();
-    match tests.first().is_some_and(|first| first.property() != "receivedDateTime") {
-        true => Err(inefficient()),
-        false => Ok(oldest_first),
+    if tests.first().is_some_and(|first| first.property() != "receivedDateTime") {
+        Err(inefficient())
+    } else {
+        Ok(oldest_first)
     }
 }

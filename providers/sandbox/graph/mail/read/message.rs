@@ -29,10 +29,7 @@ pub(crate) enum Importance {
 impl Importance {
     /// By the label that Gmail gives.
     pub fn of(message: &Message) -> Self {
-        match message.has("IMPORTANT") {
-            true => Self::High,
-            false => Self::Normal,
-        }
+        if message.has("IMPORTANT") { Self::High } else { Self::Normal }
     }
 
     /// By that, and by what was said of it here.
@@ -56,10 +53,7 @@ impl Importance {
 /// `focused`, but for the tabs that Gmail takes out of the inbox.
 fn inference(message: &Message) -> &'static str {
     let aside = |id: &String| id.starts_with("CATEGORY_") && id != "CATEGORY_PERSONAL";
-    match message.labels.iter().any(aside) {
-        true => "other",
-        false => "focused",
-    }
+    if message.labels.iter().any(aside) { "other" } else { "focused" }
 }
 
 /// The state of the flag.
@@ -195,10 +189,7 @@ impl MessageSerializer<'_> {
     /// The body as it was written: HTML where there is some, else plain text.
     fn body(&self) -> Value {
         let (plain, html) = self.message.shown_texts();
-        let (kind, texts) = match html.is_empty() {
-            true => ("text", plain),
-            false => ("html", html),
-        };
+        let (kind, texts) = if html.is_empty() { ("text", plain) } else { ("html", html) };
         json!({ "contentType": kind, "content": texts.join("\r\n") })
     }
 }

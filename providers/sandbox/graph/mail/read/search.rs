@@ -41,10 +41,7 @@ pub(crate) enum KqlTest {
 pub(super) fn parse(text: &str) -> Result<KqlQuery, String> {
     let mut parser = KqlParser { text, rest: text };
     let query = parser.any(MAX_DEPTH)?;
-    match parser.rest.is_empty() {
-        true => Ok(query),
-        false => Err(parser.wrong()),
-    }
+    if parser.rest.is_empty() { Ok(query) } else { Err(parser.wrong()) }
 }
 
 /// The signs between a property and its value.
@@ -256,9 +253,10 @@ fn size(sign: Operator, value: &str) -> Option<KqlTest> {
 /// The words of a value, in a field. A value without words says nothing.
 fn says(field: Field, value: &str) -> KqlQuery {
     let phrase = words(value);
-    match phrase.is_empty() {
-        true => Query::Test(KqlTest::Always),
-        false => Query::Test(KqlTest::Says(field, phrase)),
+    if phrase.is_empty() {
+        Query::Test(KqlTest::Always)
+    } else {
+        Query::Test(KqlTest::Says(field, phrase))
     }
 }
 

@@ -283,13 +283,14 @@ impl Issuer {
                 Ok((_, json)) => {
                     let metadata = Metadata(json);
                     // Otherwise one issuer could impersonate another.
-                    return match metadata.text("issuer") == Some(issuer) {
-                        true => Ok(metadata),
-                        false => Err(Error::new(
+                    return if metadata.text("issuer") == Some(issuer) {
+                        Ok(metadata)
+                    } else {
+                        Err(Error::new(
                             Kind::Config,
                             format!("the issuer at {issuer} names itself differently"),
                         )
-                        .next("copy `issuer` from its metadata, including any slash at the end")),
+                        .next("copy `issuer` from its metadata, including any slash at the end"))
                     };
                 }
                 Err(error) if matches!(error.kind(), Kind::Provider(400..=499)) => failed = error,

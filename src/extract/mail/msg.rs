@@ -53,9 +53,10 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
     let own = props(&mut file, Path::new("/"));
     let folder = is_folder(&file, at);
     let name = name(&props(&mut file, at), &own, folder);
-    let bytes = match folder {
-        true => rebuilt(&mut file, &at.join(stream(DATA, 0x000d))),
-        false => contents(&mut file, &at.join(stream(DATA, 0x0102))),
+    let bytes = if folder {
+        rebuilt(&mut file, &at.join(stream(DATA, 0x000d)))
+    } else {
+        contents(&mut file, &at.join(stream(DATA, 0x0102)))
     };
     Ok(File { name, bytes: bytes.ok_or(Failure::Broken)? })
 }

@@ -213,9 +213,10 @@ pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Respons
         scalars.push(("zone", Cell::Text(zone_label(&zone))));
     }
     scalars.push(("next", Cell::Handle('p', cursor)));
-    let mut count = match first_time {
-        true => format!("changes are tracked from now on; call again with cursor=p{cursor}"),
-        false => format!("changes: {}; later ones with cursor=p{cursor}", rows.len()),
+    let mut count = if first_time {
+        format!("changes are tracked from now on; call again with cursor=p{cursor}")
+    } else {
+        format!("changes: {}; later ones with cursor=p{cursor}", rows.len())
     };
     if waiting > 0 {
         count.push_str(", which has more already");
@@ -297,10 +298,11 @@ async fn plan_changes(
             }));
         }
     }
-    match plan.places.is_empty() {
-        true => Err(Error::argument("no account of the cursor is still signed in")
-            .next("call changes without cursor to start again")),
-        false => Ok(plan),
+    if plan.places.is_empty() {
+        Err(Error::argument("no account of the cursor is still signed in")
+            .next("call changes without cursor to start again"))
+    } else {
+        Ok(plan)
     }
 }
 
@@ -440,12 +442,11 @@ async fn add_gone(
     let mut starts = Vec::new();
     for id in ids {
         let start = page.starts.get(id);
-        match known.contains_key(id) || start.is_some() {
-            true => {
-                rows.insert_unread(usize::MAX, id);
-                starts.push(start.map(|start| event_time::start(*start, into.zone)));
-            }
-            false => into.unseen += 1,
+        if known.contains_key(id) || start.is_some() {
+            rows.insert_unread(usize::MAX, id);
+            starts.push(start.map(|start| event_time::start(*start, into.zone)));
+        } else {
+            into.unseen += 1
         }
     }
     assign_handles(ctx, &mut rows, &source.account).await?;
@@ -507,10 +508,7 @@ fn describe(difference: &Difference, zone: &TimeZone) -> String {
             parts.push(format!("{word} {}", named.join(", ")));
         }
     }
-    match parts.is_empty() {
-        true => "details".to_owned(),
-        false => parts.join(", "),
-    }
+    if parts.is_empty() { "details".to_owned() } else { parts.join(", ") }
 }
 
 /// Adds a member to an object.

@@ -137,9 +137,10 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
     let shown = rows.len();
     let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
     // People are fetched as far as they are shown, and one more.
-    let total = match plan.listing.is_people() && !plan.places.is_empty() {
-        true => String::new(),
-        false => format!(" of {all}"),
+    let total = if plan.listing.is_people() && !plan.places.is_empty() {
+        String::new()
+    } else {
+        format!(" of {all}")
     };
     let mut count = format!("{}: {shown}{total}", table.plural);
     if !plan.places.is_empty() {

@@ -16,10 +16,7 @@ use crate::text::{Note, NoteKey, note, ours, quoted};
 /// Returns a function that prefixes a note with the label of its account, if there are
 /// several.
 pub(super) fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note {
-    move |note| match several {
-        true => note.under(ours(label)),
-        false => note,
-    }
+    move |note| if several { note.under(ours(label)) } else { note }
 }
 
 /// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
@@ -136,9 +133,12 @@ pub(super) fn columns_of(
     table
         .fields
         .iter()
-        .filter(|field| match field.is_account() {
-            true => several || field.level == Level::Key,
-            false => field.is_at(level),
+        .filter(|field| {
+            if field.is_account() {
+                several || field.level == Level::Key
+            } else {
+                field.is_at(level)
+            }
         })
         .collect()
 }

@@ -79,10 +79,7 @@ pub async fn run_for(
     let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == Effect::Read);
     // Boxed, because a thread's stack is small.
     let call = Box::pin(answer_request(ctx, request, caller));
-    match reads {
-        true => steady(call).await,
-        false => call.await,
-    }
+    if reads { steady(call).await } else { call.await }
 }
 
 async fn answer_request(

@@ -174,10 +174,7 @@ pub(crate) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &Pers
 
 /// Records whether an answer will show untrusted text.
 pub(crate) async fn note_untrusted(ctx: &Context, response: &Response) -> Result<()> {
-    match TaintTracker::is_untrusted(response) {
-        true => mark_tainted(ctx).await,
-        false => Ok(()),
-    }
+    if TaintTracker::is_untrusted(response) { mark_tainted(ctx).await } else { Ok(()) }
 }
 
 /// Records that a line of ours quotes untrusted text. It counts as shown when the
@@ -188,9 +185,10 @@ pub(crate) fn note_untrusted_quote(ctx: &Context) {
 
 /// Records that untrusted text quoted so far has been shown.
 pub(crate) async fn quotes_shown(ctx: &Context) -> Result<()> {
-    match ctx.states.taint.quoted.swap(false, Ordering::Relaxed) {
-        true => mark_tainted(ctx).await,
-        false => Ok(()),
+    if ctx.states.taint.quoted.swap(false, Ordering::Relaxed) {
+        mark_tainted(ctx).await
+    } else {
+        Ok(())
     }
 }
 
@@ -241,10 +239,8 @@ pub(crate) async fn decide_write(
     let setting = ctx.config.new_recipients;
     let strangers = is_tainted(ctx).await?;
     let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
-    let mut new = match look {
-        true => new_among(ctx, act.sent_from, &audience.people).await?,
-        false => Vec::new(),
-    };
+    let mut new =
+        if look { new_among(ctx, act.sent_from, &audience.people).await? } else { Vec::new() };
     if strangers || act.asks == Asks::Always {
         new.extend(audience.unlisted.iter().cloned());
     }
@@ -253,10 +249,8 @@ pub(crate) async fn decide_write(
     let is_doubtful = unsure && setting != NewRecipients::Allow;
     let new = people_line(new.iter());
     let refused = |why: &str| {
-        let seen = match strangers {
-            true => "text of unknown senders was shown recently, and ",
-            false => "and ",
-        };
+        let seen =
+            if strangers { "text of unknown senders was shown recently, and " } else { "and " };
         let what = if !is_doubtful {
             format!("the settings require that the user approves {}, and {why}", act.what)
         } else if act.sent_from.is_some() {

@@ -111,12 +111,13 @@ pub(crate) async fn fit_response(
         })?;
         Ok((fitted, output))
     };
-    match long {
+    if long {
         // The session has to answer meanwhile.
-        true => tokio::task::spawn_blocking(work)
+        tokio::task::spawn_blocking(work)
             .await
-            .map_err(|_| Error::new(Kind::Internal, "an answer could not be fitted"))?,
-        false => work(),
+            .map_err(|_| Error::new(Kind::Internal, "an answer could not be fitted"))?
+    } else {
+        work()
     }
 }
 
@@ -144,10 +145,7 @@ pub(crate) fn answer_budget(
 
 /// Adds a line to the notes.
 pub(crate) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
-    let notes = match fitted.notes {
-        true => fitted.blocks.last_mut(),
-        false => None,
-    };
+    let notes = if fitted.notes { fitted.blocks.last_mut() } else { None };
     match notes {
         Some(notes) => {
             notes.push('\n');

@@ -44,8 +44,8 @@ impl Outcome {
     /// Returns the outcome of a failed write: `unknown` if the connection broke,
     /// because the write may have taken effect.
     pub(crate) fn failed(item: impl Into<String>, op: &'static str, error: &Error) -> Self {
-        match error.is_open() {
-            true => Self::new(
+        if error.is_open() {
+            Self::new(
                 item,
                 op,
                 "unknown",
@@ -53,8 +53,9 @@ impl Outcome {
                     "{}: it may have been done anyway, so search before retrying",
                     error.message()
                 ),
-            ),
-            false => Self::new(item, op, "failed", error.to_string()),
+            )
+        } else {
+            Self::new(item, op, "failed", error.to_string())
         }
     }
 }

@@ -206,10 +206,7 @@ async fn event_tables(
         Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
         _ => Tier::Medium,
     };
-    let today = match span.today {
-        true => today.section(TODAY),
-        false => today,
-    };
+    let today = if span.today { today.section(TODAY) } else { today };
     sections.push(today, tier, None, call.clone());
     if !clashing.is_empty() {
         sections.push(clashing, tier, Some(true), call);
@@ -310,17 +307,16 @@ impl BriefSpan {
         };
         let ahead_to = today.saturating_add((INVITED_DAYS + 1).days());
         let ahead_to = EventTime::Day(ahead_to).instant(zone);
-        let before = match over {
-            true => format!(" before:{}", query_bound(range.to(), zone)),
-            false => String::new(),
-        };
+        let before =
+            if over { format!(" before:{}", query_bound(range.to(), zone)) } else { String::new() };
         let until = last.min(today);
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
         let whole = |day: Date| EventTime::Day(day).instant(zone);
         let next = last.saturating_add(1.day());
-        let range_text = match range.from() == whole(first) && range.to() == whole(next) {
-            true => format!("from={first} to={last}"),
-            false => format!("from={} to={}", local(range.from(), zone), local(range.to(), zone)),
+        let range_text = if range.from() == whole(first) && range.to() == whole(next) {
+            format!("from={first} to={last}")
+        } else {
+            format!("from={} to={}", local(range.from(), zone), local(range.to(), zone))
         };
         let account = request.account.as_ref();
         Ok(Self {
@@ -494,9 +490,10 @@ fn all_failed(missing: &[Error], accounts: usize) -> Error {
 /// Formats a time for a search of mail: a date if it is a midnight.
 fn query_bound(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
-    match EventTime::Day(local.date()).instant(zone) == at {
-        true => local.date().to_string(),
-        false => at.to_string(),
+    if EventTime::Day(local.date()).instant(zone) == at {
+        local.date().to_string()
+    } else {
+        at.to_string()
     }
 }
 

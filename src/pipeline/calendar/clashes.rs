@@ -43,10 +43,7 @@ impl Claim {
     pub(crate) fn of(facts: &EventData, main: bool) -> Self {
         let invited = !facts.own && facts.answer.is_none();
         Self {
-            show: match facts.busy {
-                true => facts.show,
-                false => Show::Free,
-            },
+            show: if facts.busy { facts.show } else { Show::Free },
             uncertain: invited
                 || facts.show == Show::Tentative
                 || facts.answer == Some(Answer::Tentative),

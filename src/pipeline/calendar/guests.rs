@@ -82,10 +82,13 @@ pub(super) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>)
 }
 
 fn is_same(one: &Guest, other: &Guest) -> bool {
-    let sent = |guest: &Guest| match guest.address.is_ascii() {
-        true => guest.address.clone(),
-        // A domain may be there as people see it.
-        false => people::ascii(&guest.address).unwrap_or_default(),
+    let sent = |guest: &Guest| {
+        if guest.address.is_ascii() {
+            guest.address.clone()
+        } else {
+            // A domain may be there as people see it.
+            people::ascii(&guest.address).unwrap_or_default()
+        }
     };
     let is_plain = one.address.is_ascii() && other.address.is_ascii();
     one.address.eq_ignore_ascii_case(&other.address)
@@ -166,9 +169,10 @@ fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
         })
         .ok_or_else(|| {
             let who = format!("`{}` is not a guest, or several are called so", brief(text));
-            Error::argument(who).next(match list.is_empty() {
-                true => "there are no guests: leave out `remove`".to_owned(),
-                false => format!("name one of: {}", guest_line(list)),
+            Error::argument(who).next(if list.is_empty() {
+                "there are no guests: leave out `remove`".to_owned()
+            } else {
+                format!("name one of: {}", guest_line(list))
             })
         })
 }
@@ -190,12 +194,11 @@ pub(super) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result
         (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
         (most, name) => (OURS, format!("one call adds at most {OURS}, {name} takes {most} in all")),
     };
-    match many > most {
-        false => Ok(()),
-        true => {
-            Err(Error::argument(format!("{many} people are too many for one event: {provider}"))
-                .next("invite a group's address instead"))
-        }
+    if many > most {
+        Err(Error::argument(format!("{many} people are too many for one event: {provider}"))
+            .next("invite a group's address instead"))
+    } else {
+        Ok(())
     }
 }
 

@@ -66,10 +66,11 @@ impl EventTarget {
 
     /// Refuses a cancelled event.
     pub(super) fn not_cancelled(&self) -> Result<()> {
-        match self.facts.cancelled {
-            false => Ok(()),
-            true => Err(Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
-                .next("search again, or create a new event")),
+        if self.facts.cancelled {
+            Err(Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
+                .next("search again, or create a new event"))
+        } else {
+            Ok(())
         }
     }
 
@@ -143,10 +144,7 @@ pub(crate) fn title(facts: &EventData) -> String {
 pub(crate) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
     let start = event_time::start(from, zone);
     let end = event_time::end(from, to, zone);
-    match start.ends_with(&end) {
-        true => start,
-        false => format!("{start} to {end}"),
-    }
+    if start.ends_with(&end) { start } else { format!("{start} to {end}") }
 }
 
 /// Returns the calendars of an account.

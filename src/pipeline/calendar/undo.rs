@@ -322,9 +322,10 @@ async fn take_back(
         let write = async {
             let Some(before) = &step.before else {
                 // A room counts as a guest where guests cannot be left unnotified.
-                let notify = match others(&target.facts.guests, &account.email).is_empty() {
-                    true => Notify::All,
-                    false => Notify::Nobody,
+                let notify = if others(&target.facts.guests, &account.email).is_empty() {
+                    Notify::All
+                } else {
+                    Notify::Nobody
                 };
                 return port.delete(&target.value, None, notify).await.map(|()| None);
             };

@@ -60,10 +60,7 @@ pub(super) async fn look_up(
     let known = |thread: &String| known.and_then(|known| known.get(thread)).cloned();
     let unknown: Vec<String> =
         threads.iter().filter(|thread| known(thread).is_none()).cloned().collect();
-    let found = match unknown.is_empty() {
-        true => Vec::new(),
-        false => mailbox.thread_states(&unknown).await,
-    };
+    let found = if unknown.is_empty() { Vec::new() } else { mailbox.thread_states(&unknown).await };
     if found.is_empty() && !unknown.is_empty() {
         let error = Error::argument("this mailbox cannot report whether messages were answered");
         return (answers, Some(error.next("leave out `is:answered` and `is:unanswered`")));
@@ -86,10 +83,8 @@ pub(super) async fn look_up(
             }
         };
         for (id, _) in keys.iter().filter(|(_, own)| own == thread) {
-            let answered = match of_messages {
-                true => of_message(&messages, id),
-                false => of_thread(&messages),
-            };
+            let answered =
+                if of_messages { of_message(&messages, id) } else { of_thread(&messages) };
             answers.extend(answered.map(|answered| (id.clone(), answered)));
         }
     }

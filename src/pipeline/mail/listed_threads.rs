@@ -45,9 +45,10 @@ pub(super) fn key_and_thread(
     context: &RowContext<'_>,
 ) -> Option<(String, String)> {
     let id = flatten::key(table, item, context)?;
-    let thread = match *table == MESSAGE {
-        true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
-        false => id.clone(),
+    let thread = if *table == MESSAGE {
+        flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?
+    } else {
+        id.clone()
     };
     (!thread.is_empty()).then_some((id, thread))
 }

@@ -157,9 +157,10 @@ impl GatheredMessages {
             row.date = row.date.or(near).or(Some(first));
             near = row.date;
         }
-        match oldest {
-            true => rows.sort_by_key(|row| row.date),
-            false => rows.sort_by_key(|row| std::cmp::Reverse(row.date)),
+        if oldest {
+            rows.sort_by_key(|row| row.date)
+        } else {
+            rows.sort_by_key(|row| std::cmp::Reverse(row.date))
         }
     }
 

@@ -190,9 +190,10 @@ fn merge(
         // Of equal dates the first account's row comes first, so that all pages agree.
         let heads = parts.iter().enumerate();
         let heads = heads.filter_map(|(at, part)| Some((part.fetched.head()?, at)));
-        let next = match oldest {
-            true => heads.min(),
-            false => heads.max_by_key(|(date, at)| (*date, std::cmp::Reverse(*at))),
+        let next = if oldest {
+            heads.min()
+        } else {
+            heads.max_by_key(|(date, at)| (*date, std::cmp::Reverse(*at)))
         };
         let Some((_, at)) = next else {
             break;

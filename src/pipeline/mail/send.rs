@@ -191,10 +191,11 @@ fn send_time(ctx: &Context, text: &str) -> Result<Timestamp> {
     let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
     let at =
         time_parse::read(text, &here).map_err(|error| error.context("`at`"))?.first(&clock.zone);
-    match at > clock.now {
-        true => Ok(at),
-        false => Err(Error::argument("`at` is in the past")
-            .next("give a later time, or leave it out to send now")),
+    if at > clock.now {
+        Ok(at)
+    } else {
+        Err(Error::argument("`at` is in the past")
+            .next("give a later time, or leave it out to send now"))
     }
 }
 

@@ -33,9 +33,10 @@ impl LookAlikes {
     }
 
     fn of(&self, item: &Value, context: &RowContext<'_>) -> Option<&Note> {
-        match self.0.is_empty() {
-            true => None,
-            false => self.0.get(&flatten::sender(&MESSAGE, item, context)?),
+        if self.0.is_empty() {
+            None
+        } else {
+            self.0.get(&flatten::sender(&MESSAGE, item, context)?)
         }
     }
 

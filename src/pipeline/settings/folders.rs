@@ -34,10 +34,8 @@ const SAYS: &str = r#"set=["messages=trash"]"#;
 
 pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Response> {
     let folder = request.kind == ManageKind::Folder;
-    let (table, kind) = match folder {
-        true => (&FOLDER, FolderKind::Folder),
-        false => (&CATEGORY, FolderKind::Label),
-    };
+    let (table, kind) =
+        if folder { (&FOLDER, FolderKind::Folder) } else { (&CATEGORY, FolderKind::Label) };
     let mut columns = settable(table);
     if request.op == ManageOp::Delete {
         columns.push(MESSAGES);
@@ -66,9 +64,10 @@ pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Res
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Argument) => {}
             Err(error) => return Err(error),
         }
-        let change = match folder {
-            true => SettingsChange::CreateFolder { name: name.clone() },
-            false => SettingsChange::CreateCategory { name: name.clone(), look },
+        let change = if folder {
+            SettingsChange::CreateFolder { name: name.clone() }
+        } else {
+            SettingsChange::CreateCategory { name: name.clone(), look }
         };
         let above = missing_above(&*owner.mailbox, &name, kind).await;
         if request.dry_run {
@@ -105,12 +104,11 @@ pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Res
     }
     let name = name.filter(|name| *name != place.name);
     if name.is_none() && look == LabelLook::default() {
-        return match set.is_empty() {
-            true => Err(nothing("give it in `set`")),
-            false => {
-                let detail = "already as requested";
-                one_outcome(ctx, &place.name, "update", "unchanged", detail).await
-            }
+        return if set.is_empty() {
+            Err(nothing("give it in `set`"))
+        } else {
+            let detail = "already as requested";
+            one_outcome(ctx, &place.name, "update", "unchanged", detail).await
         };
     }
     let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
@@ -136,14 +134,16 @@ async fn delete_place(
 ) -> Result<Response> {
     let labels = owner.mailbox.capabilities().has_labels();
     let goes = folder && !labels;
-    let (expected, detail) = match goes {
-        true => ("trash", "with its content, to Deleted Items"),
-        false => ("keep", "its messages stay"),
+    let (expected, detail) = if goes {
+        ("trash", "with its content, to Deleted Items")
+    } else {
+        ("keep", "its messages stay")
     };
     let id = place.id.clone();
-    let (table, change) = match folder {
-        true => (&FOLDER, SettingsChange::DeleteFolder { id }),
-        false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
+    let (table, change) = if folder {
+        (&FOLDER, SettingsChange::DeleteFolder { id })
+    } else {
+        (&CATEGORY, SettingsChange::DeleteCategory { id })
     };
     let elsewhere = fate.filter(|fate| *fate != expected);
     match elsewhere {
@@ -167,10 +167,8 @@ async fn delete_place(
             None => "an unknown number of messages".to_owned(),
         };
         if request.dry_run {
-            let needs = match asks && count != Some(0) {
-                true => format!("; needs {SAYS}"),
-                false => String::new(),
-            };
+            let needs =
+                if asks && count != Some(0) { format!("; needs {SAYS}") } else { String::new() };
             let detail = match count {
                 Some(_) => format!("{context}; {detail}{needs}"),
                 None => format!("{detail}{needs}"),

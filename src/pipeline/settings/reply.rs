@@ -395,9 +395,10 @@ fn updated_reply(
 /// Converts text to HTML without remote pictures; HTML stays HTML.
 fn reply_html(ctx: &Context, source: &str, owner: &SettingsContext) -> Result<String> {
     let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
-    let both = match marked {
-        true => text::from_html(source).unwrap_or_else(|_| text::from_plain(source)),
-        false => text::markdown(source),
+    let both = if marked {
+        text::from_html(source).unwrap_or_else(|_| text::from_plain(source))
+    } else {
+        text::markdown(source)
     };
     let mut html = both.html;
     let left_out = remove_remote_pictures(ctx, &mut html)?;
@@ -455,9 +456,10 @@ pub(super) async fn set_signature(
     }
     if request.dry_run {
         let about = (item.as_str(), "update", "");
-        let mut response = match ours {
-            true => one_outcome(ctx, &item, "update", "planned", "").await?,
-            false => rehearse_settings(ctx, &owner, &change, about).await?,
+        let mut response = if ours {
+            one_outcome(ctx, &item, "update", "planned", "").await?
+        } else {
+            rehearse_settings(ctx, &owner, &change, about).await?
         };
         response.notes.append(&mut notes);
         return Ok(response);

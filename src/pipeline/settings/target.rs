@@ -135,9 +135,10 @@ pub(super) async fn one_row(
     let several = several_accounts(ctx).await;
     let columns = columns_of(table, Level::Core, several);
     let mut response = Response::default();
-    let names = match project(api, &columns).names {
-        true => owner.mailbox.names().await.unwrap_or_default(),
-        false => HashMap::new(),
+    let names = if project(api, &columns).names {
+        owner.mailbox.names().await.unwrap_or_default()
+    } else {
+        HashMap::new()
     };
     let context =
         RowContext { names: &names, ..ctx.context_for(api, &owner.label, &owner.account) };

@@ -59,10 +59,7 @@ fn quoted(text: &str) -> String {
         && !text.starts_with('-')
         && !matches!(text, "OR" | "AND" | "NOT" | "||" | "&&")
         && !text.chars().any(|c| c.is_whitespace() || "(){}\":\u{201c}\u{201d}".contains(c));
-    match plain {
-        true => text.to_owned(),
-        false => format!("\"{}\"", text.replace('"', " ")),
-    }
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', " ")) }
 }
 
 /// Writes the actions of a rule as text, with labels as the provider calls them.
@@ -132,9 +129,10 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
             found.push(step);
         }
     }
-    match found.is_empty() {
-        true => Err(Error::argument("`then` is empty").next(format!("use {STEPS}"))),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(Error::argument("`then` is empty").next(format!("use {STEPS}")))
+    } else {
+        Ok(found)
     }
 }
 

@@ -63,10 +63,8 @@ pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Resp
     let is_shortened = has_short_titles(&table);
     response.document.tables.push(table);
     zone_line(&mut response.document, &zone);
-    let count = match found.len() < all {
-        true => format!("{} of {all}", found.len()),
-        false => all.to_string(),
-    };
+    let count =
+        if found.len() < all { format!("{} of {all}", found.len()) } else { all.to_string() };
     response.notes.push(note!(
         "clashes: {} in {}, by start, {}",
         ours(count),

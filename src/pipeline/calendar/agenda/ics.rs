@@ -180,10 +180,7 @@ fn organizer(facts: &EventData, name: &str, address: String, account: &Account) 
         return None;
     }
     let own = name == "me";
-    let address = match address.is_empty() && own {
-        true => account.email.clone(),
-        false => address,
-    };
+    let address = if address.is_empty() && own { account.email.clone() } else { address };
     let known = !own && !name.is_empty() && name != address;
     (!address.is_empty()).then(|| Guest {
         address,

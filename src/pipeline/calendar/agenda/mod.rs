@@ -180,10 +180,7 @@ async fn unknown_calendars(
             }
         };
         let error = unknown_calendar(&name, &known);
-        match complete {
-            true => return Err(error),
-            false => notes.push(Note::from(&error)),
-        }
+        if complete { return Err(error) } else { notes.push(Note::from(&error)) }
     }
     Ok(notes)
 }

@@ -131,9 +131,10 @@ pub(super) async fn fetch_pages(
             to,
             series: request.series,
             projection: projection.clone(),
-            limit: match request.query.is_some() || request.series {
-                true => MANY,
-                false => request.limit.saturating_add(MORE),
+            limit: if request.query.is_some() || request.series {
+                MANY
+            } else {
+                request.limit.saturating_add(MORE)
             },
         };
         let mut pages = port.events(&ask).await.into_iter();

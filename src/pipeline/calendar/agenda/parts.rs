@@ -154,10 +154,7 @@ pub(super) async fn fill_rules(
     }
     let all = ids.len();
     ids.truncate(MOST_SERIES);
-    let answers = match ids.is_empty() {
-        true => Vec::new(),
-        false => port.event(&ids).await,
-    };
+    let answers = if ids.is_empty() { Vec::new() } else { port.event(&ids).await };
     let mut rules = Vec::new();
     for (id, answer) in ids.into_iter().zip(answers) {
         let Ok(item) = answer else { continue };

@@ -221,9 +221,10 @@ impl AgendaPlan {
     /// Formats `events: 50 of 73, by start, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
     pub(super) fn count(&self, merged: &Merged, parts: &[AgendaPart], zone: &TimeZone) -> String {
         let open = parts.iter().any(|part| part.gathered.is_open());
-        let total = match open {
-            true => String::new(),
-            false => format!(" of {}", self.shown + merged.shown.len() + merged.left),
+        let total = if open {
+            String::new()
+        } else {
+            format!(" of {}", self.shown + merged.shown.len() + merged.left)
         };
         let earlier = match self.shown {
             0 => String::new(),
@@ -235,10 +236,7 @@ impl AgendaPlan {
         } else {
             String::new()
         };
-        let form = match self.ics {
-            true => ", as iCalendar",
-            false => "",
-        };
+        let form = if self.ics { ", as iCalendar" } else { "" };
         format!(
             "events: {}{total}{form}, by start, {}{earlier}{looked}",
             merged.shown.len(),

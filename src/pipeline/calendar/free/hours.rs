@@ -44,9 +44,10 @@ pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
         if from < to {
             found.push(Stretch { from, to });
         }
-        match a.to <= b.to {
-            true => ones.next(),
-            false => others.next(),
+        if a.to <= b.to {
+            ones.next()
+        } else {
+            others.next()
         };
     }
     found
@@ -104,10 +105,7 @@ impl Daily {
         let (from, to) = parts.ok_or_else(wrong)?;
         let from = minute_of_day(from).ok_or_else(wrong)?;
         let to = minute_of_day(to).ok_or_else(wrong)?;
-        match from < to {
-            true => Ok(Self { from, to }),
-            false => Err(wrong()),
-        }
+        if from < to { Ok(Self { from, to }) } else { Err(wrong()) }
     }
 
     /// Returns true if any time is acceptable.
@@ -183,8 +181,9 @@ fn minute_of_day(text: &str) -> Option<u16> {
         return None;
     }
     let (hour, minute) = (clock.time.hour(), clock.time.minute());
-    match clock.over {
-        true => Some(DAY),
-        false => u16::try_from(i32::from(hour) * 60 + i32::from(minute)).ok(),
+    if clock.over {
+        Some(DAY)
+    } else {
+        u16::try_from(i32::from(hour) * 60 + i32::from(minute)).ok()
     }
 }

@@ -265,9 +265,8 @@ async fn fetch_schedules(
                 Ok((port.api(), answers))
             };
             let answer = ctx.await_account(several, request).await;
-            let failed = |error: &Error| match several {
-                true => error.clone().context(&account.email),
-                false => error.clone(),
+            let failed = |error: &Error| {
+                if several { error.clone().context(&account.email) } else { error.clone() }
             };
             match answer {
                 Ok((api, answers)) => {
@@ -297,10 +296,7 @@ fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
         }
     };
     for one in names {
-        match one.eq_ignore_ascii_case("me") {
-            true => own().for_each(&mut add),
-            false => add(one.clone()),
-        }
+        if one.eq_ignore_ascii_case("me") { own().for_each(&mut add) } else { add(one.clone()) }
     }
     if names.is_empty() {
         own().for_each(&mut add);
@@ -408,12 +404,10 @@ fn length(text: &str) -> Result<SignedDuration> {
 /// Refuses a range that no service answers for.
 fn short(range: Range) -> Result<Range> {
     let length = range.to().duration_since(range.from());
-    match length > SignedDuration::from_hours(24 * LONGEST) {
-        true => {
-            Err(Error::argument(format!("the range is longer than {LONGEST} days"))
-                .next("split it"))
-        }
-        false => Ok(range),
+    if length > SignedDuration::from_hours(24 * LONGEST) {
+        Err(Error::argument(format!("the range is longer than {LONGEST} days")).next("split it"))
+    } else {
+        Ok(range)
     }
 }
 
@@ -505,10 +499,7 @@ fn slot_objects(found: &[slots::Slot], people: &[Person]) -> Vec<Value> {
             .filter_map(|(at, why)| Some(format!("{} {}", names.get(*at)?, why.word())))
             .collect();
         let free = people.len().saturating_sub(missing.len()).into();
-        let missing = match missing.is_empty() {
-            true => Value::Null,
-            false => missing.join(", ").into(),
-        };
+        let missing = if missing.is_empty() { Value::Null } else { missing.join(", ").into() };
         stretch(slot.time, &[("free", free), ("missing", missing)])
     };
     found.iter().map(object).collect()

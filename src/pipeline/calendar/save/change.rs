@@ -46,9 +46,8 @@ pub(super) async fn change_events(
     }
 
     let mut report = WriteReport::notifying(request.notify);
-    let under = |item: &ReadyChange, note: &Note| match several {
-        true => note.under(quoted(&item.name)),
-        false => note.clone(),
+    let under = |item: &ReadyChange, note: &Note| {
+        if several { note.under(quoted(&item.name)) } else { note.clone() }
     };
     for item in &items {
         report.notes.extend(item.notes.iter().map(|note| under(item, note)));
@@ -224,9 +223,10 @@ async fn met_by_changes(
             title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
             uid: facts.uid.clone(),
             claim: clash::claim(change, Some(facts), main),
-            times: match moves(change) {
-                true => clash::times(&start, &end, repeat.as_ref(), ctx.now()),
-                false => Vec::new(),
+            times: if moves(change) {
+                clash::times(&start, &end, repeat.as_ref(), ctx.now())
+            } else {
+                Vec::new()
             },
             itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
         });

@@ -52,10 +52,7 @@ pub(super) async fn create_events(
     let mut items = Vec::new();
     for (words, number) in request.events.iter().zip(1..) {
         let title = short(words.title.as_deref().unwrap_or_default());
-        let name = match several {
-            true => format!("{number} {title}"),
-            false => title,
-        };
+        let name = if several { format!("{number} {title}") } else { title };
         let made = make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
         let met = Clashes::default();
         items.push(NewEvent { name, made, met });
@@ -209,10 +206,7 @@ fn plan_events(
         let mut detail = vec![make::description(&item.made.change, &ctx.config.zone)];
         detail.push(place.clone());
         detail.extend(item.met.lines.iter().map(ToString::to_string));
-        let result = match refused {
-            true => "refused",
-            false => "planned",
-        };
+        let result = if refused { "refused" } else { "planned" };
         let detail = detail.join("; ");
         report.outcomes.push(Outcome::new(&item.name, "create", result, detail));
     }

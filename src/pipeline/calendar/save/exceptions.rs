@@ -38,11 +38,10 @@ pub(super) async fn finish_import(
             report.events.push((target.owner.clone(), target.value.clone()));
         }
         (Put::Same(target), 0) => {
-            let detail = match target.facts.own {
-                true => format!("it is already {}", target.handle),
-                false => {
-                    format!("it is already {}, which only its organizer changes", target.handle)
-                }
+            let detail = if target.facts.own {
+                format!("it is already {}", target.handle)
+            } else {
+                format!("it is already {}, which only its organizer changes", target.handle)
             };
             report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
         }
@@ -93,9 +92,10 @@ async fn put_exception(
     let port = &series.owner.port;
     let Some((value, facts)) = find_occurrence(ctx, series, at).await? else {
         // A missing occurrence need not be deleted.
-        return match entry.cancelled {
-            true => Ok(false),
-            false => Err(Error::new(Kind::NotFound, "the series has no occurrence then")),
+        return if entry.cancelled {
+            Ok(false)
+        } else {
+            Err(Error::new(Kind::NotFound, "the series has no occurrence then"))
         };
     };
     let own = &series.owner.account.email;
@@ -152,9 +152,10 @@ pub(crate) async fn find_occurrence(
     };
     let start = at.instant(&zone);
     let near = |hours: i64| {
-        start.checked_add(hours.hours()).unwrap_or(match hours < 0 {
-            true => Timestamp::MIN,
-            false => Timestamp::MAX,
+        start.checked_add(hours.hours()).unwrap_or(if hours < 0 {
+            Timestamp::MIN
+        } else {
+            Timestamp::MAX
         })
     };
     let columns: Vec<_> =

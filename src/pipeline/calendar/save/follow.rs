@@ -145,9 +145,10 @@ pub(crate) async fn find_exceptions(
         if *series != master.facts.id || !later(original) {
             continue;
         }
-        match facts.cancelled {
-            true => found.cancel(original, &zone),
-            false => found.changed.push((original, facts.start)),
+        if facts.cancelled {
+            found.cancel(original, &zone)
+        } else {
+            found.changed.push((original, facts.start))
         }
     }
     found.changed.sort_by_key(|(at, _)| at.instant(&zone));
@@ -214,9 +215,10 @@ impl Exceptions {
         };
         let lines = self.changed.iter().map(|(original, now)| {
             let shown = event_time::start(*original, zone);
-            match original == now {
-                true => shown,
-                false => format!("{shown} (moved to {})", event_time::end(*original, *now, zone)),
+            if original == now {
+                shown
+            } else {
+                format!("{shown} (moved to {})", event_time::end(*original, *now, zone))
             }
         });
         Some((who, first_of(&lines.collect::<Vec<_>>())))

@@ -54,10 +54,7 @@ pub(super) async fn import_events(
     if request.scope.is_some() {
         return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
     }
-    let rest = match source::is_cursor(input) {
-        true => Some(import_rest(ctx, input).await?),
-        false => None,
-    };
+    let rest = if source::is_cursor(input) { Some(import_rest(ctx, input).await?) } else { None };
     let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
     // A continued import may be a dry run, too.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
@@ -91,9 +88,10 @@ pub(super) async fn import_events(
     items = items.into_iter().skip(done).take(MOST).collect();
     if items.is_empty() && report.outcomes.is_empty() {
         let notes = report.notes.join("; ");
-        return Err(Error::argument(match notes.is_empty() {
-            true => "it has no event".to_owned(),
-            false => format!("it has no readable event: {notes}"),
+        return Err(Error::argument(if notes.is_empty() {
+            "it has no event".to_owned()
+        } else {
+            format!("it has no readable event: {notes}")
         })
         .next("check the text; an event is a VEVENT with a DTSTART"));
     }
@@ -365,10 +363,11 @@ async fn agreed_for_import(
             }
             Some(there) if there.facts.own && !item.twin => {
                 let change = differing(&item.change, &there.facts);
-                match change == Change::default() && item.exceptions.is_empty() {
-                    true => None,
+                if change == Change::default() && item.exceptions.is_empty() {
+                    None
+                } else {
                     // Its occurrences may be deleted, too.
-                    false => find_audience(ctx, there, &EventWrite::Delete(false)).await?,
+                    find_audience(ctx, there, &EventWrite::Delete(false)).await?
                 }
             }
             Some(_) => None,
@@ -478,13 +477,12 @@ async fn import_item(
             let write = port.update(&there.value, &difference, Notify::Nobody);
             let line = line("update", Some(&there.handle));
             // Exceptions that follow would not be undone.
-            match item.exceptions.is_empty() {
-                true => {
-                    let write = async { write.await.map(Some) };
-                    let written = write_event(ctx, there, Some(&difference), line, report, write);
-                    written.await.map(Option::unwrap_or_default)
-                }
-                false => run_logged(ctx, line, &mut report.notes, write, |_| None).await,
+            if item.exceptions.is_empty() {
+                let write = async { write.await.map(Some) };
+                let written = write_event(ctx, there, Some(&difference), line, report, write);
+                written.await.map(Option::unwrap_or_default)
+            } else {
+                run_logged(ctx, line, &mut report.notes, write, |_| None).await
             }
         }
     };

@@ -195,9 +195,10 @@ pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> S
         if !removed.is_empty() {
             people.push(format!("- {}", guests::guest_line(&removed)));
         }
-        match people.is_empty() {
-            true => parts.push("people optional or not".to_owned()),
-            false => parts.push(format!("people {}", people.join(" "))),
+        if people.is_empty() {
+            parts.push("people optional or not".to_owned())
+        } else {
+            parts.push(format!("people {}", people.join(" ")))
         }
     }
     if let Some(repeat) = &change.repeat {
@@ -235,10 +236,7 @@ fn missing(one: &[Guest], other: &[Guest]) -> Vec<Guest> {
 }
 
 fn quoted(text: &str) -> String {
-    match text.is_empty() {
-        true => "none".to_owned(),
-        false => format!("\"{}\"", brief(text)),
-    }
+    if text.is_empty() { "none".to_owned() } else { format!("\"{}\"", brief(text)) }
 }
 
 /// Describes a new event to the user.

@@ -125,9 +125,10 @@ async fn ready_series(
     let (mut base, PlannedChange { mut change, mut notes, .. }, to) =
         separate_time(ctx, &master, seen, words)?;
     let chosen = make::repeats(words.repeats.as_deref())?;
-    let exceptions = match chosen.is_some() || to.is_some() {
-        true => find_exceptions(ctx, &master, None).await,
-        false => Exceptions::default(),
+    let exceptions = if chosen.is_some() || to.is_some() {
+        find_exceptions(ctx, &master, None).await
+    } else {
+        Exceptions::default()
     };
     exceptions.leave_out(&mut base.repeat, &base.zone);
     let mut repeat = Some(base.repeat.clone());

@@ -60,18 +60,14 @@ pub(super) fn moved(
     let (first, last) = (civil(&base.start), civil(&base.end));
     let whole = to.start.is_day() || seen.is_day();
     let days = i64::from((new_start.date() - old.date()).get_days());
-    let by = match whole {
-        true => SignedDuration::from_hours(24 * days),
-        false => new_start.duration_since(old),
-    };
+    let by =
+        if whole { SignedDuration::from_hours(24 * days) } else { new_start.duration_since(old) };
     let mut start = add(first, by)?;
     if whole {
         start = start.date().to_datetime(new_start.time());
     }
-    let length = match keep_length {
-        true => last.duration_since(first),
-        false => new_end.duration_since(new_start),
-    };
+    let length =
+        if keep_length { last.duration_since(first) } else { new_end.duration_since(new_start) };
     let end = add(start, length)?;
     let by_rule = Move {
         from: &base.zone,
@@ -145,10 +141,7 @@ impl Move<'_> {
     /// Returns the rule after the move of an event from `from` to `to`.
     fn rule(&self, text: &str, from: Date, to: Date) -> Result<String> {
         let Some(mut rule) = RecurrenceRule::foreign(text) else {
-            return match self.by.is_zero() {
-                true => Ok(text.to_owned()),
-                false => Err(unclear(text)),
-            };
+            return if self.by.is_zero() { Ok(text.to_owned()) } else { Err(unclear(text)) };
         };
         rule.until = match rule.until {
             None => None,
@@ -221,8 +214,9 @@ fn same_month(one: Date, other: Date) -> bool {
 /// Returns the position of a day among the same weekdays of its month, counted as
 /// `like` is: from the first or from the last.
 fn nth_of(day: Date, like: i16) -> i16 {
-    match like > 0 {
-        true => i16::from((day.day() - 1) / 7 + 1),
-        false => -i16::from((day.days_in_month() - day.day()) / 7 + 1),
+    if like > 0 {
+        i16::from((day.day() - 1) / 7 + 1)
+    } else {
+        -i16::from((day.days_in_month() - day.day()) / 7 + 1)
     }
 }

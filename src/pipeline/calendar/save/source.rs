@@ -39,23 +39,21 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
         return invitation_document(ctx, &account, &id, input).await;
     }
     let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
-    match is_file {
-        true => {
-            let bytes = local_file(ctx, input).await?.bytes;
-            if bytes.len() > LARGEST {
-                return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
-                    .next("split it, or give the events directly"));
-            }
-            let (text, doubt) = ical::decode(&bytes, None);
-            let mut document = ical::read(&text, &ctx.config.zone)?;
-            document.notes.extend(doubt.map(Note::from));
-            Ok(document)
+    if is_file {
+        let bytes = local_file(ctx, input).await?.bytes;
+        if bytes.len() > LARGEST {
+            return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
+                .next("split it, or give the events directly"));
         }
-        false => Err(Error::argument(format!("`ics` is `{}`, not iCalendar text", brief(input)))
-            .next(
-                "give text beginning with BEGIN:VCALENDAR, the path of an .ics file, or the id of \
+        let (text, doubt) = ical::decode(&bytes, None);
+        let mut document = ical::read(&text, &ctx.config.zone)?;
+        document.notes.extend(doubt.map(Note::from));
+        Ok(document)
+    } else {
+        Err(Error::argument(format!("`ics` is `{}`, not iCalendar text", brief(input))).next(
+            "give text beginning with BEGIN:VCALENDAR, the path of an .ics file, or the id of \
              a message with an invitation, such as m12",
-            )),
+        ))
     }
 }
 
@@ -113,10 +111,7 @@ pub(crate) fn change(
     check_guests(&mut guests, notes);
     let mut organizers = organizer.map(|one| vec![one]);
     check_guests(&mut organizers, notes);
-    let category = match can.categories {
-        true => input(&entry.categories.join(",")),
-        false => None,
-    };
+    let category = if can.categories { input(&entry.categories.join(",")) } else { None };
     if category.is_none() && !entry.categories.is_empty() {
         left_out.push("categories");
     }

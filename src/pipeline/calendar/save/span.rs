@@ -245,13 +245,14 @@ fn check_order(start: EventTime, end: EventTime, zone: &TimeZone) -> Result<()> 
         (EventTime::Day(start), EventTime::Day(end)) => end <= start,
         (start, end) => end.instant(zone) <= start.instant(zone),
     };
-    match backwards {
-        false => Ok(()),
-        true => Err(Error::argument(format!(
+    if backwards {
+        Err(Error::argument(format!(
             "the event would end before it starts: {}",
             shown(start, end, zone)
         ))
-        .next("give an `end` with its date after `start`, or a `duration`")),
+        .next("give an `end` with its date after `start`, or a `duration`"))
+    } else {
+        Ok(())
     }
 }
 

@@ -124,9 +124,10 @@ pub(super) async fn read_files(ctx: &Context, request: &AttachmentRequest) -> Re
     let wanted = without_pictures(wanted, &sources, &mut notes);
     let one_file = request.page.is_some() || request.sheet.is_some();
     if wanted.len() > if one_file { 1 } else { MOST_READ } {
-        let what = match one_file {
-            true => "`page` and `sheet` are for one file".to_owned(),
-            false => format!("{} attachments are more than {MOST_READ}", wanted.len()),
+        let what = if one_file {
+            "`page` and `sheet` are for one file".to_owned()
+        } else {
+            format!("{} attachments are more than {MOST_READ}", wanted.len())
         };
         return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
     }
@@ -330,10 +331,7 @@ async fn add_file(
     let rows = rows_like(ctx, &answer.texts, &objects, account, &mut notes).await?;
     answer.texts.append(rows);
     notes.extend(words::about(kind, end.as_ref(), file.ended));
-    let about = match alone {
-        true => format!("b{}", first + 1),
-        false => id,
-    };
+    let about = if alone { format!("b{}", first + 1) } else { id };
     answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
     Ok(())
 }

@@ -239,10 +239,7 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
         if total == 0 {
             continue;
         }
-        let ways = match ways.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", ways.join(", ")),
-        };
+        let ways = if ways.is_empty() { String::new() } else { format!(" ({})", ways.join(", ")) };
         let ways = ours(ways);
         notes.push(match counted {
             Of::Characters => note!("{} characters of hidden text were left out{}", total, ways),

@@ -47,9 +47,10 @@ async fn attachments_of(
         return Ok(vec![data(item, most)?]);
     }
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Attachment, item).await? {
-        let mailbox = match owner == context.account.id {
-            true => context.mailbox.clone(),
-            false => ctx.connect.mailbox(&ctx.accounts.by_id(&owner).await?)?,
+        let mailbox = if owner == context.account.id {
+            context.mailbox.clone()
+        } else {
+            ctx.connect.mailbox(&ctx.accounts.by_id(&owner).await?)?
         };
         let (message, file) = file_named(mailbox.as_ref(), item, &id).await?;
         let bytes = mailbox.file(&message, &file.id, most).await?;
@@ -79,10 +80,7 @@ async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<Attachm
     }
     let subject =
         crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
-    let name = match subject.is_empty() {
-        true => format!("{item}.eml"),
-        false => format!("{subject}.eml"),
-    };
+    let name = if subject.is_empty() { format!("{item}.eml") } else { format!("{subject}.eml") };
     Ok(new_attachment(&name, "message/rfc822", source.into_bytes()))
 }
 
@@ -136,9 +134,10 @@ pub(super) fn size(content: &AttachmentContent) -> u64 {
 
 fn new_attachment(name: &str, media: &str, bytes: Vec<u8>) -> Attachment {
     // An attachment cannot be multipart, whatever its sender declares.
-    let media = match media.to_ascii_lowercase().starts_with("multipart/") {
-        true => "application/octet-stream",
-        false => media,
+    let media = if media.to_ascii_lowercase().starts_with("multipart/") {
+        "application/octet-stream"
+    } else {
+        media
     };
     Attachment {
         name: names::clean(name),
@@ -165,10 +164,7 @@ fn data(url: &str, most: u64) -> Result<Attachment> {
         .ok_or_else(|| wrong("is not a data URL"))?;
     let mut parts = head.split(';');
     let media = parts.next().unwrap_or_default().trim();
-    let media = match media.is_empty() {
-        true => "text/plain",
-        false => media,
-    };
+    let media = if media.is_empty() { "text/plain" } else { media };
     let (mut name, mut packed) = (None, false);
     for part in parts {
         match part.trim().split_once('=') {
@@ -188,16 +184,15 @@ fn data(url: &str, most: u64) -> Result<Attachment> {
         return Err(too_large("a data URL", most));
     }
     let bytes: Vec<u8> = percent_decode_str(payload).collect();
-    let bytes = match packed {
-        false => bytes,
-        true => {
-            let packed: Vec<u8> =
-                bytes.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
-            STANDARD
-                .decode(&packed)
-                .or_else(|_| STANDARD_NO_PAD.decode(&packed))
-                .map_err(|_| wrong("is not Base64"))?
-        }
+    let bytes = if packed {
+        let packed: Vec<u8> =
+            bytes.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        STANDARD
+            .decode(&packed)
+            .or_else(|_| STANDARD_NO_PAD.decode(&packed))
+            .map_err(|_| wrong("is not Base64"))?
+    } else {
+        bytes
     };
     let name = name.unwrap_or_else(|| format!("attachment.{}", ending(media)));
     Ok(new_attachment(&name, media, bytes))
@@ -229,9 +224,10 @@ pub(super) fn without(files: &mut Vec<Attachment>, names: &[String]) -> Result<(
             let known: Vec<String> = files.iter().map(|file| brief(&file.name)).collect();
             let error =
                 Error::new(Kind::NotFound, format!("the draft has no file {}", brief(name)));
-            return Err(match known.is_empty() {
-                true => error.next("leave out `detach`"),
-                false => error.next(format!("it has {}", known.join(", "))),
+            return Err(if known.is_empty() {
+                error.next("leave out `detach`")
+            } else {
+                error.next(format!("it has {}", known.join(", ")))
             });
         }
     }
@@ -249,9 +245,10 @@ fn without_bcc(source: &str) -> String {
             break;
         }
         let folded = line.starts_with([' ', '\t']);
-        dropping = match folded {
-            true => dropping,
-            false => line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("bcc:")),
+        dropping = if folded {
+            dropping
+        } else {
+            line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("bcc:"))
         };
         if !dropping {
             out.push_str(line);

@@ -462,9 +462,10 @@ async fn edited_content(
             None => None,
         };
         let from = &content.from.address;
-        let signature = match from.eq_ignore_ascii_case(&stored.content.from.address) {
-            true => stood.clone().or(own),
-            false => own,
+        let signature = if from.eq_ignore_ascii_case(&stored.content.from.address) {
+            stood.clone().or(own)
+        } else {
+            own
         };
         notes.extend(dropped(&stored.content, stood.as_ref(), signature.as_ref(), from));
         let whole = join_body(ctx, body, signature, quote, &mut notes).await?;
@@ -554,9 +555,10 @@ async fn signature_of_alias(
     let Some((source, signature)) = found.filter(|(_, text)| !text.trim().is_empty()) else {
         return Ok(None);
     };
-    let both = match signature.contains('<') && signature.contains('>') {
-        true => text::from_html(&signature).ok(),
-        false => Some(text::from_plain(&signature)),
+    let both = if signature.contains('<') && signature.contains('>') {
+        text::from_html(&signature).ok()
+    } else {
+        Some(text::from_plain(&signature))
     };
     Ok(both.map(|both| (source, both)))
 }

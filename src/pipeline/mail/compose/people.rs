@@ -123,9 +123,10 @@ pub(super) fn sender<'a>(
         });
     }
     let reached = original.and_then(|original| {
-        let people = match original.own {
-            true => original.from.iter().chain(&[]),
-            false => original.to.iter().chain(&original.cc),
+        let people = if original.own {
+            original.from.iter().chain(&[])
+        } else {
+            original.to.iter().chain(&original.cc)
         };
         people.into_iter().find_map(|one| find(&one.address))
     });

@@ -184,9 +184,10 @@ fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note>
     ];
     for (name, request, stored) in lists {
         if addresses(request) != addresses(stored) {
-            let request = match request.is_empty() {
-                true => note!("nobody"),
-                false => note!("{}", quoted_list(addresses(request))),
+            let request = if request.is_empty() {
+                note!("nobody")
+            } else {
+                note!("{}", quoted_list(addresses(request)))
             };
             lines.push(note!(
                 "WRONG RECIPIENTS: the service stored a different `{}` than requested ({}); do not \

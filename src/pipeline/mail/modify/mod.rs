@@ -273,10 +273,7 @@ async fn trim_states(ctx: &Context, works: &[Work], number: u64) -> Result<bool>
         .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
         .filter(|undo| !undo.mail.is_empty())
         .collect();
-    let state = match undos.is_empty() {
-        true => None,
-        false => Some(UndoState::Mail(undos).write()?),
-    };
+    let state = if undos.is_empty() { None } else { Some(UndoState::Mail(undos).write()?) };
     ctx.store.trim_undo(number, state.as_deref()).await?;
     Ok(state.is_some())
 }
@@ -413,22 +410,24 @@ async fn write(work: &mut Work, look: Duration) {
             };
             change.outcome = outcome;
             if let Some(error) = why {
-                let (result, why) = match error.is_open() {
-                    true => (
+                let (result, why) = if error.is_open() {
+                    (
                         "unknown",
-                        match action.is_copy() {
-                            true => format!(
+                        if action.is_copy() {
+                            format!(
                                 "{}: it may be done anyway, so check the folder before copying again",
                                 error.message()
-                            ),
-                            false => format!(
+                            )
+                        } else {
+                            format!(
                                 "{}: it may be done anyway, so call again: that changes nothing \
                                  twice",
                                 error.message()
-                            ),
+                            )
                         },
-                    ),
-                    false => ("failed", error.to_string()),
+                    )
+                } else {
+                    ("failed", error.to_string())
                 };
                 misses.push((change.before.id.clone(), result, why));
             }

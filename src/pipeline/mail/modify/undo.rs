@@ -35,10 +35,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
     let before = &account_undo.before;
     let Some(after) = &account_undo.after else {
         let target = MailState { id: now.id.clone(), ..before.clone() };
-        return match target == *now {
-            true => UndoStep::Already,
-            false => UndoStep::To(target),
-        };
+        return if target == *now { UndoStep::Already } else { UndoStep::To(target) };
     };
     let mut target = now.clone();
     let mut elsewhere = false;
@@ -96,11 +93,12 @@ pub(crate) async fn undo_messages(
     if let (true, Some((label, error))) = (works.is_empty(), choice.failed.first()) {
         return Err(error.clone().context(label));
     }
-    let undo = match dry_run {
-        true => None,
-        false => write_changes(ctx, &mut works, "undo", &mut choice.notes)
+    let undo = if dry_run {
+        None
+    } else {
+        write_changes(ctx, &mut works, "undo", &mut choice.notes)
             .await
-            .map_err(|error| error.context("no message was changed"))?,
+            .map_err(|error| error.context("no message was changed"))?
     };
     let changed = |work: &Work| -> Vec<String> {
         work.changes.iter().map(|change| change.before.id.clone()).collect()

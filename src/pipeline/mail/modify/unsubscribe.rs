@@ -77,12 +77,11 @@ pub(super) async fn leave_lists(
     }
     // A draft reaches nobody, and mail_send asks: only a request needs consent here.
     let posts: Vec<&List> = lists.iter().filter(|list| matches!(list.way, Way::Post(_))).collect();
-    let reply = match posts.is_empty() {
-        true => Confirmation::Yes,
-        false => {
-            let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
-            caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
-        }
+    let reply = if posts.is_empty() {
+        Confirmation::Yes
+    } else {
+        let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
+        caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
     };
     if reply == Confirmation::Later {
         return Err(Error::new(Kind::Argument, "the user is being asked"));

@@ -163,10 +163,7 @@ async fn read_invitation(
         }
         // An entry without a time has the one in the calendar.
         let known = same.map(|facts| (facts.start, facts.end));
-        let times = match timed {
-            true => Some((entry.start.when(), entry.end.when())),
-            false => known,
-        };
+        let times = if timed { Some((entry.start.when(), entry.end.when())) } else { known };
         // The answers to another time are not those to this one.
         let answered = same.filter(|_| moved.is_none());
         let guests = guests(entry, &kind, answered, &owner.account.email);

@@ -53,9 +53,10 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
             let id = messages.cell(at, "id");
             for (number, table) in tables.iter().enumerate().skip(1) {
                 // Attachments and meetings name the message; texts have its id.
-                let key = match table.columns().iter().any(|field| field.name == "message") {
-                    true => "message",
-                    false => "id",
+                let key = if table.columns().iter().any(|field| field.name == "message") {
+                    "message"
+                } else {
+                    "id"
                 };
                 let mine =
                     (0..table.len()).filter(|row| id.is_some() && table.cell(*row, key) == id);

@@ -171,9 +171,10 @@ async fn fetch_messages(
             let projection = project(mailbox.api(), columns);
             let unknown = targets.iter().zip(&known).filter(|(_, known)| known.is_none());
             let ids: Vec<String> = unknown.map(|(target, _)| target.id.clone()).collect();
-            let answers = match ids.is_empty() {
-                true => Vec::new(),
-                false => mailbox.read_messages(&ids, &projection, body_form(form)).await,
+            let answers = if ids.is_empty() {
+                Vec::new()
+            } else {
+                mailbox.read_messages(&ids, &projection, body_form(form)).await
             };
             let mut answers = answers.into_iter();
             let answers = known.into_iter().filter_map(|known| match known {
@@ -260,9 +261,10 @@ async fn add_message_rows(
         let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
         let attached: Vec<_> =
             group.iter().flat_map(|one| one.message.attachments.clone()).collect();
-        let names = match needs_folders(&items, &context) {
-            true => mailbox.names().await.unwrap_or_default(),
-            false => HashMap::new(),
+        let names = if needs_folders(&items, &context) {
+            mailbox.names().await.unwrap_or_default()
+        } else {
+            HashMap::new()
         };
         let context = RowContext { names: &names, ..context };
         let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);

@@ -119,11 +119,10 @@ fn start(keys: &[(usize, String)]) -> Option<u64> {
 /// Returns what is compared of a line: all but quote marks and spaces, because an amount differs by
 /// a comma. Nothing for a blank line; a line with a remark of ours, at this `place`, equals no other.
 fn key(line: &str, place: (usize, usize)) -> String {
-    match line.contains(OURS) {
-        true => format!("{OURS}{place:?}"),
-        false => {
-            let text = line.trim_start_matches(['>', ' ']);
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        }
+    if line.contains(OURS) {
+        format!("{OURS}{place:?}")
+    } else {
+        let text = line.trim_start_matches(['>', ' ']);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

@@ -92,9 +92,10 @@ async fn search_account(
             None => None,
         };
         // Rows are merged by date, whether or not it is shown.
-        let mut read = match merged {
-            true => with_date(&request.columns, request.table),
-            false => request.columns.clone(),
+        let mut read = if merged {
+            with_date(&request.columns, request.table)
+        } else {
+            request.columns.clone()
         };
         // A message that is read next has its thread looked up with it.
         let further =
@@ -133,12 +134,11 @@ async fn search_account(
         if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
             fetched.names = mailbox.names().await.unwrap_or_default();
         }
-        let look_alikes = match warns {
-            true => {
-                let senders = senders(fetched.items(), mailbox.api());
-                look_alikes_of(ctx, &account, &*mailbox, senders).await
-            }
-            false => LookAlikes::default(),
+        let look_alikes = if warns {
+            let senders = senders(fetched.items(), mailbox.api());
+            look_alikes_of(ctx, &account, &*mailbox, senders).await
+        } else {
+            LookAlikes::default()
         };
         let hidden = match fetched.hidden() {
             None if request.counts_hidden() && fetched.is_whole() => {

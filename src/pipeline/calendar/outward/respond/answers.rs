@@ -50,10 +50,11 @@ pub(super) fn proposed_time(
     let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
     let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
         let form = error.next_step().is_some_and(|next| next.contains("`end`"));
-        let error = match form {
-            true => Error::argument(error.message())
-                .next("write start/end with times, such as 2026-02-03 18h05/19h05"),
-            false => error,
+        let error = if form {
+            Error::argument(error.message())
+                .next("write start/end with times, such as 2026-02-03 18h05/19h05")
+        } else {
+            error
         };
         error.context("`propose`")
     })?;

@@ -235,18 +235,18 @@ async fn take_in(
     let response = response(answer, propose, request);
     let line = Line {
         op: "answer",
-        recipients: match request.notifies() {
-            true => entry.organizer.iter().map(|one| &*one.address).collect(),
-            false => Vec::new(),
+        recipients: if request.notifies() {
+            entry.organizer.iter().map(|one| &*one.address).collect()
+        } else {
+            Vec::new()
         },
         ..line
     };
-    let answered = match invites {
-        true => {
-            let answering = owner.port.respond(&value, &response);
-            run_logged(ctx, line, &mut report.notes, answering, |_| None).await
-        }
-        false => Err(Error::argument("it is your own event here")),
+    let answered = if invites {
+        let answering = owner.port.respond(&value, &response);
+        run_logged(ctx, line, &mut report.notes, answering, |_| None).await
+    } else {
+        Err(Error::argument("it is your own event here"))
     };
     match answered {
         Ok(found) => add_answered(&mut report, request, answer, name, found, &owner),

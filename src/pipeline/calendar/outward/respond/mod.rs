@@ -201,9 +201,10 @@ async fn answer_invitation(
     let audience = reply_audience(&target.facts, can, request, own);
     let act = act(confirmed(&about, answer, request));
     confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
-    let recipients = match request.notifies() {
-        true => target.facts.organizer.iter().map(String::as_str).collect(),
-        false => Vec::new(),
+    let recipients = if request.notifies() {
+        target.facts.organizer.iter().map(String::as_str).collect()
+    } else {
+        Vec::new()
     };
     let logged = Entry { recipients, ..entry(&target, request) };
     let port = &target.owner.port;

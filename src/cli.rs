@@ -438,10 +438,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         Command::Store(store::Upkeep::NewKey) => return store::print_key(),
         Command::Check { file, stc, json } => {
             let notation = stc.then_some(notation::Notation::Stc);
-            let what = match json {
-                true => check::As::Json,
-                false => check::As::Summary,
-            };
+            let what = if json { check::As::Json } else { check::As::Summary };
             return check::run(&file, notation, what);
         }
         Command::Convert { to, from, file } => {
@@ -500,9 +497,10 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     #[cfg(not(feature = "http"))]
     let over_http = false;
     // One person's calls wait for services; those of many have work for every core.
-    let mut runtime = match over_http {
-        true => tokio::runtime::Builder::new_multi_thread(),
-        false => tokio::runtime::Builder::new_current_thread(),
+    let mut runtime = if over_http {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
     };
     let runtime = runtime.enable_all().build().map_err(|error| {
         Error::new(Kind::Internal, format!("no runtime could be started: {error}"))

@@ -409,9 +409,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
         let uri = params.uri;
-        let needed = match uri.starts_with(ATTACHMENT_URI) {
-            true => Some("mail_attachment"),
-            false => uri.starts_with(outputs::URI).then_some("output_read"),
+        let needed = if uri.starts_with(ATTACHMENT_URI) {
+            Some("mail_attachment")
+        } else {
+            uri.starts_with(outputs::URI).then_some("output_read")
         };
         if let Some(name) = needed
             && !self.offered().any(|tool| tool.name == name)

@@ -107,9 +107,10 @@ impl Worker {
     /// Returns workers that are this program again, which has to be Daysheet.
     pub fn this_program() -> Self {
         // The link leads to the running program even after it was replaced by another version.
-        let program = match cfg!(target_os = "linux") {
-            true => Some(PathBuf::from("/proc/self/exe")),
-            false => std::env::current_exe().ok(),
+        let program = if cfg!(target_os = "linux") {
+            Some(PathBuf::from("/proc/self/exe"))
+        } else {
+            std::env::current_exe().ok()
         };
         Self::at(program.unwrap_or_else(|| PathBuf::from("daysheet")))
     }
@@ -228,9 +229,10 @@ impl Worker {
             let complaint = String::from_utf8_lossy(&complaint);
             tracing::debug!(?ended, %complaint, "a worker did not finish");
         }
-        match complaint.starts_with(confine::COMPLAINT.as_bytes()) {
-            true => Err(broken("it could not be confined")),
-            false => Ok((output, ended)),
+        if complaint.starts_with(confine::COMPLAINT.as_bytes()) {
+            Err(broken("it could not be confined"))
+        } else {
+            Ok((output, ended))
         }
     }
 

@@ -297,9 +297,10 @@ impl TokenManager {
             let Some(grant) = grant? else {
                 return Ok(SignedOut::NoGrant);
             };
-            Ok(match oauth::revoke(&self.config, provider, &grant).await? {
-                true => SignedOut::Revoked,
-                false => SignedOut::ByHand(provider.grants),
+            Ok(if oauth::revoke(&self.config, provider, &grant).await? {
+                SignedOut::Revoked
+            } else {
+                SignedOut::ByHand(provider.grants)
             })
         };
         match revoked.await {

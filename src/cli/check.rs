@@ -88,9 +88,10 @@ pub fn checked(text: &str) -> Result<Value, String> {
 
 /// What the document holds, or everything that is wrong with it.
 fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>> {
-    let notation = notation.unwrap_or(match text.trim_start().starts_with('{') {
-        true => Notation::Stc,
-        false => Notation::Toon,
+    let notation = notation.unwrap_or(if text.trim_start().starts_with('{') {
+        Notation::Stc
+    } else {
+        Notation::Toon
     });
     let PlacedValue { value, mut places } =
         notation::read(text, Some(notation)).map_err(|problem| vec![problem])?;
@@ -131,10 +132,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
     }
     let mut problems = report.problems;
     if problems.is_empty() {
-        return Ok(match summary.is_empty() {
-            true => "no tables".to_owned(),
-            false => summary.join(", "),
-        });
+        return Ok(if summary.is_empty() { "no tables".to_owned() } else { summary.join(", ") });
     }
     problems.sort();
     // The heading of a table is wrong once.

@@ -132,9 +132,10 @@ impl Client {
             None => false,
             Some(ask) => tokio::task::spawn_blocking(move || ask(&text)).await.unwrap_or(false),
         };
-        let result = match yes {
-            true => json!({"action": "accept", "content": {}}),
-            false => json!({"action": "decline"}),
+        let result = if yes {
+            json!({"action": "accept", "content": {}})
+        } else {
+            json!({"action": "decline"})
         };
         let id = question.get("id").cloned().unwrap_or_default();
         self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await

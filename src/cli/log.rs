@@ -52,9 +52,10 @@ pub(super) fn start(
         LogForm::Automatic => !std::io::stderr().is_terminal(),
         form => form == LogForm::Json,
     };
-    let log: Box<dyn Layer<Registry> + Send + Sync> = match over_http && json {
-        true => log.json().flatten_event(true).with_span_list(false).boxed(),
-        false => log.boxed(),
+    let log: Box<dyn Layer<Registry> + Send + Sync> = if over_http && json {
+        log.json().flatten_event(true).with_span_list(false).boxed()
+    } else {
+        log.boxed()
     };
     let layers = vec![log.with_filter(filter.and(libraries)).boxed()];
     #[cfg(feature = "telemetry")]

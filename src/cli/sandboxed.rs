@@ -207,9 +207,12 @@ impl Who {
     const AT_WORK: &str = "mira@lindqvist-lamps.example";
 
     fn sign_ins(self, sample: bool, addresses: &[String]) -> Vec<(&'static str, String)> {
-        let usual = |address: &String| match sample && address == Self::AT_WORK {
-            true => ("microsoft", address.clone()),
-            false => ("google", address.clone()),
+        let usual = |address: &String| {
+            if sample && address == Self::AT_WORK {
+                ("microsoft", address.clone())
+            } else {
+                ("google", address.clone())
+            }
         };
         let own = |(provider, address): &(&'static str, &str)| (*provider, (*address).to_owned());
         match self {

@@ -93,10 +93,7 @@ pub(super) async fn run(config: Config, command: &Upkeep) -> Result<ExitCode> {
 
 /// Returns a count with the word for what is counted.
 fn many<N: PartialEq + From<u8> + std::fmt::Display>(count: N, what: &str) -> String {
-    match count == N::from(1) {
-        true => format!("1 {what}"),
-        false => format!("{count} {what}s"),
-    }
+    if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn rotated(done: Rotated) -> Result<()> {
@@ -150,11 +147,10 @@ fn checked(found: &Checked, owners: bool) -> Result<()> {
     }
     let all: Vec<String> = all.iter().map(|(table, count)| format!("{table} {count}")).collect();
     let owners = found.rows.keys().filter(|owner| *owner != SERVER).count();
-    match all.is_empty() {
-        true => say!("There are no rows."),
-        false => {
-            say!("Rows of {} and of the server: {}.", many(owners, "owner"), all.join(", "));
-        }
+    if all.is_empty() {
+        say!("There are no rows.")
+    } else {
+        say!("Rows of {} and of the server: {}.", many(owners, "owner"), all.join(", "));
     }
     if let Some(master) = &found.master {
         say!("Master key in use: {master}.");

@@ -59,10 +59,7 @@ impl FoundSetting {
     /// Returns an error about this setting. The value is shown only if it cannot be a
     /// secret or contain one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
-        let shown = match self.shown {
-            true => format!(" `{}`", self.value),
-            false => String::new(),
-        };
+        let shown = if self.shown { format!(" `{}`", self.value) } else { String::new() };
         Error::new(Kind::Config, format!("{}{shown} {why}", self.origin))
     }
 
@@ -255,10 +252,7 @@ impl<'a> Settings<'a> {
                 None => absolute(&path.to_string_lossy()),
             })
             .collect::<Result<_>>()?;
-        match paths.is_empty() {
-            true => Err(found.wrong("names no folder")),
-            false => Ok(Some(paths)),
-        }
+        if paths.is_empty() { Err(found.wrong("names no folder")) } else { Ok(Some(paths)) }
     }
 
     /// Returns one of a few words; the type's default if it is not set.

@@ -95,9 +95,10 @@ impl Guard {
             return Err("the host is not allowed: see http.hosts\n");
         }
         let mut origins = request.headers().get_all(header::ORIGIN).iter();
-        match origins.all(|origin| origin.to_str().is_ok_and(|origin| self.is_origin(origin))) {
-            true => Ok(()),
-            false => Err("the origin is not allowed: see http.origins\n"),
+        if origins.all(|origin| origin.to_str().is_ok_and(|origin| self.is_origin(origin))) {
+            Ok(())
+        } else {
+            Err("the origin is not allowed: see http.origins\n")
         }
     }
 
@@ -128,10 +129,11 @@ pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next)
     let id = id_of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     // At a level that is always on, so that every log line within has the id.
-    let span = match PROBES.contains(&path.as_str()) {
+    let span = if PROBES.contains(&path.as_str()) {
         // Nobody wants their traces.
-        true => tracing::error_span!("request", id),
-        false => tracing::error_span!(target: "telemetry", "request", id),
+        tracing::error_span!("request", id)
+    } else {
+        tracing::error_span!(target: "telemetry", "request", id)
     };
     #[cfg(feature = "telemetry")]
     super::telemetry::received(&span, &request);

@@ -85,9 +85,10 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
                 .next(format!("use one or more of {names}"))
         })
     };
-    let algorithms = match identity.algorithms.is_empty() {
-        true => ALGORITHMS.map(|(_, algorithm)| algorithm).to_vec(),
-        false => identity.algorithms.iter().map(named).collect::<Result<_>>()?,
+    let algorithms = if identity.algorithms.is_empty() {
+        ALGORITHMS.map(|(_, algorithm)| algorithm).to_vec()
+    } else {
+        identity.algorithms.iter().map(named).collect::<Result<_>>()?
     };
     let audience = identity.audience.clone().or_else(|| resource(config).map(String::from));
     let audience = audience.ok_or_else(|| {
@@ -133,9 +134,10 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
         return Ok(None);
     }
     let sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-    match !token.is_empty() && token.bytes().all(sign) {
-        true => Ok(Some(token)),
-        false => Err(Denial::Invalid("the token is malformed")),
+    if !token.is_empty() && token.bytes().all(sign) {
+        Ok(Some(token))
+    } else {
+        Err(Denial::Invalid("the token is malformed"))
     }
 }
 

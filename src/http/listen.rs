@@ -64,10 +64,11 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     };
     let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
-        .and_then(|chain: Vec<_>| match chain.is_empty() {
-            true => Err(pem::Error::NoItemsFound),
-            false => Ok(chain),
-        })
+        .and_then(
+            |chain: Vec<_>| {
+                if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
+            },
+        )
         .map_err(|error| unusable(certificate, &error))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());

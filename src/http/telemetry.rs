@@ -66,9 +66,10 @@ impl Traces {
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
         let resource = Resource::builder().with_attribute(version);
         let name = Resource::builder().build().get(&Key::new("service.name"));
-        let resource = match name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
-            true => resource.with_service_name("daysheet"),
-            false => resource,
+        let resource = if name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
+            resource.with_service_name("daysheet")
+        } else {
+            resource
         };
         let provider = SdkTracerProvider::builder()
             .with_resource(resource.build())

@@ -53,10 +53,7 @@ pub(super) async fn token(
             stdout.take(MOST as u64 + 1).read_to_end(&mut output).await?;
         }
         // A program that prints more is ended, not waited for.
-        let status = match output.len() > MOST {
-            true => None,
-            false => Some(child.wait().await?),
-        };
+        let status = if output.len() > MOST { None } else { Some(child.wait().await?) };
         Ok::<_, std::io::Error>((status, output))
     };
     let finished = tokio::time::timeout(LIMIT, finished).await.map_err(|_elapsed| {
@@ -93,10 +90,8 @@ pub(super) async fn token(
 /// OAuth, `gcloud` and `az` use.
 fn read(output: &[u8], now: i64) -> Option<(AccessToken, i64)> {
     let text = std::str::from_utf8(output).ok()?.trim();
-    let object = match text.starts_with('{') {
-        true => serde_json::from_str::<Value>(text).ok()?,
-        false => Value::Null,
-    };
+    let object =
+        if text.starts_with('{') { serde_json::from_str::<Value>(text).ok()? } else { Value::Null };
     let named = ["access_token", "accessToken", "token"];
     let token = match &object {
         Value::Null => text,

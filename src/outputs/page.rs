@@ -104,13 +104,14 @@ pub(super) fn goes_on(line: &str, at: usize, total: usize) -> bool {
 /// Refuses an offset behind the last line.
 pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     let total = lines.len().max(1);
-    match offset <= total {
-        true => Ok(()),
-        false => Err(Error::argument(format!(
+    if offset <= total {
+        Ok(())
+    } else {
+        Err(Error::argument(format!(
             "the output has {}, but `offset` is {offset}",
             counted(total, "line", "lines")
         ))
-        .next(format!("give an offset from 1 to {total}"))),
+        .next(format!("give an offset from 1 to {total}")))
     }
 }
 
@@ -136,9 +137,10 @@ impl Remaining {
         if self.lines > 0 && self.lines >= self.ask.limit {
             return false;
         }
-        let written = match self.ask.fields {
-            true => Cow::Owned(serde_json::Value::from(line).to_string()),
-            false => Cow::Borrowed(line),
+        let written = if self.ask.fields {
+            Cow::Owned(serde_json::Value::from(line).to_string())
+        } else {
+            Cow::Borrowed(line)
         };
         self.tokens += self.ask.tokenizer.count(&written);
         self.bytes += written.len();

@@ -269,9 +269,10 @@ fn confirmation(action: &ElicitationAction) -> Confirmation {
 #[async_trait]
 impl ClientPrompts for ElicitingClient {
     async fn confirm(&self, question: &str) -> Confirmation {
-        match self.can_ask {
-            true => self.ask(form(shown(question, TextKind::Lines).into_owned())).await,
-            false => Confirmation::Unavailable,
+        if self.can_ask {
+            self.ask(form(shown(question, TextKind::Lines).into_owned())).await
+        } else {
+            Confirmation::Unavailable
         }
     }
 

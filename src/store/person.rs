@@ -132,9 +132,10 @@ impl Store {
 
 /// Returns a time as RFC 3339.
 fn time(stored: i64) -> Value {
-    let time = match stored >= MICROSECONDS {
-        true => jiff::Timestamp::from_microsecond(stored),
-        false => jiff::Timestamp::from_second(stored),
+    let time = if stored >= MICROSECONDS {
+        jiff::Timestamp::from_microsecond(stored)
+    } else {
+        jiff::Timestamp::from_second(stored)
     };
     time.map_or(Value::Null, |time| time.to_string().into())
 }

@@ -243,10 +243,11 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
         .map_err(broken)?;
     for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
-            let statement = match engine.is_postgres() {
+            let statement = if engine.is_postgres() {
                 // Sorted by bytes, as in SQLite.
-                true => statement.replace(" TEXT", " TEXT COLLATE \"C\""),
-                false => statement.to_owned(),
+                statement.replace(" TEXT", " TEXT COLLATE \"C\"")
+            } else {
+                statement.to_owned()
             };
             sqlx::query(AssertSqlSafe(statement)).execute(&mut *tx).await.map_err(broken)?;
         }

@@ -82,24 +82,24 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`]: then nothing may be written.
     pub async fn begin_writing(&self, what: &str) -> Result<Writing> {
-        let record = match self.has_files() {
-            true => Record::Line(self.begin_line(what)?),
-            false => {
-                let (number, lock) = self.add_write(what).await?;
-                Record::Row(number, lock)
-            }
+        let record = if self.has_files() {
+            Record::Line(self.begin_line(what)?)
+        } else {
+            let (number, lock) = self.add_write(what).await?;
+            Record::Row(number, lock)
         };
         Ok(Writing { store: self.clone(), record: Some(record) })
     }
 
     /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
     pub async fn cut_off(&self) -> Vec<CutOff> {
-        let mut found = match self.has_files() {
-            true => self.cut_off_lines(),
-            false => self.take_cut_off().await.unwrap_or_else(|error| {
+        let mut found = if self.has_files() {
+            self.cut_off_lines()
+        } else {
+            self.take_cut_off().await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "calls that were cut off could not be looked for");
                 Vec::new()
-            }),
+            })
         };
         found.sort_by_key(|call| call.began);
         found

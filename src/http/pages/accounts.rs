@@ -180,10 +180,7 @@ fn actions(account: &Account) -> Markup {
 fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
     let server = pages.service.people.base().config.access;
     let most = session.access().min(server);
-    let who = match most < server {
-        true => "The token that you signed in with",
-        false => "This server",
-    };
+    let who = if most < server { "The token that you signed in with" } else { "This server" };
     html! {
         h2 #level { "Your access level" }
         p {

@@ -236,10 +236,7 @@ impl Pages {
         let own = self.public.origin().ascii_serialization();
         let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
         let origin = header(ORIGIN.as_str()).is_none_or(|origin| origin == own);
-        match site && origin {
-            true => Ok(()),
-            false => Err(foreign()),
-        }
+        if site && origin { Ok(()) } else { Err(foreign()) }
     }
 }
 
@@ -319,13 +316,14 @@ impl Post {
     /// # Errors
     /// A refusal if they signed in with a token that allows less than the server allows.
     pub(super) fn manager(&self) -> std::result::Result<&Visitor, Problem> {
-        match self.manages {
-            true => Ok(&self.visitor),
-            false => Err(Problem::new(
+        if self.manages {
+            Ok(&self.visitor)
+        } else {
+            Err(Problem::new(
                 StatusCode::FORBIDDEN,
                 "the token that you signed in with does not allow this; sign in with a token \
                  without an access level of its own",
-            )),
+            ))
         }
     }
 

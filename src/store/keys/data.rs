@@ -75,9 +75,10 @@ impl Store {
                 row.as_deref().and_then(|row| Line::all(row).find(|line| !line.is_old_master()));
             if let Some(line) = newest {
                 let strict = self.is_strict();
-                let master = match strict {
-                    true => self.any_master(line.master).await?,
-                    false => self.configured_master(line.master, true).await?,
+                let master = if strict {
+                    self.any_master(line.master).await?
+                } else {
+                    self.configured_master(line.master, true).await?
                 };
                 match master {
                     Some(master) => {

@@ -187,9 +187,10 @@ impl Store {
         };
         let mut kept = Vec::new();
         for (nth, line) in Line::all(&row).enumerate() {
-            let mark = match line.is_old_master() {
-                true => line.id.to_owned(),
-                false => format!("{MARK}{}:", line.id),
+            let mark = if line.is_old_master() {
+                line.id.to_owned()
+            } else {
+                format!("{MARK}{}:", line.id)
             };
             // A text sealed with the newest key a moment ago may not be stored yet.
             if nth == 0 || self.has_sealed(&mark).await? {

@@ -44,12 +44,11 @@ impl Store {
             let next = "check where the state is, or run `daysheet store migrate`";
             return Err(Error::new(Kind::Store, what).next(next));
         }
-        match self.inner.engine.is_postgres() {
-            true => self.check_rules(&mut found).await?,
-            false => {
-                let findings: Vec<String> = self.texts("PRAGMA integrity_check").await?;
-                found.problems.extend(findings.into_iter().filter(|line| line != "ok"));
-            }
+        if self.inner.engine.is_postgres() {
+            self.check_rules(&mut found).await?
+        } else {
+            let findings: Vec<String> = self.texts("PRAGMA integrity_check").await?;
+            found.problems.extend(findings.into_iter().filter(|line| line != "ok"));
         }
         for table in schema::tables() {
             let sql = format!("SELECT owner, COUNT(*) FROM {table} GROUP BY owner");

@@ -105,9 +105,10 @@ impl Store {
         for row in &rows {
             let mut values = Vec::new();
             for (at, (_, integer)) in columns.iter().enumerate() {
-                let cell = match integer {
-                    true => row.try_get(at).map(Cell::Integer),
-                    false => row.try_get(at).map(Cell::Text),
+                let cell = if *integer {
+                    row.try_get(at).map(Cell::Integer)
+                } else {
+                    row.try_get(at).map(Cell::Text)
                 };
                 values.push(cell.map_err(|error| self.broken(&error))?);
             }

@@ -405,12 +405,13 @@ impl Lane {
         for table in tables {
             for event in ["INSERT", "UPDATE", "DELETE"] {
                 let name = format!("full_{table}_{event}");
-                let statement = match full {
-                    true => format!(
+                let statement = if full {
+                    format!(
                         "CREATE TRIGGER {name} BEFORE {event} ON {table} \
                          BEGIN SELECT RAISE(ROLLBACK, 'no room'); END"
-                    ),
-                    false => format!("DROP TRIGGER {name}"),
+                    )
+                } else {
+                    format!("DROP TRIGGER {name}")
                 };
                 sqlx::query(AssertSqlSafe(statement)).execute(&mut raw).await.unwrap();
             }

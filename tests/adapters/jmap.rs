@@ -218,9 +218,10 @@ fn serve(request: &HttpRequest) -> Option<HttpResponse> {
                 "updated": ["M02"], "destroyed": ["M99"], "newState": "s1"}),
             _ => json!({"error": "cannotCalculateChanges"}),
         };
-        answers.push(match answer["error"].is_null() {
-            true => json!([name, answer, call[2]]),
-            false => json!(["error", {"type": answer["error"]}, call[2]]),
+        answers.push(if answer["error"].is_null() {
+            json!([name, answer, call[2]])
+        } else {
+            json!(["error", {"type": answer["error"]}, call[2]])
         });
         if !answer["error"].is_null() {
             break;

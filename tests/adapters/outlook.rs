@@ -499,9 +499,10 @@ async fn account_address_is_learned_from_its_token() {
 async fn mailbox_not_shared_is_reported_at_sign_in() {
     for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
         let outlook = Outlook::scripted(move |seen| {
-            Some(match seen.line.starts_with("GET /me?") {
-                true => respond(200, &json!({"mail": ME})),
-                false => refusal(status, code, "x"),
+            Some(if seen.line.starts_with("GET /me?") {
+                respond(200, &json!({"mail": ME}))
+            } else {
+                refusal(status, code, "x")
             })
         })
         .await;
@@ -627,10 +628,11 @@ async fn token_is_sent_to_the_configured_endpoint_only() {
     let outlook = Outlook::scripted(move |seen| {
         let first = !seen.line.contains("skip");
         let link = format!("{there}/v1.0/me/messages?$skip=5");
-        Some(match first {
-            true => respond(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link})),
+        Some(if first {
+            respond(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link}))
+        } else {
             // The next page is moved to the stranger.
-            false => refusal(307, "", "").header("location", &link),
+            refusal(307, "", "").header("location", &link)
         })
     })
     .await;
@@ -756,16 +758,17 @@ async fn batch_parts_succeed_and_fail_independently() {
 #[tokio::test]
 async fn graph_enum_values_are_read_in_any_case() {
     let outlook = Outlook::scripted(|seen| {
-        Some(match seen.line.contains("/attachments") {
-            true => respond(200, &json!({"value": [
+        Some(if seen.line.contains("/attachments") {
+respond(200, &json!({"value": [
                 {"id": "A1", "name": "pic", "contentType": "Image/PNG", "isInline": true, "size": 3},
                 {"id": "A2", "name": "minutes", "contentType": null, "isInline": false, "size": 9},
-            ]})),
-            false => respond(200, &json!({
+            ]}))
+} else {
+respond(200, &json!({
                 "id": "AAMk", "subject": "x", "hasAttachments": false,
                 "body": {"contentType": "HTML", "content": "<img src='CID:pic'>"},
-            })),
-        })
+            }))
+})
     })
     .await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
@@ -791,9 +794,10 @@ async fn graph_enum_values_are_read_in_any_case() {
 #[tokio::test]
 async fn raw_messages_and_responses_are_capped() {
     let outlook = Outlook::scripted(|seen| {
-        Some(match seen.line.contains("$value") {
-            true => respond(200, &Value::Null).body("x".repeat((5 << 20) + 1)),
-            false => respond(200, &json!({"id": "1"})),
+        Some(if seen.line.contains("$value") {
+            respond(200, &Value::Null).body("x".repeat((5 << 20) + 1))
+        } else {
+            respond(200, &json!({"id": "1"}))
         })
     })
     .await;
@@ -847,12 +851,13 @@ async fn large_messages_are_fetched_alone_and_kept_short() {
 /// A rule that gives the requested path and query to `answer`.
 async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Outlook {
     Outlook::scripted(move |seen| {
-        Some(match seen.body.is_null() {
-            true => respond(200, &answer(&seen.line)),
-            false => batch(seen, |url| {
+        Some(if seen.body.is_null() {
+            respond(200, &answer(&seen.line))
+        } else {
+            batch(seen, |url| {
                 let url = percent_encoding::percent_decode_str(url).decode_utf8();
                 Some(json!({"status": 200, "body": answer(&url.unwrap())}))
-            }),
+            })
         })
     })
     .await
@@ -1162,10 +1167,7 @@ async fn google_people_are_read_from_all_pages() {
             }
             return page;
         }
-        let found = match request.contains("query=&") {
-            true => 0,
-            false => 30,
-        };
+        let found = if request.contains("query=&") { 0 } else { 30 };
         let found = (0..found).map(|at| json!({"person": person(at)}));
         json!({"results": found.collect::<Vec<_>>()})
     })

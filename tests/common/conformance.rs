@@ -178,9 +178,10 @@ impl Probe<'_> {
     }
 
     async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<Page> {
-        match *table == THREAD {
-            true => self.mailbox.threads(ask).await,
-            false => self.mailbox.messages(ask).await,
+        if *table == THREAD {
+            self.mailbox.threads(ask).await
+        } else {
+            self.mailbox.messages(ask).await
         }
     }
 

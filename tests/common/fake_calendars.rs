@@ -927,9 +927,10 @@ impl Calendars for FakeCalendars {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        match id.contains('/') && (!self.by_hand || id.starts_with(self.name)) {
-            true => Ok(()),
-            false => Err(Error::argument("no id of ours")),
+        if id.contains('/') && (!self.by_hand || id.starts_with(self.name)) {
+            Ok(())
+        } else {
+            Err(Error::argument("no id of ours"))
         }
     }
 }
@@ -956,16 +957,14 @@ impl Fake for FakeCalendars {
 fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
     let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
         let query = format!("{:?}", ask.query);
-        let items = match query.contains("\"sent\"") {
-            true => {
-                let known = mailbox.known.lock().unwrap();
-                let found = known.iter().filter(|one| query.contains(one.as_str()));
-                found.map(|id| json!({"id": id})).collect()
-            }
-            false => {
-                let object = |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
-                mailbox.invitations.lock().unwrap().keys().map(object).collect()
-            }
+        let items = if query.contains("\"sent\"") {
+            let known = mailbox.known.lock().unwrap();
+            let found = known.iter().filter(|one| query.contains(one.as_str()));
+            found.map(|id| json!({"id": id})).collect()
+        } else {
+            let object =
+                |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
+            mailbox.invitations.lock().unwrap().keys().map(object).collect()
         };
         Page { items, ..Page::default() }
     };

@@ -305,10 +305,7 @@ impl FakeMailbox {
         };
         let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
         let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
-        let all: Vec<_> = match ask.oldest {
-            true => all,
-            false => all.into_iter().rev().collect(),
-        };
+        let all: Vec<_> = if ask.oldest { all } else { all.into_iter().rev().collect() };
         let items = all.iter().skip(from).take(ask.limit);
         let end = from + ask.limit;
         Page {
@@ -464,9 +461,10 @@ impl Drafts for FakeMailbox {
             ));
         }
         // A message to somebody is known by the address.
-        match id.contains('@') && !id.starts_with("gone") {
-            true => Ok(of(Vec::new(), vec![person("", id)])),
-            false => Err(not_found()),
+        if id.contains('@') && !id.starts_with("gone") {
+            Ok(of(Vec::new(), vec![person("", id)]))
+        } else {
+            Err(not_found())
         }
     }
 
@@ -546,9 +544,10 @@ impl Drafts for FakeMailbox {
     }
 
     async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
-        Ok(match self.sent.lock().unwrap().contains(&lookup.message_id) {
-            true => SendStatus::Sent(Sent::default()),
-            false => SendStatus::Draft,
+        Ok(if self.sent.lock().unwrap().contains(&lookup.message_id) {
+            SendStatus::Sent(Sent::default())
+        } else {
+            SendStatus::Draft
         })
     }
 }
@@ -704,10 +703,7 @@ impl Mailbox for FakeMailbox {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        match id.starts_with(self.prefix) {
-            true => Ok(()),
-            false => Err(Error::argument("no id of ours")),
-        }
+        if id.starts_with(self.prefix) { Ok(()) } else { Err(Error::argument("no id of ours")) }
     }
 }
 

@@ -534,9 +534,10 @@ fn hidden_text_is_removed_and_visible_text_kept() {
         }
     }
     for trick in SHOWING {
-        let input = match trick.starts_with("<td") {
-            true => format!("<table><tr>{trick}</tr></table><p>after</p>"),
-            false => format!("{trick}<p>after</p>"),
+        let input = if trick.starts_with("<td") {
+            format!("<table><tr>{trick}</tr></table><p>after</p>")
+        } else {
+            format!("{trick}<p>after</p>")
         };
         let got = text(&input);
         assert!(got.contains("VISIBLE") && got.contains("after"), "{trick}: {got}");

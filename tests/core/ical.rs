@@ -277,10 +277,7 @@ fn observance(kind: &str, from: &str, to: &str, start: &str, more: &str) -> Stri
 fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str) -> String {
     let rule = |rule: &str| format!("RRULE:FREQ=YEARLY;{rule}");
     // West of Greenwich clocks are set back at two.
-    let back = match daylight.starts_with('-') {
-        true => "16010101T020000",
-        false => "16010101T030000",
-    };
+    let back = if daylight.starts_with('-') { "16010101T020000" } else { "16010101T030000" };
     format!(
         "BEGIN:VTIMEZONE\nTZID:{id}\n{}{}END:VTIMEZONE\n",
         observance("STANDARD", daylight, standard, back, &rule(autumn)),

@@ -415,13 +415,10 @@ fn containers_of_mail_programs_are_known() {
             let got = shown("Re: x", &marked(input, style, false).text);
             let got = got.replace('\\', "").replace("**", "");
             let (digits, words) = (|c: char| c.is_ascii_digit(), got.replace("Mill Lane 1", ""));
-            let got = match words.contains("not shown") {
-                true => words
-                    .split(digits)
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join("N"),
-                false => got,
+            let got = if words.contains("not shown") {
+                words.split(digits).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("N")
+            } else {
+                got
             };
             assert_eq!(got.replace("\n\n---\n\n", "\n\n"), want, "{input}");
         }

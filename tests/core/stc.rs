@@ -114,10 +114,7 @@ fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
         for (cells, extra) in rows {
             made.push(
                 cells.into_iter().take(width).collect(),
-                match uniform {
-                    true => same.clone(),
-                    false => extra,
-                },
+                if uniform { same.clone() } else { extra },
             );
         }
         made

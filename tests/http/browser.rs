@@ -104,9 +104,10 @@ impl Browser {
         for cookie in reply.headers.get_all("set-cookie") {
             let cookie = cookie.to_str().unwrap();
             let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
-            match cookie.contains("Max-Age=0") {
-                true => self.jar.remove(name),
-                false => self.jar.insert(name.to_owned(), value.to_owned()),
+            if cookie.contains("Max-Age=0") {
+                self.jar.remove(name)
+            } else {
+                self.jar.insert(name.to_owned(), value.to_owned())
             };
         }
         let html = reply.text();

@@ -132,9 +132,10 @@ async fn forms_of_others_are_refused() {
             Serializer::new(String::new()).extend_pairs(own.chain(more)).finish()
         };
         let mine = ann.get(page).await.is(200).form(action);
-        let of_another = match page.contains("disconnect") {
-            true => BTreeMap::from([("token".to_owned(), "x".to_owned())]),
-            false => bo.get(page).await.is(200).form(action),
+        let of_another = if page.contains("disconnect") {
+            BTreeMap::from([("token".to_owned(), "x".to_owned())])
+        } else {
+            bo.get(page).await.is(200).form(action)
         };
         let mut of_other_form = mine.clone();
         let other = if *action == "/sign-out" { "/accounts/level" } else { "/sign-out" };

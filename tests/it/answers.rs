@@ -172,13 +172,14 @@ pub fn remembered(
 ) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for (name, place) in remember {
-        let found = match place.starts_with('/') {
-            true => document.pointer(place).and_then(Value::as_str),
+        let found = if place.starts_with('/') {
+            document.pointer(place).and_then(Value::as_str)
+        } else {
             // A value before the rows, or a note after them.
-            false => blocks.first().into_iter().chain(blocks.last()).find_map(|notes| {
+            blocks.first().into_iter().chain(blocks.last()).find_map(|notes| {
                 let (_, rest) = notes.split_once(place)?;
                 rest.split([';', ' ', '\n', '"']).next()
-            }),
+            })
         };
         match found {
             Some(found) => drop(known.insert(name, found.to_owned())),

@@ -45,16 +45,18 @@ fn away() -> Error {
 #[async_trait]
 impl Connect for Broken {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        match self.mail.contains(&account.email.as_str()) {
-            true => Err(away()),
-            false => self.whole.mailbox(account),
+        if self.mail.contains(&account.email.as_str()) {
+            Err(away())
+        } else {
+            self.whole.mailbox(account)
         }
     }
 
     fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
-        match self.calendars.contains(&account.email.as_str()) {
-            true => Err(away()),
-            false => self.whole.calendars(account),
+        if self.calendars.contains(&account.email.as_str()) {
+            Err(away())
+        } else {
+            self.whole.calendars(account)
         }
     }
 
@@ -457,9 +459,10 @@ fn calendar(folder: &Path, name: &str, events: &[(&str, &str, &str, &str)]) {
             8 => format!("{name};VALUE=DATE:{at}"),
             _ => format!("{name}:{at}"),
         };
-        let uid = match more.contains("UID:") {
-            true => String::new(),
-            false => format!("UID:{title}@x\r\n").replace(' ', "-"),
+        let uid = if more.contains("UID:") {
+            String::new()
+        } else {
+            format!("UID:{title}@x\r\n").replace(' ', "-")
         };
         text.push_str(&format!(
             "BEGIN:VEVENT\r\n{uid}DTSTAMP:20261101T000000Z\r\n{}\r\n{}\r\nSUMMARY:{title}\r\n{}\

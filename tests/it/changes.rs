@@ -84,9 +84,10 @@ async fn changed_messages_say_what_differs() {
         }
         let (reported, _) = since(&mut session, &cursor).await;
         // Of Outlook's categories, a cursor has only hashes.
-        let unlabelled = match account.starts_with("google") {
-            true => "changed | unlabelled Proofs | Change 3 | inbox",
-            false => "changed | unlabelled | Change 3 | inbox",
+        let unlabelled = if account.starts_with("google") {
+            "changed | unlabelled Proofs | Change 3 | inbox"
+        } else {
+            "changed | unlabelled | Change 3 | inbox"
         };
         let expected = [
             "changed | moved from archive | Change 0 | inbox",

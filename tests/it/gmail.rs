@@ -486,9 +486,10 @@ async fn no_mail_is_kept_on_disk() {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.extend(std::fs::read(path).unwrap()),
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                files.extend(std::fs::read(path).unwrap())
             }
         }
     }

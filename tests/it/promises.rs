@@ -42,9 +42,10 @@ fn sections(text: &str) -> Vec<String> {
 }
 
 fn files(path: PathBuf, into: &mut Vec<PathBuf>) {
-    match path.is_dir() {
-        true => fs::read_dir(path).unwrap().for_each(|one| files(one.unwrap().path(), into)),
-        false => into.push(path),
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|one| files(one.unwrap().path(), into))
+    } else {
+        into.push(path)
     }
 }
 

@@ -269,16 +269,15 @@ async fn document_guests_are_checked_like_recipients() {
     ];
     for by_message in [false, true] {
         let harness = CalendarHarness::with(Api::Gmail, &[]).await;
-        let blocks = match by_message {
-            false => harness.call("calendar_save", json!({"ics": text})).await,
-            true => {
-                let invitations = &harness.ana().mailbox.invitations;
-                let request = text.replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");
-                invitations.lock().unwrap().insert("l".to_owned(), request);
-                harness.ok("mail_search", json!({})).await;
-                let call = json!({"id": "m1", "response": "accept"});
-                harness.call("calendar_respond", call).await
-            }
+        let blocks = if by_message {
+            let invitations = &harness.ana().mailbox.invitations;
+            let request = text.replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");
+            invitations.lock().unwrap().insert("l".to_owned(), request);
+            harness.ok("mail_search", json!({})).await;
+            let call = json!({"id": "m1", "response": "accept"});
+            harness.call("calendar_respond", call).await
+        } else {
+            harness.call("calendar_save", json!({"ics": text})).await
         };
         let notes = blocks.unwrap().pop().unwrap();
         for line in reported {

@@ -79,12 +79,13 @@ impl Setup {
         ] {
             for event in ["INSERT", "UPDATE"] {
                 let name = format!("full_{table}_{event}");
-                self.sql(match full {
-                    true => format!(
+                self.sql(if full {
+                    format!(
                         "CREATE TRIGGER {name} BEFORE {event} ON {table} \
                          BEGIN SELECT RAISE(ROLLBACK, 'no room'); END"
-                    ),
-                    false => format!("DROP TRIGGER {name}"),
+                    )
+                } else {
+                    format!("DROP TRIGGER {name}")
                 })
                 .await;
             }

@@ -348,9 +348,10 @@ async fn pages_are_an_exact_partition() {
         let link = text(&page["@odata.nextLink"]).to_owned();
         let other = link.replace("me/messages", "me/mailFolders/inbox/messages");
         let other = user.get(&other).await;
-        match searched {
-            true => assert_eq!(other.refusal().1, "ErrorInvalidUrlQuery"),
-            false => assert_eq!(other.status, 200),
+        if searched {
+            assert_eq!(other.refusal().1, "ErrorInvalidUrlQuery")
+        } else {
+            assert_eq!(other.status, 200)
         }
         assert_eq!(user.get(&link).await.status, 200);
     }
@@ -757,9 +758,10 @@ async fn permissions_limit_what_is_readable() {
         let user = User::at_graph(sandbox.base(), ME, scope).await;
         for path in paths {
             let reply = user.get(path).await;
-            match opened.contains(&path) {
-                true => assert_eq!(reply.status, 200, "{path} by {scope}"),
-                false => assert_eq!(reply.refusal(), denied, "{path} by {scope}"),
+            if opened.contains(&path) {
+                assert_eq!(reply.status, 200, "{path} by {scope}")
+            } else {
+                assert_eq!(reply.refusal(), denied, "{path} by {scope}")
             }
         }
     }

@@ -70,10 +70,7 @@ impl Box {
                 labels.remove(&label);
             }
         }
-        match self.mute {
-            true => broken(),
-            false => empty(204),
-        }
+        if self.mute { broken() } else { empty(204) }
     }
 }
 
@@ -86,10 +83,7 @@ fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -
     MailState {
         id: id.to_owned(),
         unread,
-        flag: match starred {
-            true => Flag::Set { due: None },
-            false => Flag::None,
-        },
+        flag: if starred { Flag::Set { due: None } } else { Flag::None },
         folder: folder.to_owned(),
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
         draft: false,
@@ -274,10 +268,7 @@ async fn permanently_deleted_messages_no_longer_exist() {
         let messages = [at("a", "TRASH"), at("b", "TRASH"), at("x/y", "")];
         let done = gmail.mail.apply(&messages, &MessageAction::Delete).await;
         let kinds: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
-        let expected = match idle {
-            true => Err(Kind::Conflict),
-            false => Ok(None),
-        };
+        let expected = if idle { Err(Kind::Conflict) } else { Ok(None) };
         assert_eq!(kinds, [expected.clone(), expected, Err(Kind::Argument)]);
         assert_eq!(
             gmail.written(),

@@ -62,9 +62,10 @@ fn taking(
                     upload.received.extend(&request.bytes);
                 }
                 upload.done = upload.received.len() == total;
-                match upload.done {
-                    true => ok(&json!({"id": "r1", "message": {"id": "a2", "threadId": "t1"}})),
-                    false => go_on(upload.received.len()),
+                if upload.done {
+                    ok(&json!({"id": "r1", "message": {"id": "a2", "threadId": "t1"}}))
+                } else {
+                    go_on(upload.received.len())
                 }
             }
             "GET drafts/r1" => ok(&reported("a2")),

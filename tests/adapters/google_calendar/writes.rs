@@ -133,9 +133,10 @@ async fn imported_event_keeps_its_uid() {
     );
 
     let google = scripted(|seen| {
-        let answer = match seen.raw.contains("/import") {
-            true => refused(409, "duplicate", "The requested identifier already exists."),
-            false => return None,
+        let answer = if seen.raw.contains("/import") {
+            refused(409, "duplicate", "The requested identifier already exists.")
+        } else {
+            return None;
         };
         Some(answer)
     })

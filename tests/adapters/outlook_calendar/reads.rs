@@ -111,13 +111,16 @@ async fn calendars_are_listed_with_their_time_zone() {
     ] {
         let plain = settings.clone();
         let outlook = Outlook::scripted(move |seen| {
-            all(seen, |part| match part.contains("/calendars") {
-                true => json!({"value": [
-                    {"id": "AAMkChoir", "name": "Choir"},
-                    {"name": "no id"},
-                    {"id": "AAMkMain", "name": "Calendar", "isDefaultCalendar": true},
-                ]}),
-                false => plain.clone(),
+            all(seen, |part| {
+                if part.contains("/calendars") {
+                    json!({"value": [
+                        {"id": "AAMkChoir", "name": "Choir"},
+                        {"name": "no id"},
+                        {"id": "AAMkMain", "name": "Calendar", "isDefaultCalendar": true},
+                    ]})
+                } else {
+                    plain.clone()
+                }
             })
         })
         .await;
@@ -285,10 +288,11 @@ async fn own_busy_times_come_from_the_calendar() {
             "workingHours": {"daysOfWeek": ["tuesday"], "startTime": "09:00:00.0000000",
                 "endTime": "17:00:00.0000000", "timeZone": {"name": "Tokyo Standard Time"}},
         });
-        all(seen, |part| match part.contains("/calendarView?") {
-            true => view.clone(),
-            false => settings.clone(),
-        })
+        all(seen, |part| if part.contains("/calendarView?") {
+view.clone()
+} else {
+settings.clone()
+})
     })
     .await;
     let who = ["Mira@example.com".to_owned(), "bo@example.com".to_owned()];

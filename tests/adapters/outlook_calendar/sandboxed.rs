@@ -100,9 +100,10 @@ async fn listing_rooms_requires_an_administrators_consent() {
 }
 
 fn when(text: &str) -> EventTime {
-    match text.contains('T') {
-        true => EventTime::At(text.parse().unwrap()),
-        false => EventTime::Day(text.parse().unwrap()),
+    if text.contains('T') {
+        EventTime::At(text.parse().unwrap())
+    } else {
+        EventTime::Day(text.parse().unwrap())
     }
 }
 

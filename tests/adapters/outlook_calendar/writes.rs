@@ -447,9 +447,10 @@ async fn write_is_retried_only_when_nothing_was_done() {
         let outlook = Outlook::scripted(move |seen| {
             let first = reported.lock().unwrap().take();
             let event = |title: &str| respond(200, &json!({"id": ID, "subject": title}));
-            Some(match seen.line.starts_with("PATCH") {
-                true => first.unwrap_or_else(|| event("x")),
-                false => event("as it was"),
+            Some(if seen.line.starts_with("PATCH") {
+                first.unwrap_or_else(|| event("x"))
+            } else {
+                event("as it was")
             })
         })
         .await;

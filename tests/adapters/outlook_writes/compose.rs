@@ -334,9 +334,8 @@ async fn possibly_sent_message_is_not_sent_again() {
         ("PATCH", 500, Some("2031-02-03T18:05:00Z"), Kind::Provider(503), 1),
         ("POST", 500, Some("2031-02-03T18:05:00Z"), Kind::Network, 2),
     ] {
-        let outlook = service(move |line, _| match line.starts_with(method) {
-            true => refused(status, "ErrorOdd"),
-            false => (200, Value::Null),
+        let outlook = service(move |line, _| {
+            if line.starts_with(method) { refused(status, "ErrorOdd") } else { (200, Value::Null) }
         })
         .await;
         let at = at.map(|at| at.parse().unwrap());

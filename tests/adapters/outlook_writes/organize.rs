@@ -263,9 +263,10 @@ async fn batches_stop_after_a_timeout() {
 /// An answer that does not tell how the message is has it read.
 #[tokio::test]
 async fn states_missing_from_the_response_are_read() {
-    let outlook = service(|line, _| match line.starts_with("PATCH") {
-        true => (200, json!({})),
-        false => {
+    let outlook = service(|line, _| {
+        if line.starts_with("PATCH") {
+            (200, json!({}))
+        } else {
             let mut read = message(1);
             read["isRead"] = true.into();
             (200, read)

@@ -31,17 +31,19 @@ async fn taker(
                 }
                 let (range, total) = seen.header("content-range").split_once('/').unwrap();
                 let last: usize = range.rsplit('-').next().unwrap().parse().unwrap();
-                match last + 1 == total.parse::<usize>().unwrap() {
-                    true => empty(201),
-                    false => {
-                        respond(200, &json!({"nextExpectedRanges": [format!("{}-", last + 1)]}))
-                    }
+                if last + 1 == total.parse::<usize>().unwrap() {
+                    empty(201)
+                } else {
+                    respond(200, &json!({"nextExpectedRanges": [format!("{}-", last + 1)]}))
                 }
             }
             _ => answer_request(
-                &|line, _| match line.contains("/attachments?") {
-                    true => (200, json!({"value": [graph_file()]})),
-                    false => (200, graph_draft()),
+                &|line, _| {
+                    if line.contains("/attachments?") {
+                        (200, json!({"value": [graph_file()]}))
+                    } else {
+                        (200, graph_draft())
+                    }
                 },
                 seen,
             ),

@@ -79,12 +79,11 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             ..hour("Proofs", "2031-02-03T18:05:00")
         };
         let made = mine.create(Some(&calendar), &meeting, Notify::All).await.unwrap();
-        let stored = |event: &Value| match google {
-            true => {
+        let stored = |event: &Value| {
+            if google {
                 let reminder = &event["reminders"]["overrides"][0]["minutes"];
                 json!([event["colorId"], event["visibility"], reminder])
-            }
-            false => {
+            } else {
                 let reminder = &event["reminderMinutesBeforeStart"];
                 json!([event["categories"][0], event["sensitivity"], reminder])
             }

@@ -317,14 +317,15 @@ async fn mailbox_settings_are_written_and_read_back() {
         assert!(names.contains("Clients/Lamps and more"), "{names:?}");
 
         let label = RuleStep::Label(text("Clients/Lamps and more"));
-        let rule = match google {
-            true => Rule {
+        let rule = if google {
+            Rule {
                 enabled: true,
                 when: Some(searched("from:ada@example.com has:attachment")),
                 then: vec![label, RuleStep::Read],
                 ..Rule::default()
-            },
-            false => Rule {
+            }
+        } else {
+            Rule {
                 name: Some(text("Lamps")),
                 enabled: true,
                 when: Some(searched("subject:lamp")),
@@ -335,7 +336,7 @@ async fn mailbox_settings_are_written_and_read_back() {
                 ],
                 stop: true,
                 ..Rule::default()
-            },
+            }
         };
         let sorted = |mut rule: Rule| {
             rule.then.sort_by_key(|step| format!("{step:?}"));
@@ -346,13 +347,14 @@ async fn mailbox_settings_are_written_and_read_back() {
         let made = written(SettingsChange::CreateRule(rule.clone())).await;
         let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
         assert_eq!(stored().await, [sorted(expected.clone())]);
-        let other = match google {
-            true => Rule {
+        let other = if google {
+            Rule {
                 when: Some(searched("\"final notice\" OR overdue")),
                 then: vec![RuleStep::Archive],
                 ..expected.clone()
-            },
-            false => Rule { enabled: false, when: None, ..expected.clone() },
+            }
+        } else {
+            Rule { enabled: false, when: None, ..expected.clone() }
         };
         let changed = written(SettingsChange::UpdateRule(other.clone())).await;
         let other = Rule { id: changed["id"].as_str().unwrap().to_owned(), ..other };
@@ -392,14 +394,15 @@ async fn mailbox_settings_are_written_and_read_back() {
         };
         let changed = SettingsChange::UpdateContact { id: contact.clone(), card };
         let changed = written(changed).await;
-        let columns = match google {
-            true => [
+        let columns = if google {
+            [
                 "/names/0/displayName",
                 "/emailAddresses/0/value",
                 "/organizations/0/name",
                 "/phoneNumbers/0/value",
-            ],
-            false => ["/displayName", "/emailAddresses/0/address", "/companyName", "/mobilePhone"],
+            ]
+        } else {
+            ["/displayName", "/emailAddresses/0/address", "/companyName", "/mobilePhone"]
         };
         assert_eq!(
             columns.map(|column| changed.pointer(column).and_then(Value::as_str)),
@@ -455,13 +458,14 @@ async fn mail_changes_are_reported() {
             assert!(sandbox.deliver(ME, message.as_bytes()).unwrap());
         };
         let subjects = |list: &[Value]| -> Vec<String> {
-            let subject = |item: &Value| match google {
-                true => {
+            let subject = |item: &Value| {
+                if google {
                     let headers = item["payload"]["headers"].as_array().unwrap();
                     let one = headers.iter().find(|header| header["name"] == "Subject").unwrap();
                     one["value"].clone()
+                } else {
+                    item["subject"].clone()
                 }
-                false => item["subject"].clone(),
             };
             list.iter().map(|item| subject(item).as_str().unwrap().to_owned()).collect()
         };

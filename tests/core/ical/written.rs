@@ -241,11 +241,10 @@ fn moments() -> impl Strategy<Value = (ZonedTime, ZonedTime)> {
         |(day, second, length, zone, whole)| {
             let start: DateTime = day.at(0, 0, 0, 0) + jiff::SignedDuration::from_secs(second);
             let end = start + jiff::SignedDuration::from_mins(length + 120);
-            match whole {
-                true => (ZonedTime::Day(day), ZonedTime::Day(end.date().tomorrow().unwrap())),
-                false => {
-                    (ZonedTime::At(start, zone.to_owned()), ZonedTime::At(end, zone.to_owned()))
-                }
+            if whole {
+                (ZonedTime::Day(day), ZonedTime::Day(end.date().tomorrow().unwrap()))
+            } else {
+                (ZonedTime::At(start, zone.to_owned()), ZonedTime::At(end, zone.to_owned()))
             }
         },
     )
@@ -283,10 +282,11 @@ prop_compose! {
     ) -> Option<Repeat> {
         let dates: Vec<EventTime> = dates.into_iter().map(|(second, day)| {
             let at = Timestamp::from_second(second).unwrap();
-            match day {
-                true => EventTime::Day(TimeZone::UTC.to_datetime(at).date()),
-                false => EventTime::At(at),
-            }
+            if day {
+EventTime::Day(TimeZone::UTC.to_datetime(at).date())
+} else {
+EventTime::At(at)
+}
         }).collect();
         let repeat = Repeat { rule: rule.to_owned(), except: dates.clone(), extra: dates };
         Some(repeat).filter(|repeat| *repeat != Repeat::default())

@@ -26,10 +26,7 @@ fn entry(made: Made, title: &str) -> Entry {
         3 => Entry::at(&format!("2026-02-{day:02}T{hour:02}:00"), 60 * 40, title),
         hours => Entry::at(&format!("2026-02-{day:02}T{hour:02}:00"), 60 * i64::from(hours), title),
     };
-    match shared {
-        true => entry.uid(title),
-        false => entry,
-    }
+    if shared { entry.uid(title) } else { entry }
 }
 
 /// True for what takes place on the 3rd or 4th, in Berlin.
@@ -103,13 +100,12 @@ proptest! {
                 for made in events {
                     // What is shared has the same name at everybody who has it.
                     let (hour, lasts, calendar, shared) = *made;
-                    let title = match shared {
-                        true => format!("shared {hour} {lasts}"),
-                        false => {
-                            number += 1;
+                    let title = if shared {
+format!("shared {hour} {lasts}")
+} else {
+number += 1;
                             format!("{name} {number}")
-                        }
-                    };
+};
                     fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                     if in_range(*made) && !there.contains(&title) {
                         there.push(title);
@@ -167,10 +163,11 @@ proptest! {
                 }
                 for (at, made) in events.iter().enumerate() {
                     let (hour, lasts, calendar, shared) = *made;
-                    let title = match shared {
-                        true => format!("shared {hour} {lasts}"),
-                        false => format!("{name} {at}"),
-                    };
+                    let title = if shared {
+format!("shared {hour} {lasts}")
+} else {
+format!("{name} {at}")
+};
                     fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                 }
                 every.push(fake);

@@ -586,10 +586,7 @@ impl Room<'_> {
                             "draft forward" => "See below.",
                             _ => "First words.",
                         };
-                        match self.says(&id, words).await {
-                            true => Done::Once,
-                            false => Done::Partly,
-                        }
+                        if self.says(&id, words).await { Done::Once } else { Done::Partly }
                     }
                     other => count(other, 1),
                 }

@@ -356,8 +356,5 @@ fn unusable_servers_are_named() {
 
 /// A password in the query of a socket's URL.
 fn secret(url: &str) -> &'static str {
-    match url.contains('?') {
-        true => "&password=hunter2",
-        false => "",
-    }
+    if url.contains('?') { "&password=hunter2" } else { "" }
 }

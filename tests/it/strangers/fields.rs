@@ -27,10 +27,7 @@ pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String
             for item in items {
                 let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
                 let header = item.get("value").is_some() && !name.is_empty();
-                let place = match header {
-                    true => format!("{place}/*{name}"),
-                    false => format!("{place}/*"),
-                };
+                let place = if header { format!("{place}/*{name}") } else { format!("{place}/*") };
                 visit(item, &place, each);
             }
         }

@@ -88,9 +88,10 @@ async fn each_scope_allows_only_its_methods() {
         "https://mail.google.com/",
             "draft list, draft, draft send, batch, batch delete, label, filters";
     } {
-        let full = match scope.contains("://") {
-            true => scope.to_owned(),
-            false => format!("https://www.googleapis.com/auth/{scope}"),
+        let full = if scope.contains("://") {
+            scope.to_owned()
+        } else {
+            format!("https://www.googleapis.com/auth/{scope}")
         };
         let user = User::at_gmail(sandbox.base(), MIRA, &full).await;
         let mut open = Vec::new();

@@ -124,9 +124,9 @@ pub(super) async fn run_pages(
     let link = crate::http::pages::link(app.store()).await?;
     let link = format!("http://{address}{link}");
     if app.config.browser && open::that_detached(&link).is_ok() {
-        say!("Your pages opened in the browser. If they did not, open:")
+        say!("Your pages opened in the browser. If they did not, open:");
     } else {
-        say!("Open this address in a browser on this machine:")
+        say!("Open this address in a browser on this machine:");
     }
     say!("{link}");
     say!("The address works once, within ten minutes. Press Ctrl+C to stop.");

@@ -148,7 +148,7 @@ fn checked(found: &Checked, owners: bool) -> Result<()> {
     let all: Vec<String> = all.iter().map(|(table, count)| format!("{table} {count}")).collect();
     let owners = found.rows.keys().filter(|owner| *owner != SERVER).count();
     if all.is_empty() {
-        say!("There are no rows.")
+        say!("There are no rows.");
     } else {
         say!("Rows of {} and of the server: {}.", many(owners, "owner"), all.join(", "));
     }

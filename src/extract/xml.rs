@@ -363,10 +363,10 @@ impl Element<'_> {
         let mut attributes = attributes.with_checks(false).filter_map(Result::ok);
         let found = attributes.find(|attribute| {
             let (local, prefix) = attribute.key.decompose();
-            fits(local.as_ref(), prefix.as_ref().map(|prefix| prefix.as_ref()))
+            fits(local.as_ref(), prefix.as_ref().map(std::convert::AsRef::as_ref))
         })?;
         let value = found.normalized_value(XmlVersion::Implicit1_0);
-        Some(value.map_or_else(|_| found.value.clone().into_owned(), |value| value.into_owned()))
+        Some(value.map_or_else(|_| found.value.clone().into_owned(), std::borrow::Cow::into_owned))
     }
 }
 

@@ -446,7 +446,7 @@ async fn add_gone(
             rows.insert_unread(usize::MAX, id);
             starts.push(start.map(|start| event_time::start(*start, into.zone)));
         } else {
-            into.unseen += 1
+            into.unseen += 1;
         }
     }
     assign_handles(ctx, &mut rows, &source.account).await?;

@@ -80,6 +80,9 @@ async fn responses_are_decompressed_up_to_a_limit() {
     for (name, answer, expected) in cases {
         let read = read(answer).await;
         let begins = read.clone().map(|text| text.chars().take(20).collect::<String>());
-        assert!(read.as_deref().map_err(|why| why.as_str()) == expected, "{name}: {begins:?}");
+        assert!(
+            read.as_deref().map_err(std::string::String::as_str) == expected,
+            "{name}: {begins:?}"
+        );
     }
 }

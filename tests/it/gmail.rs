@@ -487,9 +487,9 @@ async fn no_mail_is_kept_on_disk() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path)
+                folders.push(path);
             } else {
-                files.extend(std::fs::read(path).unwrap())
+                files.extend(std::fs::read(path).unwrap());
             }
         }
     }

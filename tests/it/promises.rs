@@ -43,9 +43,9 @@ fn sections(text: &str) -> Vec<String> {
 
 fn files(path: PathBuf, into: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|one| files(one.unwrap().path(), into))
+        fs::read_dir(path).unwrap().for_each(|one| files(one.unwrap().path(), into));
     } else {
-        into.push(path)
+        into.push(path);
     }
 }
 

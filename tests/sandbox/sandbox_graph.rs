@@ -349,9 +349,9 @@ async fn pages_are_an_exact_partition() {
         let other = link.replace("me/messages", "me/mailFolders/inbox/messages");
         let other = user.get(&other).await;
         if searched {
-            assert_eq!(other.refusal().1, "ErrorInvalidUrlQuery")
+            assert_eq!(other.refusal().1, "ErrorInvalidUrlQuery");
         } else {
-            assert_eq!(other.status, 200)
+            assert_eq!(other.status, 200);
         }
         assert_eq!(user.get(&link).await.status, 200);
     }
@@ -759,9 +759,9 @@ async fn permissions_limit_what_is_readable() {
         for path in paths {
             let reply = user.get(path).await;
             if opened.contains(&path) {
-                assert_eq!(reply.status, 200, "{path} by {scope}")
+                assert_eq!(reply.status, 200, "{path} by {scope}");
             } else {
-                assert_eq!(reply.refusal(), denied, "{path} by {scope}")
+                assert_eq!(reply.refusal(), denied, "{path} by {scope}");
             }
         }
     }

@@ -89,7 +89,7 @@ impl GoogleCalendar {
         notify: Notify,
     ) -> Result<Value> {
         let body = body::patch_body(current, change, &random()?)?;
-        if body.as_object().is_some_and(|keys| keys.is_empty()) {
+        if body.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(current.clone());
         }
         let changed = self.modify(current, &body, notify).await?;
@@ -103,7 +103,7 @@ impl GoogleCalendar {
                 .next("create it again"));
         };
         let body = body::restored(before, now);
-        if body.as_object().is_some_and(|keys| keys.is_empty()) {
+        if body.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(now.clone());
         }
         self.modify(now, &body, Notify::Nobody).await

@@ -269,7 +269,7 @@ impl Gmail {
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {
             // An unknown label silently finds nothing at Gmail; in an OR, others may hold.
             if *other {
-                notes.push(note!("{}: {}", ours(unknown(name)), NOTHING))
+                notes.push(note!("{}: {}", ours(unknown(name)), NOTHING));
             } else {
                 return Err(refused(name));
             }

@@ -186,7 +186,7 @@ async fn sort_out(
                 continue;
             }
             if item.get("start").is_some() && item.get("subject").is_some() {
-                events.push((calendar, item))
+                events.push((calendar, item));
             } else {
                 ask.insert(id, calendar);
             }
@@ -299,7 +299,7 @@ fn report(
             one.as_ref().is_some_and(|one| one.words.is_empty()) && !parts.contains_key(series)
         });
         if same {
-            _ = instead.insert(series.to_owned())
+            _ = instead.insert(series.to_owned());
         } else {
             with.insert(text(event, "id").to_owned());
             if let Some(facts) = facts(event, me)

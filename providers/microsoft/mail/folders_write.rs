@@ -364,7 +364,7 @@ fn preset(colour: &str) -> Result<String> {
         .to_lowercase()
         .replace("grey", "gray")
         .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
+        .filter(char::is_ascii_alphanumeric)
         .collect();
     let number = lower
         .strip_prefix("preset")

@@ -188,9 +188,9 @@ impl Write<'_> {
             }
         };
         if mine {
-            self.agenda.change(place, tell, |event| become_(event, new))
+            self.agenda.change(place, tell, |event| become_(event, new));
         } else {
-            self.attend(place, &new, tell)
+            self.attend(place, &new, tell);
         }
         self.event_json(place)
     }

@@ -125,7 +125,8 @@ impl<'m> Tree<'m> {
     fn child(&self, id: u32) -> Child<'m> {
         let part = self.message.part(id);
         let is_text = |part: &MessagePart<'_>| {
-            let attached = part.content_disposition().is_some_and(|how| how.is_attachment());
+            let attached =
+                part.content_disposition().is_some_and(mail_parser::ContentType::is_attachment);
             matches!(part.body, PartType::Html(_) | PartType::Text(_)) && !attached
         };
         let readable = part.is_some_and(|part| part.is_multipart() || is_text(part));
@@ -135,7 +136,7 @@ impl<'m> Tree<'m> {
 
 /// Returns a part's text if it is one to be read with the message.
 fn text_of(message: &Message<'_>, part: &MessagePart<'_>) -> Option<TextPart> {
-    let attached = part.content_disposition().is_some_and(|how| how.is_attachment());
+    let attached = part.content_disposition().is_some_and(mail_parser::ContentType::is_attachment);
     if attached || part.attachment_name().is_some() {
         return None;
     }

@@ -30,7 +30,7 @@ pub fn rows(message: &str, text: &str) -> Vec<Value> {
         };
         server = field("reporting-mta").or(field("reporting-ua")).map(typed).or(server);
         let recipient = field("final-recipient").or(field("original-recipient")).map(typed);
-        let kind = field("action").map(|word| word.to_ascii_lowercase());
+        let kind = field("action").map(str::to_ascii_lowercase);
         let Some(kind) = kind.or_else(|| field("disposition").and_then(disposition)) else {
             continue;
         };

@@ -160,9 +160,9 @@ impl Plain {
             }
             Tag::List(number) => {
                 if self.lists.is_empty() {
-                    self.block()
+                    self.block();
                 } else {
-                    self.line()
+                    self.line();
                 }
                 self.lists.push(number);
                 self.fresh = true;

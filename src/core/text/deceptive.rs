@@ -56,9 +56,9 @@ pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         if line.starts_with(OURS) {
-            out.push_str(line)
+            out.push_str(line);
         } else {
-            push_line(&mut out, line, &mut explained)
+            push_line(&mut out, line, &mut explained);
         }
     }
     out

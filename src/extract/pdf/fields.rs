@@ -172,7 +172,8 @@ fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
         state => match inherited(field, "Opt") {
             Some(Object::Array(texts)) => {
                 let text = state.parse().ok().and_then(|at| texts.iter::<Object<'_>>().nth(at));
-                let text = text.and_then(|text| text.into_string());
+                let text =
+                    text.and_then(hayro_interpret::hayro_syntax::object::Object::into_string);
                 Some(text.map_or_else(|| state.to_owned(), |text| decoded(text.as_bytes())))
             }
             _ => Some(state.to_owned()),
@@ -182,7 +183,9 @@ fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
 
 /// Returns the bits of `/Ff`.
 fn flags(field: &Dict<'_>) -> u32 {
-    inherited(field, "Ff").and_then(|flags| flags.into_i32()).unwrap_or_default() as u32
+    inherited(field, "Ff")
+        .and_then(hayro_interpret::hayro_syntax::object::Object::into_i32)
+        .unwrap_or_default() as u32
 }
 
 /// Returns the value of a field as text; of a list, the items that are chosen.
@@ -197,7 +200,9 @@ fn value(field: &Dict<'_>) -> Option<String> {
     };
     let shown = |value: String| {
         let mut pairs = items.iter::<Array<'_>>().take(ENTRIES).map(|pair| {
-            let mut texts = pair.iter::<Object<'_>>().filter_map(|text| text.into_string());
+            let mut texts = pair
+                .iter::<Object<'_>>()
+                .filter_map(hayro_interpret::hayro_syntax::object::Object::into_string);
             let mut next = || texts.next().map(|text| decoded(text.as_bytes()));
             (next(), next())
         });

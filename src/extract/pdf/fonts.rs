@@ -148,7 +148,10 @@ impl Fonts {
             Some(family) if family.ucs2_cmap().is_some() => family,
             _ => {
                 let info = descendants.next()?.get::<Dict<'_>>("CIDSystemInfo")?;
-                let text = |key| info.get::<Object<'_>>(key).and_then(|text| text.into_string());
+                let text = |key| {
+                    info.get::<Object<'_>>(key)
+                        .and_then(hayro_interpret::hayro_syntax::object::Object::into_string)
+                };
                 CidFamily::from_registry_ordering(&text("Registry")?, &text("Ordering")?)
             }
         };
@@ -217,7 +220,7 @@ fn shown(font: &Dict<'_>, own: bool) -> HashMap<u32, char> {
         _ => (None, None),
     };
     // All of these have the letters and digits of ASCII at its places.
-    let ascii = match base.as_ref().map(|name| name.as_str()) {
+    let ascii = match base.as_ref().map(hayro_interpret::hayro_syntax::object::Name::as_str) {
         Some("WinAnsiEncoding" | "MacRomanEncoding" | "StandardEncoding") => true,
         Some(_) => false,
         None => !own,

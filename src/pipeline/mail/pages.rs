@@ -158,9 +158,9 @@ impl GatheredMessages {
             near = row.date;
         }
         if oldest {
-            rows.sort_by_key(|row| row.date)
+            rows.sort_by_key(|row| row.date);
         } else {
-            rows.sort_by_key(|row| std::cmp::Reverse(row.date))
+            rows.sort_by_key(|row| std::cmp::Reverse(row.date));
         }
     }
 

@@ -45,7 +45,7 @@ impl Store {
             return Err(Error::new(Kind::Store, what).next(next));
         }
         if self.inner.engine.is_postgres() {
-            self.check_rules(&mut found).await?
+            self.check_rules(&mut found).await?;
         } else {
             let findings: Vec<String> = self.texts("PRAGMA integrity_check").await?;
             found.problems.extend(findings.into_iter().filter(|line| line != "ok"));

@@ -455,7 +455,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
         })
         .await;
         let done = outlook.calendars().await.update(&invitation(), &title, Notify::All).await;
-        assert_eq!(done.as_ref().err().map(|error| error.kind()), kind, "{done:?}");
+        assert_eq!(done.as_ref().err().map(daysheet_core::error::Error::kind), kind, "{done:?}");
         if kind.is_some() {
             assert_eq!(error_text(done), expected);
         }
@@ -507,7 +507,7 @@ async fn creation_without_answer_is_sent_once_more() {
         .await;
         let made = outlook.calendars().await.create(None, &change, Notify::All).await;
         let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
-        assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
+        assert_eq!(title.map_err(daysheet_core::error::Error::kind), expected, "{statuses:?}");
         let requests = outlook.tap.lines();
         let sent = requests.iter().filter(|it| it.starts_with("POST"));
         assert_eq!(sent.count(), posts, "{statuses:?}");

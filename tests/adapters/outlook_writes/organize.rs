@@ -86,8 +86,10 @@ async fn message_states_are_read() {
     .await;
     let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)];
     let states = outlook.mailbox().await.states(&ids).await;
-    let kinds: Vec<_> =
-        states.iter().map(|state| state.as_ref().map_err(|error| error.kind())).collect();
+    let kinds: Vec<_> = states
+        .iter()
+        .map(|state| state.as_ref().map_err(daysheet_core::error::Error::kind))
+        .collect();
     let two = MailState {
         unread: false,
         flag: Flag::Set { due: Some(DUE.parse().unwrap()) },
@@ -230,8 +232,10 @@ async fn each_batch_part_is_carried_out_once() {
     .await;
     let messages: Vec<MailState> = (1..=6).map(state).collect();
     let done = outlook.mailbox().await.apply(&messages, &MessageAction::Read(true)).await;
-    let kinds: Vec<_> =
-        done.iter().map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind())).collect();
+    let kinds: Vec<_> = done
+        .iter()
+        .map(|done| done.as_ref().map(|_| ()).map_err(daysheet_core::error::Error::kind))
+        .collect();
     assert_eq!(
         kinds,
         [

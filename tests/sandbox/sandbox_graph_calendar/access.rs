@@ -32,9 +32,9 @@ async fn permissions_limit_access_to_calendars() {
         assert_eq!(refused(&reply), denied, "{method} {path}");
         let reply = reader.write(method, path, &[], body).await;
         if reads {
-            assert_eq!(reply.status, 200, "{method} {path}")
+            assert_eq!(reply.status, 200, "{method} {path}");
         } else {
-            assert_eq!(refused(&reply), denied, "{method} {path}")
+            assert_eq!(refused(&reply), denied, "{method} {path}");
         }
     }
     // Asking when people are busy is reading.

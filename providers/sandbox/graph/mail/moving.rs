@@ -46,9 +46,9 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if folders::number_of(message) == DELETED {
-        delete_for_good(context, message)?
+        delete_for_good(context, message)?;
     } else {
-        put(context, message, DELETED)?
+        put(context, message, DELETED)?;
     }
     Ok(no_content())
 }

@@ -469,9 +469,9 @@ impl Renderer<'_> {
         if self.links.is_some() && target.is_named_by(&text) {
             // The text is the address: a number would only take its place.
             if text.contains("://") {
-                self.out.raw_word(&target.url)
+                self.out.raw_word(&target.url);
             } else {
-                self.out.text(text.trim())
+                self.out.text(text.trim());
             }
             return false;
         }

@@ -328,9 +328,9 @@ impl Builder {
             NodeOrText::AppendText(text) => {
                 // A style sheet is matched against names, which keep every character.
                 if text.contains(MARKS) && tree.name(parent) != "style" {
-                    tree.insert_text(parent, next, &theirs(text.to_string()))
+                    tree.insert_text(parent, next, &theirs(text.to_string()));
                 } else {
-                    tree.insert_text(parent, next, &text)
+                    tree.insert_text(parent, next, &text);
                 }
             }
         }

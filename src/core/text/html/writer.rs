@@ -162,9 +162,9 @@ impl Writer {
         self.settle();
         self.pieces += 1;
         if self.markdown && self.verbatim == 0 && !self.has_mark("`") {
-            self.escaped(word, start, ends)
+            self.escaped(word, start, ends);
         } else {
-            self.out.push_str(word)
+            self.out.push_str(word);
         }
     }
 

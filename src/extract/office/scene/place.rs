@@ -38,7 +38,8 @@ impl Scene {
 impl Shape {
     /// Returns the area in a shape in which its text begins.
     fn inner(&self, place: Area) -> Area {
-        let [left, top, right, bottom] = self.text.insets.map(|inset| inset.unwrap_or_default());
+        let [left, top, right, bottom] =
+            self.text.insets.map(std::option::Option::unwrap_or_default);
         Area {
             x: place.x + left,
             y: place.y + top,

@@ -146,9 +146,9 @@ pub(crate) async fn find_exceptions(
             continue;
         }
         if facts.cancelled {
-            found.cancel(original, &zone)
+            found.cancel(original, &zone);
         } else {
-            found.changed.push((original, facts.start))
+            found.changed.push((original, facts.start));
         }
     }
     found.changed.sort_by_key(|(at, _)| at.instant(&zone));

@@ -196,9 +196,9 @@ pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> S
             people.push(format!("- {}", guests::guest_line(&removed)));
         }
         if people.is_empty() {
-            parts.push("people optional or not".to_owned())
+            parts.push("people optional or not".to_owned());
         } else {
-            parts.push(format!("people {}", people.join(" ")))
+            parts.push(format!("people {}", people.join(" ")));
         }
     }
     if let Some(repeat) = &change.repeat {

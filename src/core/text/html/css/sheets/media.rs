@@ -149,7 +149,7 @@ fn one(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
 /// Reads `name`, `name: value` or a range.
 fn feature(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     let start = input.state();
-    if let Ok(name) = input.try_parse(|input| input.expect_ident_cloned()) {
+    if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
         let name = name.to_ascii_lowercase();
         if input.is_exhausted() {
             return Ok(alone(&name));
@@ -222,7 +222,7 @@ fn side(name: &str, view: View) -> Option<f32> {
 }
 
 fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
-    let word = input.try_parse(|input| input.expect_ident_cloned()).ok();
+    let word = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
     if let Some(word) = word {
         input.expect_exhausted()?;
         let word = word.to_ascii_lowercase();
@@ -294,7 +294,7 @@ fn size(input: &mut Parser<'_>) -> Parsed<f32> {
 /// Reads `width >= 600px` and `400px < width <= 700px`.
 fn range(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
     let operand = |input: &mut Parser<'_>| {
-        if let Ok(name) = input.try_parse(|input| input.expect_ident_cloned()) {
+        if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
             let name = name.to_ascii_lowercase();
             return match name.as_str() {
                 "aspect-ratio" => Ok(view.width / view.height),

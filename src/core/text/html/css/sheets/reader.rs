@@ -367,7 +367,7 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
             "property" => At::Property(input.expect_ident()?.as_ref().to_owned()),
             "import" => import(input, &self.grammar)?,
             "namespace" => {
-                let prefix = input.try_parse(|input| input.expect_ident_cloned()).ok();
+                let prefix = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
                 let url = input.expect_url_or_string()?.as_ref().to_owned();
                 At::Namespace(prefix.map(|prefix| prefix.as_ref().to_owned()), url)
             }

@@ -25,7 +25,7 @@ impl Viewer<'_> {
         for call in look.calls(Property::Filter) {
             frame.stacks = true;
             let size = call.args.first().map(|arg| arg.compute(&look.scale(rem)));
-            let by = size.map_or(1.0, |size| size.fraction());
+            let by = size.map_or(1.0, super::super::values::value::Quantity::fraction);
             match call.name {
                 "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
                 "blur" if by >= look.font && size.is_some() => return true,

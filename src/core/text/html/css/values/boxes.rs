@@ -90,7 +90,7 @@ pub fn tracks(input: &mut Parser<'_>) -> Parsed<Value> {
             Token::Function(name) => input.parse_nested_block(|input| {
                 if name.eq_ignore_ascii_case("repeat") {
                     count = input.expect_integer().map_or(1, |n| n.clamp(1, 20) as usize);
-                    let _ = input.try_parse(|input| input.expect_ident_cloned());
+                    let _ = input.try_parse(cssparser::Parser::expect_ident_cloned);
                     input.expect_comma()?;
                 }
                 let mut last = false;

@@ -260,7 +260,7 @@ fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     let mut way = HueDirection::Shorter;
     if input.try_parse(|input| input.expect_ident_matching("in")).is_ok() {
         space = tag(&input.expect_ident()?.to_ascii_lowercase())?;
-        if let Ok(word) = input.try_parse(|input| input.expect_ident_cloned()) {
+        if let Ok(word) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
             way = match word.to_ascii_lowercase().as_str() {
                 "shorter" => HueDirection::Shorter,
                 "longer" => HueDirection::Longer,

@@ -177,7 +177,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                     "preserve-breaks",
                 ],
             )?;
-            while input.try_parse(|input| input.expect_ident_cloned()).is_ok() {}
+            while input.try_parse(cssparser::Parser::expect_ident_cloned).is_ok() {}
             Ok(first)
         }
         P::OverflowX | P::OverflowY => words(input, OVERFLOW),
@@ -369,7 +369,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::OutlineOffset => length(input, true, false, false).map(Value::Amount),
         P::PaintOrder => {
             let first = words(input, &["normal", "fill", "stroke", "markers"])?;
-            while input.try_parse(|input| input.expect_ident_cloned()).is_ok() {}
+            while input.try_parse(cssparser::Parser::expect_ident_cloned).is_ok() {}
             Ok(first)
         }
         P::Spacing | P::WordSpacing => or(input, &["normal"], true, true),

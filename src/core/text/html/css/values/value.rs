@@ -303,7 +303,7 @@ fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Qua
     let mut way = String::new();
     let args: Vec<Quantity> = input.parse_nested_block(|input| {
         if name == "round"
-            && let Ok(word) = input.try_parse(|input| input.expect_ident_cloned())
+            && let Ok(word) = input.try_parse(cssparser::Parser::expect_ident_cloned)
         {
             way = word.to_ascii_lowercase();
             input.expect_comma()?;

@@ -23,7 +23,7 @@ use super::undo::undo_change;
 use super::writing;
 use crate::accounts::steady;
 use crate::budget::Response;
-use crate::budget::fit::{self, CEILING, WholeBlocks, whole_document};
+use crate::budget::fit::{self, CEILING, Fitted, WholeBlocks, whole_document};
 use crate::budget::value;
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
@@ -53,7 +53,7 @@ use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
 use crate::tools::mail::Modify;
 use crate::tools::output::OutputRead;
-use crate::tools::{self, Action, Call, Effect, Request};
+use crate::tools::{self, Action, Call, Effect, Request, View};
 
 /// The largest budget.
 const MOST_TOKENS: usize = 100_000;
@@ -82,108 +82,83 @@ pub async fn run_for(
     if reads { steady(call).await } else { call.await }
 }
 
+/// A call on its way: what its steps need besides the context.
+struct RunningCall<'a> {
+    call: &'a Call,
+    view: &'a View,
+    format: Format,
+    /// The most bytes that the client passes on, if its limit counts.
+    limit: Option<usize>,
+    /// The signed-in accounts, and since when.
+    since: Vec<String>,
+    secret: [u8; 32],
+}
+
+/// The complete response to a call, to be fitted.
+struct CompleteResponse {
+    response: Arc<Response>,
+    budget: usize,
+    /// False if it is a snapshot of an earlier call, whose further chunk is requested.
+    is_fresh: bool,
+}
+
+impl RunningCall<'_> {
+    /// The number of the requested chunk.
+    fn chunk(&self) -> usize {
+        self.view.chunk.map_or(1, |chunk| chunk as usize)
+    }
+
+    fn writes(&self) -> bool {
+        self.call.effect != Effect::Read
+    }
+
+    fn asks_for_output(&self) -> bool {
+        self.view.known.as_deref() == Some(ASKED) && !self.writes()
+    }
+}
+
 async fn answer_request(
     ctx: &Context,
     request: Request,
     caller: &dyn ClientPrompts,
 ) -> Result<Answer> {
     let Request { action, format, view, call } = request;
-    let mut budget = answer_budget(ctx, view.budget, view.reserve)?;
-    let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
-    // A budget in the settings takes precedence over the limit of the client.
-    let limit = caller.answer_limit().filter(|_| !ctx.config.budget_is_set);
+    let budget = answer_budget(ctx, view.budget, view.reserve)?;
     let accounts = ctx.accounts.list().await?;
-    let since: Vec<String> =
-        accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
-    // Read before anything is written, so that a completed write can always be reported.
-    let secret = ctx.store.fence_secret().await?;
-    let snapshot = match chunk {
-        1 => None,
-        _ => ctx.states.snapshots.find(&call, &since, limit),
+    let running = RunningCall {
+        call: &call,
+        view: &view,
+        format,
+        // A budget in the settings takes precedence over the limit of the client.
+        limit: caller.answer_limit().filter(|_| !ctx.config.budget_is_set),
+        since: accounts.iter().map(|one| format!("{} {}", one.id, one.added)).collect(),
+        // Read before anything is written, so that a completed write can always be reported.
+        secret: ctx.store.fence_secret().await?,
     };
-    let (response, fresh) = match snapshot {
-        Some((response, then, written)) => {
-            // Other chunks would be cut elsewhere.
-            if view.budget.is_some() && budget != then || format != written {
-                return Err(Error::argument(format!(
-                    "chunk={chunk} is of an answer with budget={then}, and the budget or \
-                     format differs"
-                ))
-                .next("give the same budget and format, or start again without chunk"));
-            }
-            budget = then;
-            (response, false)
-        }
-        None => {
-            let mut response = build_noted_response(ctx, action, format, caller, &secret).await?;
-            if format.has_text_fields() {
-                show_members(&mut response.document);
-            }
-            ctx.states.shown.note(&response.document);
-            (Arc::new(response), true)
-        }
-    };
-    let tool = tools::find(call.tool);
-    let writes = call.effect != Effect::Read;
-    match note_untrusted(ctx, &response).await {
+    let complete = find_or_build(ctx, &running, action, budget, caller).await?;
+    let response = &complete.response;
+    match note_untrusted(ctx, response).await {
         // A completed write is reported even if this cannot be stored.
-        Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
+        Err(error) if running.writes() => tracing::warn!(%error, "what was shown is not noted"),
         noted => noted?,
     }
-    let searched = !response.words.is_empty();
-    let strategy = value::resolve(call.tool, &ctx.config.values, searched);
-    let stale = fresh && chunk > 1;
-    let asks_for_output = view.known.as_deref() == Some(ASKED) && !writes;
-    let mut besides = usize::from(view.known.is_some()) * HASH;
-    if stale || limit.is_some() || asks_for_output {
-        besides = BESIDES;
-    }
-    let how = AnswerOptions {
-        format,
-        strategy,
-        chunk,
-        chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
-        budget,
-        reserve: reserved_tokens(ctx, view.reserve),
-        besides,
-        ceiling: limit.map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
-    };
-    let fits = fit_response(ctx, &response, how, secret).await;
-    let (mut fitted, whole) = match fits {
-        // A completed write is reported, even over budget.
-        Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
-            let budget = MOST_TOKENS;
-            let how = AnswerOptions { budget, ceiling: CEILING, ..how };
-            fit_response(ctx, &response, how, secret).await?
-        }
-        fits => fits?,
-    };
-    if stale {
-        add_note(ctx, &mut fitted, &STALE.into());
-    }
-    if let (Some(limit), Some(_), Some(_)) = (limit, view.budget, &fitted.shortened)
-        // The space is for one note. A token usually has three bytes or more.
-        && !stale
-        && limit < 3 * budget
-    {
-        let limit = note!("this client passes on {} bytes, whatever the budget", ours(limit));
-        add_note(ctx, &mut fitted, &limit);
-    }
-    if fresh && fitted.chunk.1 > 1 {
+    let (mut fitted, whole) = fit_complete(ctx, &running, &complete).await?;
+    add_notes_on_limits(ctx, &running, &complete, &mut fitted);
+    if complete.is_fresh && fitted.chunk.1 > 1 {
         ctx.states.snapshots.keep(Snapshot {
             call: call.clone(),
-            response: Arc::clone(&response),
-            accounts: since,
-            budget,
-            limit,
+            response: Arc::clone(response),
+            accounts: running.since.clone(),
+            budget: complete.budget,
+            limit: running.limit,
             format,
             made: Instant::now(),
         });
     }
     // The notes of a shortened answer name its output.
-    let names_output = asks_for_output && whole.is_none();
+    let names_output = running.asks_for_output() && whole.is_none();
     let whole =
-        whole.or_else(|| names_output.then(|| WholeBlocks::kept(&response, &secret).text()));
+        whole.or_else(|| names_output.then(|| WholeBlocks::kept(response, &running.secret).text()));
     let output = match whole {
         Some(whole) => {
             let accounts = accounts.into_iter().map(|account| account.id).collect();
@@ -219,6 +194,97 @@ async fn answer_request(
         blocks: fitted.blocks,
         output,
     })
+}
+
+/// Returns the snapshot of which a further chunk is requested, or else carries out the call.
+async fn find_or_build(
+    ctx: &Context,
+    running: &RunningCall<'_>,
+    action: Action,
+    budget: usize,
+    caller: &dyn ClientPrompts,
+) -> Result<CompleteResponse> {
+    let RunningCall { call, view, format, limit, since, secret } = running;
+    let chunk = running.chunk();
+    let snapshot = match chunk {
+        1 => None,
+        _ => ctx.states.snapshots.find(call, since, *limit),
+    };
+    let Some((response, then, written)) = snapshot else {
+        let mut response = build_noted_response(ctx, action, *format, caller, secret).await?;
+        if format.has_text_fields() {
+            show_members(&mut response.document);
+        }
+        ctx.states.shown.note(&response.document);
+        return Ok(CompleteResponse { response: Arc::new(response), budget, is_fresh: true });
+    };
+    // Other chunks would be cut elsewhere.
+    if view.budget.is_some() && budget != then || *format != written {
+        return Err(Error::argument(format!(
+            "chunk={chunk} is of an answer with budget={then}, and the budget or format differs"
+        ))
+        .next("give the same budget and format, or start again without chunk"));
+    }
+    Ok(CompleteResponse { response, budget: then, is_fresh: false })
+}
+
+/// Fits a response to the budget of its call; returns also its text as an output, if it was
+/// shortened.
+async fn fit_complete(
+    ctx: &Context,
+    running: &RunningCall<'_>,
+    complete: &CompleteResponse,
+) -> Result<(Fitted, Option<String>)> {
+    let CompleteResponse { response, budget, is_fresh } = complete;
+    let tool = tools::find(running.call.tool);
+    let is_stale = *is_fresh && running.chunk() > 1;
+    let besides = if is_stale || running.limit.is_some() || running.asks_for_output() {
+        BESIDES
+    } else {
+        usize::from(running.view.known.is_some()) * HASH
+    };
+    let searched = !response.words.is_empty();
+    let how = AnswerOptions {
+        format: running.format,
+        strategy: value::resolve(running.call.tool, &ctx.config.values, searched),
+        chunk: running.chunk(),
+        chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
+        budget: *budget,
+        reserve: reserved_tokens(ctx, running.view.reserve),
+        besides,
+        ceiling: running
+            .limit
+            .map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
+    };
+    match fit_response(ctx, response, how, running.secret).await {
+        // A completed write is reported, even over budget.
+        Err(error) if error.kind() == Kind::BudgetTooSmall && running.writes() => {
+            let how = AnswerOptions { budget: MOST_TOKENS, ceiling: CEILING, ..how };
+            fit_response(ctx, response, how, running.secret).await
+        }
+        fits => fits,
+    }
+}
+
+/// Adds the notes on a chunk without a snapshot, and on a client that passes on less than the
+/// budget.
+fn add_notes_on_limits(
+    ctx: &Context,
+    running: &RunningCall<'_>,
+    complete: &CompleteResponse,
+    fitted: &mut Fitted,
+) {
+    // The space is for one note.
+    if complete.is_fresh && running.chunk() > 1 {
+        add_note(ctx, fitted, &STALE.into());
+    } else if let (Some(limit), Some(_), Some(_)) =
+        (running.limit, running.view.budget, &fitted.shortened)
+        // A token usually has three bytes or more.
+        && limit < 3 * complete.budget
+    {
+        let limit = note!("this client passes on {} bytes, whatever the budget", ours(limit));
+        add_note(ctx, fitted, &limit);
+    }
 }
 
 /// Returns the complete response to a request, as the text of an output and as a document.

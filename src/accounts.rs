@@ -9,7 +9,7 @@
 //! An account changes its status only if the provider refuses its grant. Broken
 //! networks and busy servers are errors of the call and nothing more.
 //!
-//! `accounts/keeper.rs` keeps tokens fresh, the protocol is in `oauth.rs`, the rows are
+//! `accounts/token_manager.rs` keeps tokens fresh, the protocol is in `oauth.rs`, the rows are
 //! in `store/accounts.rs`. The caller, who knows the provider's API, must find out
 //! whose mailbox a new account is.
 

@@ -1,12 +1,14 @@
 //! Request → projection → page → rows → text: the steps that all answers share.
 //!
 //! Every answer is made by the same steps, 1 to 3 in [`search`](mail::search), [`lookup`],
-//! [`read`](mail::read) and similar modules, 4 and 5 in [`run`]: 1. `project` turns
-//! the chosen columns into what to request from the API; 2. the provider answers with a page of
-//! its own objects, the only I/O to an API; 3. `flatten` makes rows of them, and ids become
-//! handles: the complete response; 4. `budget` chooses the part that fits; 5. `encode` writes the
-//! document; long texts follow in blocks of their own,
-//!    and notes say what is missing.
+//! [`read`](mail::read) and similar modules, 4 and 5 in [`fit`](answer::fit); [`run`] calls them.
+//!
+//! 1. `project` turns the chosen columns into what to request from the API.
+//! 2. The provider answers with a page of its own objects: the only I/O to an API.
+//! 3. `flatten` makes rows of them, and ids become handles: the complete response.
+//! 4. `budget` chooses the part that fits.
+//! 5. `encode` writes the document. Long texts follow in blocks of their own, and notes say what
+//!    is missing.
 //!
 //! It names the port (`provider.rs`) and never a provider. Sign-in is in
 //! [`sign_in`](access::sign_in).
@@ -45,7 +47,7 @@ use self::complete::complete_argument;
 use self::context::Context;
 use self::mail::attachment::attachment_bytes;
 use self::run::{output_document, output_text, run_for};
-use self::states::FolderStates;
+use self::states::KeptStates;
 use crate::accounts::{Accounts, SignedOut};
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::config::Config;
@@ -80,7 +82,7 @@ impl Pipeline {
         connect: Arc<dyn Connect>,
     ) -> Self {
         let outputs = ResultStore::new(&config, store.clone(), accounts.clone());
-        let states = FolderStates::new(outputs, SendRecovery::new(config.look));
+        let states = KeptStates::new(outputs, SendRecovery::new(config.look));
         Self(Context { config, store, accounts, connect, patience: PATIENCE, states })
     }
 

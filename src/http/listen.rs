@@ -62,13 +62,12 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
         Error::new(Kind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
             .next("set PEM files: the certificate chain, and its private key")
     };
+    let some = |chain: Vec<_>| {
+        if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
+    };
     let chain: Vec<_> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
-        .and_then(
-            |chain: Vec<_>| {
-                if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
-            },
-        )
+        .and_then(some)
         .map_err(|error| unusable(certificate, &error))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());

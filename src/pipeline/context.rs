@@ -1,14 +1,14 @@
 //! What every step of a call needs: the settings with their clock, the store, the accounts and
 //! their connections.
 //!
-//! What one folder alone keeps between calls is in [`FolderStates`].
+//! What parts of the pipeline keep between calls is in [`KeptStates`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::states::FolderStates;
+use super::states::KeptStates;
 use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::course;
@@ -27,7 +27,7 @@ pub struct Context {
     pub(super) connect: Arc<dyn Connect>,
     /// How long one account of several may take.
     pub(super) patience: Duration,
-    pub(super) states: FolderStates,
+    pub(super) states: KeptStates,
 }
 
 impl Context {

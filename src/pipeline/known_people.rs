@@ -1,5 +1,5 @@
-//! Whom an account knows, kept in memory for a while: senders who look like one of them are
-//! warned of, and addresses that were perhaps mistyped are noted.
+//! Whom an account knows: senders who look like one of them are warned of, and addresses that
+//! were perhaps mistyped are noted.
 //!
 //! The services' lists of people are a hint: before an address is warned of, the sent
 //! mail decides whether it has been written to. A contact is known, unless this program saved its

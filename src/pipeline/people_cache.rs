@@ -1,4 +1,4 @@
-//! The people of accounts, kept in memory for a while.
+//! The people whom accounts know, kept in memory for a while.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,14 +14,14 @@ pub(super) const GOOD: Duration = Duration::from_secs(600);
 #[derive(Default)]
 pub(super) struct KnownPeople {
     pub(super) circles: Mutex<HashMap<String, Circle>>,
-    pub(crate) written: Mutex<HashMap<String, Vec<Acquaintance>>>,
+    pub(super) written: Mutex<HashMap<String, Vec<Acquaintance>>>,
 }
 
 /// The people of one account.
 #[derive(Clone)]
 pub(super) struct Circle {
-    pub(crate) since: Instant,
-    pub(crate) people: Arc<Vec<Acquaintance>>,
+    pub(super) since: Instant,
+    pub(super) people: Arc<Vec<Acquaintance>>,
     /// Whom senders look like, by name and address; `None` for nobody.
     pub(super) looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
 }
@@ -41,7 +41,7 @@ impl KnownPeople {
     }
 
     /// Drops the people of an account, so that they are read again.
-    pub(crate) fn forget(&self, account: &str) {
+    pub(super) fn forget(&self, account: &str) {
         self.circles.lock().unwrap_or_else(PoisonError::into_inner).remove(account);
     }
 }

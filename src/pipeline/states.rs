@@ -1,4 +1,4 @@
-//! What single folders keep between calls. Each type shows its parts to its folder alone.
+//! What parts of the pipeline keep between calls. Each type is in the folder that uses it.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use super::people_cache::KnownPeople;
 use crate::outputs::ResultStore;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
-/// What single folders keep between calls.
-pub(super) struct FolderStates {
+/// What parts of the pipeline keep between calls.
+pub(super) struct KeptStates {
+    /// Sign-ins that were started and not yet reported.
     pub(super) sign_ins: Arc<SignIns>,
     /// People that were listed lately.
     pub(super) known: KnownPeople,
@@ -35,11 +36,11 @@ pub(super) struct FolderStates {
     pub(super) unsubscriber: OneClickUnsubscriber,
     /// Whether the process has shown untrusted text.
     pub(super) taint: TaintTracker,
-    /// How long a message in doubt may still be sent.
+    /// How long a message in doubt is looked for, and may still be sent.
     pub(super) send_recovery: SendRecovery,
 }
 
-impl FolderStates {
+impl KeptStates {
     /// Creates the states of a process that has done nothing yet.
     pub(super) fn new(outputs: ResultStore, send_recovery: SendRecovery) -> Self {
         Self {

@@ -4,8 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::context::Context;
 use crate::error::Result;
-use crate::time_parse;
-use crate::time_parse::TimeContext;
+use crate::time_parse::{self, TimeContext};
 
 /// Returns the current time, and the zone of the user.
 pub(super) fn time_context(ctx: &Context) -> TimeContext {

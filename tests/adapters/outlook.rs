@@ -759,16 +759,16 @@ async fn batch_parts_succeed_and_fail_independently() {
 async fn graph_enum_values_are_read_in_any_case() {
     let outlook = Outlook::scripted(|seen| {
         Some(if seen.line.contains("/attachments") {
-respond(200, &json!({"value": [
+            respond(200, &json!({"value": [
                 {"id": "A1", "name": "pic", "contentType": "Image/PNG", "isInline": true, "size": 3},
                 {"id": "A2", "name": "minutes", "contentType": null, "isInline": false, "size": 9},
             ]}))
-} else {
-respond(200, &json!({
+        } else {
+            respond(200, &json!({
                 "id": "AAMk", "subject": "x", "hasAttachments": false,
                 "body": {"contentType": "HTML", "content": "<img src='CID:pic'>"},
             }))
-})
+        })
     })
     .await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];

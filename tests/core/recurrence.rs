@@ -290,10 +290,10 @@ proptest! {
         }
         let date = Date::new(year, 12, 31).unwrap();
         let start = if day {
-ZonedTime::Day(date)
-} else {
-ZonedTime::At(date.at(23, 59, 59, 999_999_999), "Asia/Tokyo".to_owned())
-};
+            ZonedTime::Day(date)
+        } else {
+            ZonedTime::At(date.at(23, 59, 59, 999_999_999), "Asia/Tokyo".to_owned())
+        };
         let lines = [format!("RRULE:{rule}"), format!("EXDATE:{dates}"), format!("RDATE;TZID={dates}")];
         let repeat = Repeat::from_lines(&lines, &TimeZone::UTC);
         let found = repeat.occurrences(&start, Timestamp::MIN, Timestamp::MAX, 5);

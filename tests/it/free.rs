@@ -437,10 +437,10 @@ proptest! {
             let harness = over(vec![fake]).await;
             let zone = ZONES[zone];
             let daily = if any {
-Some((0, 48))
-} else {
-daily.map(|(from, long)| (from, from + long))
-};
+                Some((0, 48))
+            } else {
+                daily.map(|(from, long)| (from, from + long))
+            };
             let mut arguments = json!({
                 "who": who, "from": at(0).to_string(), "to": at(DAYS * 288).to_string(),
                 "duration": length * TICK, "limit": limit, "tz": zone, "sort": "best",

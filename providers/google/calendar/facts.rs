@@ -72,10 +72,10 @@ fn mark(person: &mut Value, own: bool) {
         return;
     };
     if own {
-        person.insert("self".to_owned(), true.into())
+        person.insert("self".to_owned(), true.into());
     } else {
-        person.remove("self")
-    };
+        person.remove("self");
+    }
 }
 
 /// Returns the facts of an event that [`place`] has completed; `own` is the account's

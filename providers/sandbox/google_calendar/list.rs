@@ -242,13 +242,10 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -
     let zone = view.zone.iana_name().unwrap_or(&calendar.zone);
     let events = agenda.events_of(place);
     let updated = events.map(|(_, event)| event.updated).max();
-    let items: Vec<Value> = page
-        .items
-        .iter()
-        .map(
-            |item| if item.deleted { view.tombstone(&item.event) } else { view.event(&item.event) },
-        )
-        .collect();
+    let shown = |item: &EventItem<'_>| {
+        if item.deleted { view.tombstone(&item.event) } else { view.event(&item.event) }
+    };
+    let items: Vec<Value> = page.items.iter().map(shown).collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("kind", "calendar#events".into());

@@ -132,10 +132,10 @@ pub(super) fn event(
     }
     for (stored, new) in [(&mut event.more, own), (&mut event.private, private)] {
         if new.is_empty() {
-            stored.remove(OWN)
+            stored.remove(OWN);
         } else {
-            stored.insert(OWN.to_owned(), new.into())
-        };
+            stored.insert(OWN.to_owned(), new.into());
+        }
     }
     Ok(event)
 }

@@ -304,3 +304,8 @@ pub(crate) fn others<'g>(list: &'g [Guest], own: &str) -> Vec<&'g Guest> {
         .filter(|one| !one.room && !one.me && !one.address.eq_ignore_ascii_case(own))
         .collect()
 }
+
+/// Returns the error that an event with guests needs `notify`.
+pub(crate) fn notify_missing() -> Error {
+    Error::argument("an event with guests needs `notify`").next("give notify=all, external or none")
+}

@@ -21,8 +21,7 @@ use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
 use crate::schemas::{EVENT, Level};
 use crate::store::HandleKind;
-use crate::text;
-use crate::text::Note;
+use crate::text::{self, Note};
 use crate::tools::save::Scope;
 
 /// The number of events that a question names.
@@ -340,4 +339,16 @@ pub(crate) async fn written_rows(
     notes.append(&mut more);
     document.tables.push(rows);
     zone_line(document, &ctx.config.zone);
+}
+
+/// Describes a failed write; for a conflict, reports the event as it is now.
+pub(crate) async fn write_error(ctx: &Context, target: &EventTarget, error: Error) -> Error {
+    if error.kind() != Kind::Conflict {
+        return error.context(&target.handle);
+    }
+    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
+    match now {
+        Ok(now) => changed_meanwhile(ctx, &now).await,
+        Err(error) => error,
+    }
 }

@@ -15,15 +15,14 @@ use crate::pipeline::rows::Missing;
 use crate::pipeline::settings;
 use crate::project::project;
 use crate::provider::{Account, Page};
-use crate::schemas;
-use crate::schemas::{ACCOUNT, Api, Origin, ROOM, Table};
+use crate::schemas::{self, ACCOUNT, Api, Origin, ROOM, Table};
 
 /// The list of one account, or of ours.
 pub(super) struct LookupPart {
-    pub(crate) place: LookupPosition,
-    pub(crate) account: Option<Account>,
-    pub(crate) label: String,
-    pub(crate) list: Listed,
+    pub(super) place: LookupPosition,
+    pub(super) account: Option<Account>,
+    pub(super) label: String,
+    pub(super) list: Listed,
 }
 
 /// Fetches the requested lists; returns also why some are missing.

@@ -1,5 +1,4 @@
-//! People and rooms that events name, beside those that a service lists; and who was
-//! probably meant by an address that nobody has.
+//! People and rooms that events name, beside those that a service lists.
 
 use std::collections::HashMap;
 
@@ -21,9 +20,11 @@ use crate::text::{Note, NoteKey, note};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;
-/// Events of a calendar in one answer, and the most answers that are read.
+/// Events of a calendar in one answer.
 const PAGE: usize = 250;
+/// The most answers that are read.
 const PAGES: usize = 4;
+
 /// A guest or organizer of events.
 struct Guest {
     name: Option<String>,

@@ -1,4 +1,4 @@
-//! The lists that a lookup fetches from each account.
+//! What a lookup asks for: its arguments, or those of the first page that a cursor continues.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,8 +9,7 @@ use crate::pipeline::answer::cursor::{another_search, load_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::columns_of;
 use crate::provider::{Account, Page, People};
-use crate::schemas;
-use crate::schemas::{ACCOUNT, Api, Field, Level, Listing, Origin};
+use crate::schemas::{self, ACCOUNT, Api, Field, Level, Listing, Origin};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
 
@@ -24,32 +23,32 @@ pub(crate) const ASKED: &str = "asked";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LookupPlan {
     #[serde(rename = "kind", with = "by_word")]
-    pub(crate) listing: &'static Listing,
-    pub(crate) q: Option<String>,
-    pub(crate) emails: Vec<String>,
+    pub(super) listing: &'static Listing,
+    pub(super) q: Option<String>,
+    pub(super) emails: Vec<String>,
     /// The name or address that it is about, if several were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) asked: Option<String>,
+    pub(super) asked: Option<String>,
     #[serde(default)]
-    pub(crate) fields: Vec<String>,
-    pub(crate) limit: usize,
+    pub(super) fields: Vec<String>,
+    pub(super) limit: usize,
     /// True if several accounts are queried.
-    pub(crate) merged: bool,
+    pub(super) merged: bool,
     /// The number of rows of the accounts that are shown completely.
-    pub(crate) done: usize,
+    pub(super) done: usize,
     /// The requested addresses that somebody on a page so far has.
     #[serde(default)]
-    pub(crate) met: Vec<String>,
+    pub(super) met: Vec<String>,
     /// The accounts that may have more, in their order.
-    pub(crate) places: Vec<LookupPosition>,
+    pub(super) places: Vec<LookupPosition>,
 }
 
 /// The position in the list of one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LookupPosition {
     /// The account's id; `None` for our own lists.
-    pub(crate) account: Option<String>,
-    pub(crate) shown: usize,
+    pub(super) account: Option<String>,
+    pub(super) shown: usize,
 }
 
 /// What was fetched for one account.
@@ -117,7 +116,7 @@ pub(super) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupP
 
 impl LookupPlan {
     /// Returns the plan of the people of some accounts, up to `limit` of each.
-    pub(crate) fn contacts(q: Option<String>, limit: usize, accounts: &[Account]) -> Option<Self> {
+    pub(super) fn contacts(q: Option<String>, limit: usize, accounts: &[Account]) -> Option<Self> {
         let (_, listing) = schemas::LISTINGS.iter().find(|(_, one)| one.is_people())?;
         let place =
             |account: &Account| LookupPosition { account: Some(account.id.clone()), shown: 0 };
@@ -137,7 +136,7 @@ impl LookupPlan {
 
     /// Returns the columns to show: by default those up to the core, otherwise those requested
     /// and the one that names a row. Rows of several accounts name their account.
-    pub(crate) fn columns(&self) -> Result<Vec<&'static Field>> {
+    pub(super) fn columns(&self) -> Result<Vec<&'static Field>> {
         let table = self.listing.table;
         if self.fields.is_empty() {
             let mut columns = match self.listing.origin {
@@ -160,7 +159,7 @@ impl LookupPlan {
 
     /// Returns the people to request from a mailbox, one more than shown: it shows
     /// whether there are more.
-    pub(crate) fn people(&self, place: &LookupPosition) -> People {
+    pub(super) fn people(&self, place: &LookupPosition) -> People {
         People {
             q: self.q.clone(),
             emails: self.emails.clone(),
@@ -169,7 +168,7 @@ impl LookupPlan {
     }
 
     /// Returns the text that filters rows here; people are filtered by the provider.
-    pub(crate) fn filter(&self) -> Option<&str> {
+    pub(super) fn filter(&self) -> Option<&str> {
         self.q.as_deref().filter(|_| !self.listing.is_people())
     }
 }

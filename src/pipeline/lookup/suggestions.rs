@@ -1,11 +1,10 @@
-//! Suggestions for names that nobody has.
+//! Suggestions for names and addresses that nobody has.
 
 use super::lists::fetch_lists;
 use super::people::texts;
 use super::plan::{LookupPlan, LookupPosition};
 use crate::error::Error;
-use crate::flatten;
-use crate::flatten::{Room, RowContext};
+use crate::flatten::{self, Room, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;

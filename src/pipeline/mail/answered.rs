@@ -20,6 +20,7 @@ use crate::text::{Note, note};
 
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";
+
 /// Whether a message was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answered {

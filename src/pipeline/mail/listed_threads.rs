@@ -5,10 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::flatten;
-use crate::flatten::RowContext;
+use crate::flatten::{self, RowContext};
 use crate::provider::Account;
 use crate::schemas::{MESSAGE, Table};
+
+/// The column of the thread that a message is in.
+pub(crate) const THREAD: &str = "thread";
 
 /// The most messages whose threads are remembered.
 const REMEMBERED: usize = 5_000;
@@ -52,6 +54,3 @@ pub(super) fn key_and_thread(
     };
     (!thread.is_empty()).then_some((id, thread))
 }
-
-/// The column that it is looked up by.
-pub(crate) const THREAD: &str = "thread";

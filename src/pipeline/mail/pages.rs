@@ -62,28 +62,28 @@ pub(super) struct GatheredMessages {
     next: Option<String>,
     place: PagePosition,
     /// The total number of results.
-    pub(crate) total: Option<Total>,
+    pub(super) total: Option<Total>,
     /// Names by id, for the rows.
-    pub(crate) names: HashMap<String, String>,
+    pub(super) names: HashMap<String, String>,
     /// Notes on parts of the query that the provider could not evaluate.
-    pub(crate) notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
     /// The messages in spam and trash that match and were left out; `None` if unknown.
     hidden: Option<HashSet<String>>,
     /// What is known about answers.
     pub(super) answers: Answers,
     /// The number of provider pages fetched.
-    pub(crate) looked: usize,
+    pub(super) looked: usize,
 }
 
 /// The list of the mailbox to query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ListOptions<'a> {
-    pub(crate) table: &'static Table,
-    pub(crate) context: &'a RowContext<'a>,
+    pub(super) table: &'static Table,
+    pub(super) context: &'a RowContext<'a>,
     /// The conditions to check on the rows.
-    pub(crate) listed: ListedConditions,
+    pub(super) listed: ListedConditions,
     /// The number of rows to fetch before it stops.
-    pub(crate) enough: usize,
+    pub(super) enough: usize,
 }
 
 /// Fetches pages of one mailbox from `place` on.
@@ -236,7 +236,7 @@ impl GatheredMessages {
     }
 
     /// Takes the next row.
-    pub(crate) fn take(&mut self) -> Option<ListedRow> {
+    pub(super) fn take(&mut self) -> Option<ListedRow> {
         let row = self.rows.pop_front()?;
         self.taken.extend(row.id);
         Some(row.found)
@@ -244,12 +244,12 @@ impl GatheredMessages {
 
     /// Returns true if the rows after those fetched are unknown: no later row may be
     /// shown before they are fetched.
-    pub(crate) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.rows.is_empty() && self.next.is_some()
     }
 
     /// Returns where the next page continues; `None` if all rows were taken.
-    pub(crate) fn rest(&self) -> Option<PagePosition> {
+    pub(super) fn rest(&self) -> Option<PagePosition> {
         let unused = self.rows.iter().map(|row| row.page).min();
         let page = match unused.and_then(|page| self.pages.get(page)) {
             Some(start) => start.clone(),

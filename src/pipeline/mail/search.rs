@@ -8,14 +8,12 @@ pub(crate) mod accounts;
 mod by_sender;
 pub(crate) mod plan;
 
+use self::accounts::{SearchPart, hidden_count, part_rows, search_accounts, total, total_hidden};
 use self::by_sender::search_senders;
-use super::pages::ListedRow;
-use super::search::accounts::{
-    SearchPart, hidden_count, part_rows, search_accounts, total, total_hidden,
-};
-use super::search::plan::{
+use self::plan::{
     KIND, SearchContext, is_everywhere, plan_search, search_context, search_query, words,
 };
+use super::pages::ListedRow;
 use crate::budget::Response;
 use crate::encode::Document;
 use crate::error::Result;

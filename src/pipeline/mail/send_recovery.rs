@@ -1,4 +1,4 @@
-//! How long a message in doubt may still be sent.
+//! How long a message in doubt is looked for, and how long it may still be sent.
 
 use std::time::Duration;
 

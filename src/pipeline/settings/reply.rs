@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::target::{
-    Set, SettingsContext, apply_settings, context_of, logged_set_up, mail_context, nothing,
-    one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
+    Set, SettingsContext, apply_settings, context_of, mail_context, nothing, one_outcome, one_row,
+    planned_change, rehearse_settings, settable, settings_row, write_logged,
 };
 use crate::access::Access;
 use crate::budget::Response;
@@ -466,7 +466,7 @@ pub(super) async fn set_signature(
     }
     if ours {
         let write = ctx.store.keep_signature(&owner.account.id, &text);
-        logged_set_up(ctx, &owner, "update signature", "", write).await?;
+        write_logged(ctx, &owner, "update signature", "", write).await?;
         let about = (item.as_str(), "update", outcome.as_str());
         return settings_row(ctx, &owner, &ALIAS, Ok(None), about).await;
     }

@@ -411,7 +411,7 @@ async fn run_over(
         );
     };
     let mut steps = Vec::new();
-    let mut passed_over = Vec::new();
+    let mut write_error = Vec::new();
     for step in &rule.then {
         let (verb, to) = match step {
             RuleStep::Read => (Verb::Read, None),
@@ -421,11 +421,11 @@ async fn run_over(
             RuleStep::Label(name) => (Verb::Label, Some(name.clone())),
             RuleStep::Move(name) => (Verb::Move, Some(name.clone())),
             RuleStep::NeverSpam => {
-                passed_over.push("never_spam");
+                write_error.push("never_spam");
                 continue;
             }
             RuleStep::Important => {
-                passed_over.push("important");
+                write_error.push("important");
                 continue;
             }
             // Such a rule was refused above.
@@ -436,7 +436,7 @@ async fn run_over(
     if steps.is_empty() {
         return Err(Error::argument(format!(
             "the rule only does {}, which does not apply to existing mail",
-            passed_over.join(" and ")
+            write_error.join(" and ")
         ))
         .next("change what it does with op=update"));
     }
@@ -456,8 +456,8 @@ async fn run_over(
         Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
         Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
     });
-    if !passed_over.is_empty() {
-        let line = note!("skipped: {}", ours(passed_over.join(", ")));
+    if !write_error.is_empty() {
+        let line = note!("skipped: {}", ours(write_error.join(", ")));
         choice.notes.push(line);
     }
     change_messages(ctx, choice, "run", &steps, with.dry_run, None).await

@@ -27,15 +27,15 @@ use crate::words::Words;
 
 /// The mailbox that is set up.
 pub(super) struct SettingsContext {
-    pub(crate) account: Account,
-    pub(crate) label: String,
-    pub(crate) mailbox: Arc<dyn Mailbox>,
+    pub(super) account: Account,
+    pub(super) label: String,
+    pub(super) mailbox: Arc<dyn Mailbox>,
     /// Notes from after the write, for its answer.
-    pub(crate) late: Mutex<Vec<Note>>,
+    pub(super) late: Mutex<Vec<Note>>,
 }
 
 impl SettingsContext {
-    pub(crate) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
+    pub(super) fn late(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -69,10 +69,10 @@ pub(super) async fn apply_settings(
     id: &str,
     change: &SettingsChange,
 ) -> Result<Option<Value>> {
-    logged_set_up(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
+    write_logged(ctx, owner, op, id, owner.mailbox.apply_settings(change)).await
 }
 
-pub(super) async fn logged_set_up<T>(
+pub(super) async fn write_logged<T>(
     ctx: &Context,
     owner: &SettingsContext,
     op: &str,

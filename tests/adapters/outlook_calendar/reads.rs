@@ -289,10 +289,10 @@ async fn own_busy_times_come_from_the_calendar() {
                 "endTime": "17:00:00.0000000", "timeZone": {"name": "Tokyo Standard Time"}},
         });
         all(seen, |part| if part.contains("/calendarView?") {
-view.clone()
-} else {
-settings.clone()
-})
+            view.clone()
+        } else {
+            settings.clone()
+        })
     })
     .await;
     let who = ["Mira@example.com".to_owned(), "bo@example.com".to_owned()];

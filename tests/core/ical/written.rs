@@ -283,10 +283,10 @@ prop_compose! {
         let dates: Vec<EventTime> = dates.into_iter().map(|(second, day)| {
             let at = Timestamp::from_second(second).unwrap();
             if day {
-EventTime::Day(TimeZone::UTC.to_datetime(at).date())
-} else {
-EventTime::At(at)
-}
+                EventTime::Day(TimeZone::UTC.to_datetime(at).date())
+            } else {
+                EventTime::At(at)
+            }
         }).collect();
         let repeat = Repeat { rule: rule.to_owned(), except: dates.clone(), extra: dates };
         Some(repeat).filter(|repeat| *repeat != Repeat::default())

@@ -101,11 +101,11 @@ proptest! {
                     // What is shared has the same name at everybody who has it.
                     let (hour, lasts, calendar, shared) = *made;
                     let title = if shared {
-format!("shared {hour} {lasts}")
-} else {
-number += 1;
-                            format!("{name} {number}")
-};
+                        format!("shared {hour} {lasts}")
+                    } else {
+                        number += 1;
+                        format!("{name} {number}")
+                    };
                     fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                     if in_range(*made) && !there.contains(&title) {
                         there.push(title);
@@ -164,10 +164,10 @@ number += 1;
                 for (at, made) in events.iter().enumerate() {
                     let (hour, lasts, calendar, shared) = *made;
                     let title = if shared {
-format!("shared {hour} {lasts}")
-} else {
-format!("{name} {at}")
-};
+                        format!("shared {hour} {lasts}")
+                    } else {
+                        format!("{name} {at}")
+                    };
                     fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                 }
                 every.push(fake);

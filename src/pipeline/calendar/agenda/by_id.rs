@@ -6,8 +6,7 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::calendars;
-use super::calendars::calendar_list;
+use super::calendars::{self, calendar_list};
 use super::ics::{FetchedEvent, FetchedEvents, ics_document};
 use super::parts::fill_rules;
 use super::seen::remember_events;
@@ -26,9 +25,8 @@ use crate::provider::Account;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;
-use crate::text;
 use crate::text::fence::theirs;
-use crate::text::{Note, NoteKey, note};
+use crate::text::{self, Note, NoteKey, note};
 use crate::tools::Columns;
 use crate::tools::agenda::{Agenda, EventForm};
 

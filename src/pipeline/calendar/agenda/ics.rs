@@ -192,15 +192,15 @@ fn organizer(facts: &EventData, name: &str, address: String, account: &Account) 
 
 /// An event that was fetched whole.
 pub(super) struct FetchedEvent {
-    pub(crate) item: Value,
+    pub(super) item: Value,
     /// The position of its account.
-    pub(crate) account: usize,
+    pub(super) account: usize,
 }
 
 /// The events fetched by id.
 pub(super) struct FetchedEvents {
-    pub(crate) accounts: Vec<(Account, Arc<dyn Calendars>)>,
-    pub(crate) events: Vec<FetchedEvent>,
+    pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
+    pub(super) events: Vec<FetchedEvent>,
     /// Why some are missing, a line each.
-    pub(crate) notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
 }

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// How long a list stays valid.
+pub(crate) const GOOD: Duration = Duration::from_secs(60);
+
 /// A list, and when it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);
 
@@ -30,6 +33,3 @@ impl Lists {
         lists.remove(account);
     }
 }
-
-/// How long a list stays valid.
-pub(crate) const GOOD: Duration = Duration::from_secs(60);

@@ -180,7 +180,10 @@ async fn unknown_calendars(
             }
         };
         let error = unknown_calendar(&name, &known);
-        if complete { return Err(error) } else { notes.push(Note::from(&error)) }
+        if complete {
+            return Err(error);
+        }
+        notes.push(Note::from(&error));
     }
     Ok(notes)
 }

@@ -301,11 +301,11 @@ impl GatheredEvents {
     }
 }
 
-/// One account of a search.
+/// One account of an agenda, with its events.
 pub(super) struct AgendaPart {
-    pub(crate) account: Account,
+    pub(super) account: Account,
     /// The label of the account in rows and notes.
-    pub(crate) label: String,
-    pub(crate) port: Arc<dyn Calendars>,
+    pub(super) label: String,
+    pub(super) port: Arc<dyn Calendars>,
     pub(super) gathered: GatheredEvents,
 }

@@ -1,4 +1,4 @@
-//! The properties that make an event the one that the reader has seen.
+//! The events that the reader has seen: which of their properties count, and remembering them.
 
 use sha2::{Digest, Sha256};
 

@@ -45,10 +45,10 @@ pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
             found.push(Stretch { from, to });
         }
         if a.to <= b.to {
-            ones.next()
+            ones.next();
         } else {
-            others.next()
-        };
+            others.next();
+        }
     }
     found
 }

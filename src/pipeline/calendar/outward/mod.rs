@@ -4,15 +4,14 @@
 pub(crate) mod manage;
 pub(crate) mod respond;
 
-use super::guests::{notified, others};
-use super::save::create::unsaid;
+use super::guests::{notified, notify_missing, others};
 use super::save::destination::may_write;
 use super::save::follow::cut;
 use super::save::follow::{find_exceptions, shorten_series};
-use super::save::ready::{passed_over, reference};
+use super::save::ready::reference;
 use super::target::{
     EventTarget, about, as_shown, each_once, event_line, listed, master_of, named_events, span,
-    title,
+    title, write_error,
 };
 use super::undo::{no_undo, write_event};
 use crate::budget::Response;
@@ -223,7 +222,7 @@ async fn plan_deletion(
     may_write(ctx, &target).await?;
     let asks = asks(&target) && target.facts.own;
     let notify = match (asks, request.notify, &request.message) {
-        (true, None, _) => return Err(unsaid()),
+        (true, None, _) => return Err(notify_missing()),
         (true, Some(Notify::Nobody), Some(_)) => {
             return Err(Error::argument("`message` needs notify=all")
                 .next("give notify=all, or leave out `message`"));
@@ -298,7 +297,7 @@ async fn write_deletion(
     match write_event(ctx, target, deletion.change(), entry, report, write).await {
         Ok(_) => {}
         Err(error) if error.is_open() => return Err(error),
-        Err(error) => return Err(passed_over(ctx, target, error).await),
+        Err(error) => return Err(write_error(ctx, target, error).await),
     }
     report.notes.extend(item.declined());
     Ok(())

@@ -6,7 +6,7 @@
 use super::clash::{self, ClashCandidate, find_clashes};
 use super::destination::account_calendars;
 use super::follow;
-use super::ready::{ReadyChange, passed_over, ready_change};
+use super::ready::{ReadyChange, ready_change};
 use super::span::moment;
 use super::split::split_series;
 use crate::budget::Response;
@@ -18,7 +18,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{about, each_once, listed, named_events};
+use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
 use crate::provider::calendar::Change;
@@ -191,7 +191,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         }
         Ok(None) => {}
         Err(error) if error.is_open() => return Err(error),
-        Err(error) => return Err(passed_over(ctx, target, error).await),
+        Err(error) => return Err(write_error(ctx, target, error).await),
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
 use crate::pipeline::access::guard::{Audience, confirm};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::act;
-use crate::pipeline::calendar::guests::{doubtful_guests, notified, others};
+use crate::pipeline::calendar::guests::{doubtful_guests, notified, notify_missing, others};
 use crate::pipeline::calendar::target::listed;
 use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
@@ -58,7 +58,7 @@ pub(super) async fn create_events(
         items.push(NewEvent { name, made, met });
     }
     if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
-        return Err(unsaid());
+        return Err(notify_missing());
     }
     let destination =
         find_destination(ctx, request.account.as_deref(), request.calendar.as_deref()).await?;
@@ -320,9 +320,4 @@ fn notify_for(change: &Change, own: &str, request: &Save) -> Notify {
 /// Prefixes an error with the name of its item, if there are several: none of them is written.
 fn in_context(several: bool, name: &str, error: Error) -> Error {
     if several { error.context(format!("nothing was written: item {name}")) } else { error }
-}
-
-/// Returns the error that an event with guests needs `notify`.
-pub(crate) fn unsaid() -> Error {
-    Error::argument("an event with guests needs `notify`").next("give notify=all, external or none")
 }

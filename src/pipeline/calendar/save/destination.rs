@@ -10,8 +10,7 @@ use crate::pipeline::calendar::agenda::calendars::{
 use crate::pipeline::calendar::target::{EventTarget, Owner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
-use crate::text;
-use crate::text::brief;
+use crate::text::{self, brief};
 
 /// The number of calendars that an error names.
 const NAMED: usize = 12;
@@ -19,13 +18,13 @@ const NAMED: usize = 12;
 /// The calendar for new events; with `None`, the main one.
 #[derive(Clone)]
 pub(super) struct Destination {
-    pub(crate) owner: Owner,
-    pub(crate) calendar: Option<KnownCalendar>,
+    pub(super) owner: Owner,
+    pub(super) calendar: Option<KnownCalendar>,
 }
 
 impl Destination {
     /// Returns true for the account's main calendar.
-    pub(crate) fn is_main(&self) -> bool {
+    pub(super) fn is_main(&self) -> bool {
         self.calendar.as_ref().is_none_or(|calendar| calendar.main)
     }
 }

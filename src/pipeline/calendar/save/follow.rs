@@ -1,7 +1,5 @@
-//! Changes an occurrence and all later ones: the series is split.
-//!
-//! The new series is created first and the old one cut then, so that a failure in
-//! between leaves too much and never too little; the excess is removed again.
+//! The parts of a series that is split: where it is cut, its exceptions, and the copy that
+//! becomes the new series. The writes are in `split.rs`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

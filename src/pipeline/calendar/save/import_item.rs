@@ -1,4 +1,5 @@
-//! An event of a document that is imported.
+//! An event of a document that is imported: what it becomes, and how it differs from the event
+//! that is there already.
 
 use super::clash::Clashes;
 use crate::ical::Entry;
@@ -10,15 +11,15 @@ use crate::text::words::words;
 
 /// An event of a document, with the exceptions of its series.
 pub(super) struct ImportItem {
-    pub(crate) name: String,
-    pub(crate) entry: Entry,
-    pub(crate) exceptions: Vec<Entry>,
-    pub(crate) change: Change,
+    pub(super) name: String,
+    pub(super) entry: Entry,
+    pub(super) exceptions: Vec<Entry>,
+    pub(super) change: Change,
     /// The event that it is already.
-    pub(crate) there: Option<EventTarget>,
+    pub(super) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
-    pub(crate) met: Clashes,
+    pub(super) met: Clashes,
 }
 
 /// The outcome of an item: the event, and notes about what was left out.

@@ -22,10 +22,10 @@ use crate::tools::save::EventWords;
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlannedChange {
-    pub(crate) change: Change,
-    pub(crate) span: Option<EventSpan>,
+    pub(super) change: Change,
+    pub(super) span: Option<EventSpan>,
     /// Notes on how arguments were understood.
-    pub(crate) notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// Reads the argument about recurrence.

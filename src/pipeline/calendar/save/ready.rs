@@ -2,19 +2,16 @@
 
 use jiff::tz::TimeZone;
 
-use super::create::unsaid;
 use super::destination::may_write;
 use super::follow::{Exceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
 use super::series::Base;
 use super::span::{Before, EventSpan, moment};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::event_time::EventTime;
-use crate::pipeline::calendar::guests::others;
+use crate::pipeline::calendar::guests::{notify_missing, others};
 use crate::pipeline::calendar::save::{make, series, span};
-use crate::pipeline::calendar::target::{
-    EventTarget, as_shown, changed_meanwhile, event_line, fetch_event, master_of, title,
-};
+use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -25,28 +22,28 @@ use crate::tools::save::{EventWords, Save, Scope};
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {
     /// The event that is written: of a series that is split, the series.
-    pub(crate) target: EventTarget,
-    pub(crate) change: Change,
+    pub(super) target: EventTarget,
+    pub(super) change: Change,
     /// The resulting rule, for the conflict check.
-    pub(crate) repeat: Option<Repeat>,
-    pub(crate) notify: Notify,
+    pub(super) repeat: Option<Repeat>,
+    pub(super) notify: Notify,
     /// The event in the answer.
-    pub(crate) name: String,
+    pub(super) name: String,
     /// The event in a question.
-    pub(crate) line: String,
+    pub(super) line: String,
     /// Notes on how the arguments were understood.
-    pub(crate) notes: Vec<Note>,
+    pub(super) notes: Vec<Note>,
     /// Where the series splits, for a change of an occurrence and all later ones.
-    pub(crate) cut: Option<SplitSeries>,
+    pub(super) cut: Option<SplitSeries>,
 }
 
 impl ReadyChange {
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.change == Change::default()
     }
 
     /// Describes the change to the user.
-    pub(crate) fn difference(&self, zone: &TimeZone) -> String {
+    pub(super) fn difference(&self, zone: &TimeZone) -> String {
         match &self.cut {
             Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
             None => make::difference(&self.change, &self.target.facts, zone),
@@ -207,7 +204,7 @@ async fn check_change(
     // Removed guests are notified as well.
     let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
     let notify = match (asks && target.facts.own, request.notify) {
-        (true, None) if change != Change::default() => return Err(unsaid()),
+        (true, None) if change != Change::default() => return Err(notify_missing()),
         (_, chosen) => chosen.unwrap_or(Notify::Nobody),
     };
     let port = &target.owner.port;
@@ -222,18 +219,6 @@ async fn check_change(
         notes: Vec::new(),
         cut: None,
     })
-}
-
-/// Describes a failed write; for a conflict, reports the event as it is now.
-pub(crate) async fn passed_over(ctx: &Context, target: &EventTarget, error: Error) -> Error {
-    if error.kind() != Kind::Conflict {
-        return error.context(&target.handle);
-    }
-    let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;
-    match now {
-        Ok(now) => changed_meanwhile(ctx, &now).await,
-        Err(error) => error,
-    }
 }
 
 /// Returns the time by which the reader knows an event: the one of the rule, for a
@@ -302,12 +287,7 @@ async fn ready_following(
     notes.extend(exceptions.notes(&ctx.config.zone, ctx.now()));
 
     let repeats = make::repeats(words.repeats.as_deref())?;
-    let stays = to.clone().unwrap_or_else(|| EventSpan {
-        start: seen.0,
-        end: seen.1,
-        zone: cut.base.zone.clone(),
-        echo: Vec::new(),
-    });
+    let stays = to.clone().unwrap_or_else(|| still(seen, &cut.base));
     let keep = words.end.is_none() && words.duration.is_none();
     let keep = keep && stays.start.is_day() == seen.0.is_day();
     let rule = repeats.as_ref().and_then(Option::as_deref);

@@ -1,5 +1,5 @@
-//! The source of an iCalendar document: the call itself, a file, or a message; and the
-//! conversion of its events to changes.
+//! The source of an iCalendar document: the call itself, a file, a message, or the cursor of an
+//! import that continues; and the conversion of its events to changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::{Note, brief};
 use crate::tools::save::{IfConflict, Save};
+
+/// The kind of an import's cursors.
+pub(crate) const KIND: &str = "import";
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
@@ -144,27 +147,24 @@ pub(crate) fn change(
     (change, left_out)
 }
 
-/// The kind of its cursors.
-pub(crate) const KIND: &str = "import";
-
 /// The rest of a document still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ImportRest {
     /// The source of the document, as given in the call.
-    pub(crate) ics: String,
+    pub(super) ics: String,
     /// A digest of its content.
-    pub(crate) document: IdDigest,
+    pub(super) document: IdDigest,
     /// The number of its events already imported.
-    pub(crate) done: usize,
-    pub(crate) account: Option<String>,
-    pub(crate) calendar: Option<String>,
-    pub(crate) if_conflict: IfConflict,
-    pub(crate) dry_run: bool,
+    pub(super) done: usize,
+    pub(super) account: Option<String>,
+    pub(super) calendar: Option<String>,
+    pub(super) if_conflict: IfConflict,
+    pub(super) dry_run: bool,
 }
 
 impl ImportRest {
     /// Applies the arguments of the first call to the next one.
-    pub(crate) fn of(&self, request: &Save) -> Result<Save> {
+    pub(super) fn of(&self, request: &Save) -> Result<Save> {
         if request.account.is_some() || request.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));

@@ -1,15 +1,18 @@
-//! Splits a series: the change of an occurrence and all later ones.
+//! Writes the change of an occurrence and all later ones: the series is split.
+//!
+//! The new series is created first and the old one cut then, so that a failure in between leaves
+//! too much and never too little; the excess is removed again.
 
 use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
-use super::ready::{ReadyChange, passed_over};
+use super::ready::ReadyChange;
 use crate::error::Result;
 use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
-use crate::pipeline::calendar::target::{EventTarget, fetch_event};
+use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::writing::{begin_writing, may_leave};
@@ -114,7 +117,7 @@ pub(super) async fn split_series(
             let write = port.delete(&new, None, notify);
             match run_logged(ctx, entry, &mut report.notes, write, |()| None).await {
                 Ok(()) => {
-                    let error = passed_over(ctx, master, error).await;
+                    let error = write_error(ctx, master, error).await;
                     return Err(error.context(
                         "nothing was changed: the old series could not be shortened, and the \
                          new one was deleted",

@@ -1,4 +1,4 @@
-//! The attachments that the ids of a call stand for.
+//! The attachments that the ids of a call stand for, and what saving and reading them share.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,7 @@ use crate::flatten::{Room, RowContext};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::files;
-use crate::pipeline::mail::files::split_id;
+use crate::pipeline::mail::files::{self, split_id};
 use crate::pipeline::mail::read::messages::MessageTarget;
 use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::rows_of;
@@ -20,32 +19,31 @@ use crate::provider::{Account, BodyForm};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
-use crate::text;
-use crate::text::{Note, note, ours};
+use crate::text::{self, Note, note, ours};
 
 /// The maximum columns of a name that is shown.
 const NAME: usize = 120;
 
-/// Attachments that are fetched at once, and the most that one call saves.
+/// Attachments, or messages with attachments, that are fetched at once.
 pub(crate) const AT_ONCE: usize = 4;
 
 /// A requested attachment, before it is fetched.
 pub(super) struct NamedFile {
-    pub(crate) account: Account,
-    pub(crate) message: String,
-    pub(crate) file: AttachmentInfo,
+    pub(super) account: Account,
+    pub(super) message: String,
+    pub(super) file: AttachmentInfo,
 }
 
 /// An attachment to save: its handle, its account and its lasting id.
 pub(super) struct Chosen {
-    pub(crate) handle: String,
-    pub(crate) account: Account,
-    pub(crate) id: String,
+    pub(super) handle: String,
+    pub(super) account: Account,
+    pub(super) id: String,
 }
 
 impl Chosen {
     /// Returns the ids of the account and of the message.
-    pub(crate) fn message(&self) -> (String, String) {
+    pub(super) fn message(&self) -> (String, String) {
         (self.account.id.clone(), split_id(&self.id).0.to_owned())
     }
 }

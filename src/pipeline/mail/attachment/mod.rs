@@ -15,12 +15,12 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "documents")]
-use self::reading::read_files;
-use super::attachment::chosen::{
+use self::chosen::{
     AT_ONCE, Chosen, NamedFile, Sources, blocking, chosen_by, display_name, file_bytes, files_of,
     media, message_targets, named_attachment, no_attachments, read_sources,
 };
+#[cfg(feature = "documents")]
+use self::reading::read_files;
 use super::files::{file_named, split_id};
 use super::read::messages::MessageTarget;
 use crate::access::Access;
@@ -48,6 +48,7 @@ pub const URI: &str = "daysheet://attachment/";
 const LARGEST_INLINE: u64 = 1 << 20;
 /// Tokens of an answer apart from the attachment.
 const BESIDES: usize = 200;
+/// The most attachments that one call saves.
 const MOST_SAVED: usize = 100;
 
 pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -> Result<Response> {

@@ -12,8 +12,8 @@ pub(crate) const LONG: usize = 64 << 10;
 
 /// The mailbox that a draft is in.
 pub(super) struct DraftContext {
-    pub(crate) account: Account,
-    pub(crate) mailbox: Arc<dyn Mailbox>,
+    pub(super) account: Account,
+    pub(super) mailbox: Arc<dyn Mailbox>,
 }
 
 /// Works on the text of a message of this size, on a thread of its own if it is long: it may
@@ -32,8 +32,8 @@ pub(super) async fn off_loop<T: Send + 'static>(
 
 /// A message that is to become a draft, with its notes.
 pub(super) struct NewDraft {
-    pub(crate) content: OutgoingMessage,
-    pub(crate) notes: Vec<Note>,
+    pub(super) content: OutgoingMessage,
+    pub(super) notes: Vec<Note>,
     /// True if its text is known to be the user's: nobody else has a part in it.
-    pub(crate) own: bool,
+    pub(super) own: bool,
 }

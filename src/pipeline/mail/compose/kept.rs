@@ -18,21 +18,21 @@ pub(crate) const LONGEST: usize = 1 << 20;
 /// The content of a draft, as far as an edit changes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct KeptContent {
-    pub(crate) from: Person,
-    pub(crate) to: Vec<Person>,
-    pub(crate) cc: Vec<Person>,
-    pub(crate) bcc: Vec<Person>,
-    pub(crate) reply_to: Vec<Person>,
-    pub(crate) subject: String,
-    pub(crate) text: String,
-    pub(crate) html: String,
-    pub(crate) importance: String,
+    pub(super) from: Person,
+    pub(super) to: Vec<Person>,
+    pub(super) cc: Vec<Person>,
+    pub(super) bcc: Vec<Person>,
+    pub(super) reply_to: Vec<Person>,
+    pub(super) subject: String,
+    pub(super) text: String,
+    pub(super) html: String,
+    pub(super) importance: String,
     /// Names and sizes.
-    pub(crate) files: Vec<(String, u64)>,
+    pub(super) files: Vec<(String, u64)>,
 }
 
 impl KeptContent {
-    pub(crate) fn of(content: &OutgoingMessage) -> Self {
+    pub(super) fn of(content: &OutgoingMessage) -> Self {
         let content = content.clone();
         let file = |file: crate::provider::mail::Attachment| {
             let size = attachments::size(&file.content);
@@ -52,13 +52,13 @@ impl KeptContent {
         }
     }
 
-    pub(crate) fn json(&self) -> Result<String> {
+    pub(super) fn json(&self) -> Result<String> {
         serde_json::to_string(self)
             .map_err(|_| Error::new(Kind::Internal, "a draft could not be recorded"))
     }
 
     /// Returns this content in the place of `now`, and the names of files that are gone.
-    pub(crate) fn restored(self, now: &OutgoingMessage) -> (OutgoingMessage, Vec<String>) {
+    pub(super) fn restored(self, now: &OutgoingMessage) -> (OutgoingMessage, Vec<String>) {
         let mut left = now.files.clone();
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         for (name, size) in self.files {
@@ -113,7 +113,7 @@ pub(super) async fn keep_edit(
 
 /// Records the outcome of an edit; returns the number for undoing it, if that is
 /// possible.
-pub(super) async fn edit_kept(
+pub(super) async fn record_edit(
     ctx: &Context,
     kept: Option<(u64, DraftUndo)>,
     made: &Result<StoredDraft>,
@@ -163,7 +163,7 @@ pub(super) async fn keep_discard(
 
 /// Records the outcome of a discard; returns the number for undoing it, if that is
 /// possible.
-pub(super) async fn discard_kept(
+pub(super) async fn record_discard(
     ctx: &Context,
     context: &DraftContext,
     kept: Option<(u64, MailState)>,

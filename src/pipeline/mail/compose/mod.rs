@@ -1,8 +1,9 @@
 //! Drafts: written, changed, deleted, and previewed.
 //!
 //! Nothing is sent here. The answer shows the draft as the provider has it after the
-//! write. Sender and recipients are in [`people`], attachments in [`attachments`], the
-//! preview of a draft in [`preview`], the way back in [`undo`].
+//! write. Sender and recipients are in [`people`], attachments in [`attachments`], the preview of
+//! a draft in [`preview`]. What a change keeps for an undo is in [`kept`], the undo in [`undo`],
+//! and what all of these share in [`draft`].
 
 pub(super) mod attachments;
 pub(crate) mod draft;
@@ -18,10 +19,10 @@ use futures_util::future::join;
 use serde_json::{Value, json};
 
 use self::attachments::{check_sizes, fetch_attachments, forwarded_attachments};
+use self::draft::{DraftContext, NewDraft, off_loop};
+use self::kept::{discarded_before, keep_discard, keep_edit, record_discard, record_edit};
 use self::people::{doubtful_recipients, named_message, sending_aliases};
 use self::preview::draft_preview;
-use super::compose::draft::{DraftContext, NewDraft, off_loop};
-use super::compose::kept::{discard_kept, discarded_before, edit_kept, keep_discard, keep_edit};
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
@@ -48,6 +49,7 @@ const TOOL: &str = "mail_draft";
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const LONGEST_SUBJECT: usize = 1_000;
+
 /// Returns the text, the quote and the signature of an existing draft, as far as they are known.
 async fn old_parts(
     content: &OutgoingMessage,
@@ -236,7 +238,7 @@ async fn rewrite_draft(
         .next("nothing was written; read it with mail_read and edit it again"),
         _ => error,
     });
-    let undo = edit_kept(ctx, kept, &made, &mut draft.notes).await;
+    let undo = record_edit(ctx, kept, &made, &mut draft.notes).await;
     if let Ok(made) = &made {
         let (before, now) = (stored.content.clone(), made.content.clone());
         let size = before.text.len() + before.html.len() + now.text.len() + now.html.len();
@@ -266,7 +268,7 @@ async fn discard_draft(ctx: &Context, request: &DraftOf) -> Result<Response> {
     let line = entry(&context, "discard", &ids, &stored.content, "");
     let write = context.mailbox.discard(&stored);
     let discarded = run_logged(ctx, line, &mut notes, write, |()| None).await;
-    let undo = discard_kept(ctx, &context, kept, &discarded, &mut notes).await;
+    let undo = record_discard(ctx, &context, kept, &discarded, &mut notes).await;
     let name = format!("{handle} {}", short(&stored.content.subject));
     let outcome = match &discarded {
         Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),

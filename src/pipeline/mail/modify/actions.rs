@@ -21,7 +21,7 @@ use crate::words::Words;
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedAction {
-    pub(crate) step: MessageAction,
+    pub(super) step: MessageAction,
     expected: ExpectedState,
 }
 

@@ -10,12 +10,12 @@ use crate::provider::mail::MailState;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
-    pub(crate) chosen: ChosenMessages,
-    pub(crate) actions: Vec<PlannedAction>,
+    pub(super) chosen: ChosenMessages,
+    pub(super) actions: Vec<PlannedAction>,
     /// Folders and labels that were created for them.
-    pub(crate) created: Vec<CreatedFolder>,
+    pub(super) created: Vec<CreatedFolder>,
     /// Messages that are not so already, in order.
-    pub(crate) changes: Vec<Change>,
+    pub(super) changes: Vec<Change>,
     pub(super) unchanged: usize,
     pub(super) misses: Vec<Miss>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Miss {
 
 impl Work {
     /// Returns an entry of the audit log.
-    pub(crate) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+    pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
         Entry {
             account: &self.chosen.account.email,
@@ -60,13 +60,13 @@ impl Work {
         }
     }
 
-    pub(crate) fn count(&self, turn: Turn) -> usize {
+    pub(super) fn count(&self, turn: Turn) -> usize {
         let same = self.changes.iter().filter(|one| one.outcome == turn);
         same.count()
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    pub(crate) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
+    pub(super) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
         let changes = self.changes.iter().filter(|one| selects(one.outcome));
         AccountUndo {
             account: self.chosen.account.id.clone(),

@@ -1,4 +1,5 @@
-//! The messages that a call reads.
+//! The messages that a call reads: their columns, their order by account, and those that a
+//! cursor keeps for later.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +19,15 @@ pub(crate) const COLUMNS: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ReadRest {
     #[serde(rename = "letters")]
-    pub(crate) messages: Vec<MessageTarget>,
-    pub(crate) body: String,
-    pub(crate) quoted: bool,
+    pub(super) messages: Vec<MessageTarget>,
+    pub(super) body: String,
+    pub(super) quoted: bool,
     #[serde(default)]
-    pub(crate) signature: bool,
-    pub(crate) links: bool,
+    pub(super) signature: bool,
+    pub(super) links: bool,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tz: Option<String>,
+    pub(super) tz: Option<String>,
 }
 
 /// A message to read.
@@ -40,12 +41,12 @@ pub(crate) struct MessageTarget {
 
 /// A fetched message.
 pub(super) struct FetchedMessage {
-    pub(crate) target: MessageTarget,
-    pub(crate) message: MessageContent,
-    pub(crate) readable: Readable,
+    pub(super) target: MessageTarget,
+    pub(super) message: MessageContent,
+    pub(super) readable: Readable,
 }
 
-/// Splits the messages into runs of the same account, as `fetch` has ordered them.
+/// Splits the messages into runs of the same account, as `fetch_messages` has ordered them.
 pub(super) fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessage]> {
     fetched.chunk_by(|one, other| one.target.account == other.target.account)
 }

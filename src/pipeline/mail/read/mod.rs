@@ -25,8 +25,7 @@ use self::items::MessageLocation;
 use self::large::read_large;
 use self::reports::add_reports;
 use self::targets::{Fetched, read_targets};
-use super::answered;
-use super::answered::{fill_answered, listed_threads};
+use super::answered::{self, fill_answered, listed_threads};
 use super::read::messages::{
     FetchedMessage, MessageTarget, ReadRest, by_account, by_owner, columns,
 };

@@ -28,15 +28,15 @@ use crate::text::{Note, note};
 
 /// One account of a search.
 pub(super) struct SearchPart {
-    pub(crate) account: Account,
+    pub(super) account: Account,
     /// The label of the account in rows and notes.
-    pub(crate) label: String,
-    pub(crate) mailbox: Arc<dyn Mailbox>,
-    pub(crate) fetched: GatheredMessages,
+    pub(super) label: String,
+    pub(super) mailbox: Arc<dyn Mailbox>,
+    pub(super) fetched: GatheredMessages,
     /// The number of messages in spam and trash that match, if known.
-    pub(crate) hidden: Option<u64>,
+    pub(super) hidden: Option<u64>,
     /// The senders who look like somebody else.
-    pub(crate) look_alikes: LookAlikes,
+    pub(super) look_alikes: LookAlikes,
 }
 
 /// Queries every account; returns those that responded, and why the others did not.

@@ -15,10 +15,8 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered;
 use crate::pipeline::mail::pages::PagePosition;
 use crate::provider::{Account, HIDDEN};
-use crate::query;
-use crate::query::{DateContext, ListedConditions, ME, MessagePart, Query, Term};
-use crate::schemas;
-use crate::schemas::{Field, Level, MESSAGE, Table};
+use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, Term};
+use crate::schemas::{self, Field, Level, MESSAGE, Table};
 use crate::store::HandleKind;
 use crate::tools::Columns;
 use crate::tools::search::{By, Search, Sort};
@@ -26,9 +24,9 @@ use crate::tools::search::{By, Search, Sort};
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "search";
 
-/// The column of how a text begins, and its width with all columns.
+/// The column of how a text begins.
 const SNIPPET: &str = "snippet";
-
+/// The width of that column when all columns are shown.
 const FULL_SNIPPET: u16 = 120;
 
 /// The search and its position; saved under a cursor.
@@ -64,20 +62,20 @@ pub(crate) struct SearchPlan {
 
 /// The parts of a search that are the same for every account.
 pub(super) struct SearchContext<'p> {
-    pub(crate) plan: &'p SearchPlan,
-    pub(crate) query: Option<Query>,
+    pub(super) plan: &'p SearchPlan,
+    pub(super) query: Option<Query>,
     /// The conditions that are checked on the messages of a list.
-    pub(crate) listed: ListedConditions,
-    pub(crate) zone: TimeZone,
-    pub(crate) table: &'static Table,
-    pub(crate) columns: Vec<&'static Field>,
-    pub(crate) labels: AccountLabels,
+    pub(super) listed: ListedConditions,
+    pub(super) zone: TimeZone,
+    pub(super) table: &'static Table,
+    pub(super) columns: Vec<&'static Field>,
+    pub(super) labels: AccountLabels,
     /// The number of rows of a page.
-    pub(crate) limit: usize,
+    pub(super) limit: usize,
     /// The number of rows to fetch of each account.
-    pub(crate) enough: usize,
+    pub(super) enough: usize,
     /// True when the search is of several accounts.
-    pub(crate) merged: bool,
+    pub(super) merged: bool,
 }
 
 /// Returns the context of a search, without its query and columns.

@@ -9,7 +9,7 @@ use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
 use super::super::save::calendar_save;
 use super::super::save::span::Before;
-use super::super::target::{EventTarget, as_shown, event_line, named_event, title};
+use super::super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
 use super::respond::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use super::whole_series;
 use crate::access::Access;
@@ -20,7 +20,6 @@ use crate::pipeline::access::audit::{Entry, run_logged};
 use crate::pipeline::access::guard::{Audience, confirm, require_access};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{act, line};
-use crate::pipeline::calendar::save::ready::passed_over;
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
@@ -139,7 +138,7 @@ async fn forward_event(
         Err(error) if error.is_open() => {
             report.outcomes.push(Outcome::failed(name, "forward", &error));
         }
-        Err(error) => return Err(passed_over(ctx, &target, error).await),
+        Err(error) => return Err(write_error(ctx, &target, error).await),
     }
     write_report(ctx, report).await
 }
@@ -224,7 +223,7 @@ async fn answer_invitation(
         Err(error) if error.is_open() => {
             report.outcomes.push(Outcome::failed(name, word(answer), &error));
         }
-        Err(error) => return Err(passed_over(ctx, &target, error).await),
+        Err(error) => return Err(write_error(ctx, &target, error).await),
     }
     write_report(ctx, report).await
 }

@@ -71,8 +71,7 @@ pub(super) async fn hand_out_after(
     }
 }
 
-/// Returns the number of the handle of an object that was written, as
-/// [`hand_out_after`] does.
+/// Returns the number of the handle of an object that was written, as [`hand_out_after`] does.
 pub(super) async fn number_after(
     ctx: &Context,
     account: &Account,

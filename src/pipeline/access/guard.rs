@@ -291,8 +291,8 @@ pub(crate) async fn decide_write(
     }
 }
 
-/// Calls [`decide_write`] for a write that ends if the user refuses. Returns
-/// true if the user was asked.
+/// Calls [`decide_write`] for a write that ends if the user refuses. Returns true if the user was
+/// asked.
 pub(crate) async fn confirm(
     ctx: &Context,
     act: &Act<'_>,

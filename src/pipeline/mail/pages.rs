@@ -1,8 +1,8 @@
 //! One account's part of a search: pages until there is enough, and where to continue.
 //!
 //! A provider's page may have fewer rows than requested, and a merge of accounts uses only some
-//! of them. [`GatheredMessages`] records the page of each row, so that the next page of ours starts with
-//! the first page that was not used up, and leaves out what was shown of it.
+//! of them. [`GatheredMessages`] records the page of each row, so that the next page of ours
+//! starts with the first page that was not used up, and leaves out what was shown of it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -2,7 +2,8 @@
 //!
 //! Services sort by start, but each has its own idea of when a whole day begins. So a calendar is
 //! queried with some margin around the range, events outside the range are removed here, and the
-//! point up to which a calendar is complete ([`GatheredEvents::reach`]) is set back by the same margin.
+//! point up to which a calendar is complete ([`GatheredEvents::reach`]) is set back by the same
+//! margin.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -217,7 +217,8 @@ impl AgendaPlan {
         IdDigests::of(marks.get(start..).unwrap_or_default())
     }
 
-    /// Formats `events: 50 of 73, by start, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
+    /// Formats `events: 50 of 73, by start, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier
+    /// pages`.
     pub(super) fn count(&self, merged: &Merged, parts: &[AgendaPart], zone: &TimeZone) -> String {
         let open = parts.iter().any(|part| part.gathered.is_open());
         let total = if open {

@@ -4,7 +4,8 @@
 //! those for which the fewest people are busy, then the fewest only tentatively free.
 //! Of equally good ones the roundest time is taken, and then always the one that is furthest
 //! from those taken, to the hour, so that the choice is spread over the range and not
-//! one free morning. The earliest of the best takes the place of the first. No two overlap. No clock and no I/O.
+//! one free morning. The earliest of the best takes the place of the first. No two overlap. No
+//! clock and no I/O.
 
 use std::cmp::Reverse;
 

@@ -315,7 +315,8 @@ async fn whole_series(ctx: &Context, target: EventTarget) -> Result<EventTarget>
     Ok(master)
 }
 
-/// Returns the notes on the events of a call, each once: `e1, e3: no undo: …` if there are several.
+/// Returns the notes on the events of a call, each once: `e1, e3: no undo: …` if there are
+/// several.
 fn named(remarks: Vec<(String, Vec<Note>)>) -> Vec<Note> {
     let several = remarks.len() > 1;
     let mut found: Vec<(Note, Vec<String>)> = Vec::new();

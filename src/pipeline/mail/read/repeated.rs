@@ -116,8 +116,9 @@ fn start(keys: &[(usize, String)]) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// Returns what is compared of a line: all but quote marks and spaces, because an amount differs by
-/// a comma. Nothing for a blank line; a line with a remark of ours, at this `place`, equals no other.
+/// Returns what is compared of a line: all but quote marks and spaces, because an amount differs
+/// by a comma. Nothing for a blank line; a line with a remark of ours, at this `place`, equals no
+/// other.
 fn key(line: &str, place: (usize, usize)) -> String {
     if line.contains(OURS) {
         format!("{OURS}{place:?}")

@@ -1,9 +1,7 @@
-//! Recurrences that come in, held against Graph's rules for them: which
-//! members each type of pattern needs, and what their values can be.
+//! Checks incoming recurrences against Graph's rules: the members that each type of pattern needs,
+//! and the values that they can have.
 //!
-//! What stands here is the service's side; the adapter's own reading and
-//! writing of patterns, in `microsoft/calendar/recurrence/mod.rs`, is used once a pattern is
-//! known to be a good one.
+//! A pattern that passes is read as the adapter reads it, by `recurrence/graph.rs` of the core.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};

@@ -64,10 +64,10 @@ pub async fn complete_argument(
     let (mut found, mut within) = (Vec::new(), Vec::new());
     for value in all {
         let lower = value.to_lowercase();
-        match lower.starts_with(&typed) {
-            true => found.push(format!("{before}{value}")),
-            false if lower.contains(&typed) => within.push(format!("{before}{value}")),
-            false => {}
+        if lower.starts_with(&typed) {
+            found.push(format!("{before}{value}"));
+        } else if lower.contains(&typed) {
+            within.push(format!("{before}{value}"));
         }
     }
     found.append(&mut within);

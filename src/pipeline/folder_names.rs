@@ -6,4 +6,4 @@ use std::time::Instant;
 
 /// Names of folders, labels and categories, by the ids of their accounts.
 #[derive(Debug, Default)]
-pub(super) struct FolderNames(pub(crate) Mutex<HashMap<String, (Instant, Vec<String>)>>);
+pub(super) struct FolderNames(pub(super) Mutex<HashMap<String, (Instant, Vec<String>)>>);

@@ -82,7 +82,7 @@ pub async fn run_for(
 }
 
 /// A call on its way: what its steps need besides the context.
-struct RunningCall<'a> {
+struct RequestedCall<'a> {
     call: &'a Call,
     view: &'a View,
     format: Format,
@@ -101,7 +101,7 @@ struct CompleteResponse {
     is_fresh: bool,
 }
 
-impl RunningCall<'_> {
+impl RequestedCall<'_> {
     /// The number of the requested chunk.
     fn chunk(&self) -> usize {
         self.view.chunk.map_or(1, |chunk| chunk as usize)
@@ -124,7 +124,7 @@ async fn answer_request(
     let Request { action, format, view, call } = request;
     let budget = answer_budget(ctx, view.budget, view.reserve)?;
     let accounts = ctx.accounts.list().await?;
-    let running = RunningCall {
+    let requested = RequestedCall {
         call: &call,
         view: &view,
         format,
@@ -134,30 +134,30 @@ async fn answer_request(
         // Read before anything is written, so that a completed write can always be reported.
         secret: ctx.store.fence_secret().await?,
     };
-    let complete = find_or_build(ctx, &running, action, budget, caller).await?;
+    let complete = find_or_build(ctx, &requested, action, budget, caller).await?;
     let response = &complete.response;
     match note_untrusted(ctx, response).await {
         // A completed write is reported even if this cannot be stored.
-        Err(error) if running.writes() => tracing::warn!(%error, "what was shown is not noted"),
+        Err(error) if requested.writes() => tracing::warn!(%error, "what was shown is not noted"),
         noted => noted?,
     }
-    let (mut fitted, whole) = fit_complete(ctx, &running, &complete).await?;
-    add_notes_on_limits(ctx, &running, &complete, &mut fitted);
+    let (mut fitted, whole) = fit_complete(ctx, &requested, &complete).await?;
+    add_notes_on_limits(ctx, &requested, &complete, &mut fitted);
     if complete.is_fresh && fitted.chunk.1 > 1 {
         ctx.states.snapshots.keep(Snapshot {
             call: call.clone(),
             response: Arc::clone(response),
-            accounts: running.since.clone(),
+            accounts: requested.since.clone(),
             budget: complete.budget,
-            limit: running.limit,
+            limit: requested.limit,
             format,
             made: Instant::now(),
         });
     }
     // The notes of a shortened answer name its output.
-    let names_output = running.asks_for_output() && whole.is_none();
-    let whole =
-        whole.or_else(|| names_output.then(|| WholeBlocks::kept(response, &running.secret).text()));
+    let names_output = requested.asks_for_output() && whole.is_none();
+    let whole = whole
+        .or_else(|| names_output.then(|| WholeBlocks::kept(response, &requested.secret).text()));
     let output = match whole {
         Some(whole) => {
             let accounts = accounts.into_iter().map(|account| account.id).collect();
@@ -198,13 +198,13 @@ async fn answer_request(
 /// Returns the snapshot of which a further chunk is requested, or else carries out the call.
 async fn find_or_build(
     ctx: &Context,
-    running: &RunningCall<'_>,
+    requested: &RequestedCall<'_>,
     action: Action,
     budget: usize,
     caller: &dyn ClientPrompts,
 ) -> Result<CompleteResponse> {
-    let RunningCall { call, view, format, limit, since, secret } = running;
-    let chunk = running.chunk();
+    let RequestedCall { call, view, format, limit, since, secret } = requested;
+    let chunk = requested.chunk();
     let snapshot = match chunk {
         1 => None,
         _ => ctx.states.snapshots.find(call, since, *limit),
@@ -231,35 +231,35 @@ async fn find_or_build(
 /// shortened.
 async fn fit_complete(
     ctx: &Context,
-    running: &RunningCall<'_>,
+    requested: &RequestedCall<'_>,
     complete: &CompleteResponse,
 ) -> Result<(Fitted, Option<String>)> {
     let CompleteResponse { response, budget, is_fresh } = complete;
-    let tool = tools::find(running.call.tool);
-    let is_stale = *is_fresh && running.chunk() > 1;
-    let besides = if is_stale || running.limit.is_some() || running.asks_for_output() {
+    let tool = tools::find(requested.call.tool);
+    let is_stale = *is_fresh && requested.chunk() > 1;
+    let besides = if is_stale || requested.limit.is_some() || requested.asks_for_output() {
         BESIDES
     } else {
-        usize::from(running.view.known.is_some()) * HASH
+        usize::from(requested.view.known.is_some()) * HASH
     };
     let searched = !response.words.is_empty();
     let how = AnswerOptions {
-        format: running.format,
-        strategy: value::resolve(running.call.tool, &ctx.config.values, searched),
-        chunk: running.chunk(),
+        format: requested.format,
+        strategy: value::resolve(requested.call.tool, &ctx.config.values, searched),
+        chunk: requested.chunk(),
         chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
         budget: *budget,
-        reserve: reserved_tokens(ctx, running.view.reserve),
+        reserve: reserved_tokens(ctx, requested.view.reserve),
         besides,
-        ceiling: running
+        ceiling: requested
             .limit
             .map_or(CEILING, |limit| limit.saturating_sub(LATE_NOTES).min(CEILING)),
     };
-    match fit_response(ctx, response, how, running.secret).await {
+    match fit_response(ctx, response, how, requested.secret).await {
         // A completed write is reported, even over budget.
-        Err(error) if error.kind() == Kind::BudgetTooSmall && running.writes() => {
+        Err(error) if error.kind() == Kind::BudgetTooSmall && requested.writes() => {
             let how = AnswerOptions { budget: MOST_TOKENS, ceiling: CEILING, ..how };
-            fit_response(ctx, response, how, running.secret).await
+            fit_response(ctx, response, how, requested.secret).await
         }
         fits => fits,
     }
@@ -269,15 +269,15 @@ async fn fit_complete(
 /// budget.
 fn add_notes_on_limits(
     ctx: &Context,
-    running: &RunningCall<'_>,
+    requested: &RequestedCall<'_>,
     complete: &CompleteResponse,
     fitted: &mut Fitted,
 ) {
     // The space is for one note.
-    if complete.is_fresh && running.chunk() > 1 {
+    if complete.is_fresh && requested.chunk() > 1 {
         add_note(ctx, fitted, &STALE.into());
     } else if let (Some(limit), Some(_), Some(_)) =
-        (running.limit, running.view.budget, &fitted.shortened)
+        (requested.limit, requested.view.budget, &fitted.shortened)
         // A token usually has three bytes or more.
         && limit < 3 * complete.budget
     {

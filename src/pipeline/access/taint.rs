@@ -11,13 +11,13 @@ use crate::row::Cell;
 #[derive(Debug, Default)]
 pub(crate) struct TaintTracker {
     /// True once the process has shown untrusted text.
-    pub(crate) shown: AtomicBool,
+    pub(super) shown: AtomicBool,
     /// True once other processes can know.
-    pub(crate) noted: AtomicBool,
+    pub(super) noted: AtomicBool,
     /// True if the pending answer quotes untrusted text in any case.
-    pub(crate) quoted: AtomicBool,
+    pub(super) quoted: AtomicBool,
     /// Account and address, in lower case, of recipients that were written to.
-    pub(crate) known: Mutex<HashSet<(String, String)>>,
+    known: Mutex<HashSet<(String, String)>>,
 }
 
 impl TaintTracker {

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// How long a list stays valid.
-pub(crate) const GOOD: Duration = Duration::from_secs(60);
+const GOOD: Duration = Duration::from_secs(60);
 
 /// A list, and when it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.
 #[derive(Default)]
-pub(crate) struct Lists(pub(crate) Mutex<HashMap<String, CachedLists>>);
+pub(crate) struct Lists(Mutex<HashMap<String, CachedLists>>);
 
 impl Lists {
     pub(crate) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {

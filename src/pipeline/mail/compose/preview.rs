@@ -117,15 +117,15 @@ pub(super) async fn draft_preview(
         Importance::Normal => {}
     }
     let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
-    response.notes.push(match nobody {
-        true => note!(
+    response.notes.push(if nobody {
+        note!(
             "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
             ours(&handle)
-        ),
-        false if ctx.config.access < Access::Send => {
-            "nothing was sent; sending needs access `send`: the user can send the draft".into()
-        }
-        false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
+        )
+    } else if ctx.config.access < Access::Send {
+        "nothing was sent; sending needs access `send`: the user can send the draft".into()
+    } else {
+        note!("nothing was sent; mail_send id={} sends it", ours(&handle))
     });
     response.notes.append(&mut late);
     response
